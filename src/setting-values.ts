@@ -52,10 +52,19 @@ function parseAddress(text: string, ending: string): string {
 }
 
 export function parseDatabaseUrl(text: string): string {
-  if (/^sqlite:(?!:memory:$|file:)./.test(text) || isPostgresUrl(text)) return text;
+  if (isSqliteAddress(text) || isPostgresUrl(text)) return text;
   throw new RangeError(
-    '"sqlite:" and the path of a file, or a postgres:// address, whose password, if any, is percent-encoded',
+    '"sqlite:" and the path of a file, which does not begin with // or ~ and has no ? and no control character, or a postgres:// address, whose password, if any, is percent-encoded',
   );
+}
+
+/**
+ * Returns true if a text is the address of a SQLite file. SQLite and shells would read `~`, `//` and `?` in other ways,
+ * and the store would be an empty file with a strange name. With `:memory:`, each connection would have its own
+ * database, and only SQLite understands `file:`.
+ */
+export function isSqliteAddress(text: string): boolean {
+  return /^sqlite:(?!:memory:$|file:|~|\/\/)[^?\p{Cc}]+$/u.test(text);
 }
 
 /** Returns true if a text is the address of a PostgreSQL database. */

@@ -1,20 +1,28 @@
 import { stat } from 'node:fs/promises';
 import { OperatorError } from '../errors.ts';
 import { isMissingTable } from './constraint.ts';
+import { compareSchema } from './migrations/migrate.ts';
 import { parseStoreAddress } from './store-address.ts';
 import { nameStore, readStore } from './transfer/open-whole-store.ts';
 
 /**
- * Throws OperatorError of one line if there is no store at an address. Does not create a store. Ignores other faults,
- * because the code that opens the store reports them.
+ * Throws OperatorError of one line if there is no store at an address, or if it has the schema of an older release.
+ * Changes nothing. Ignores other faults, because the code that opens the store reports them.
  */
 export async function requireStore(address: string): Promise<void> {
   const { engine, location } = parseStoreAddress(address);
   const isMissing = engine === 'sqlite' && (await isNoFile(location));
-  if (!isMissing && (await mayHaveSchema(address))) return;
-  throw new OperatorError(
-    `there is no store ${nameStore(address)}: "serve", "import", "migrate" and "restore" create one`,
-  );
+  const migrations = isMissing ? [] : await readMigrations(address);
+  if (migrations === null) return;
+  const schema = compareSchema(migrations);
+  if (schema === 'none')
+    throw new OperatorError(
+      `there is no store ${nameStore(address)}: "serve", "import", "migrate" and "restore" create one`,
+    );
+  if (schema === 'older')
+    throw new OperatorError(
+      `the store ${nameStore(address)} has the schema of an older release, ${migrations.at(-1)}: "serve", "import" and "migrate" update it`,
+    );
 }
 
 async function isNoFile(path: string): Promise<boolean> {
@@ -24,11 +32,14 @@ async function isNoFile(path: string): Promise<boolean> {
   );
 }
 
-async function mayHaveSchema(address: string): Promise<boolean> {
+/** Returns the names of the migrations that ran. Empty if there is no schema, null if the store cannot be read. */
+async function readMigrations(address: string): Promise<string[] | null> {
   try {
-    await readStore(address, (store) => store.query('select name from schema_migrations limit 1'));
-    return true;
+    const rows = await readStore(address, (store) =>
+      store.query('select name from schema_migrations order by name'),
+    );
+    return rows.map(([name]) => String(name));
   } catch (error) {
-    return !isMissingTable(error);
+    return isMissingTable(error) ? [] : null;
   }
 }

@@ -1,5 +1,5 @@
 import { OperatorError } from '../errors.ts';
-import { isPostgresUrl } from '../setting-values.ts';
+import { isPostgresUrl, isSqliteAddress } from '../setting-values.ts';
 import type { Database } from './database.ts';
 import { followLinks } from './sqlite/follow-links.ts';
 
@@ -18,12 +18,9 @@ const sqliteScheme = 'sqlite:';
  */
 export function parseStoreAddress(address: string): StoreAddress {
   if (isPostgresUrl(address)) return { engine: 'postgres', location: address };
-  const path = address.startsWith(sqliteScheme) ? address.slice(sqliteScheme.length) : '';
-  // With `:memory:`, each connection would have its own database. Only SQLite understands a `file:` URL; other code
-  // here needs a path.
-  if (path === '' || path === ':memory:' || path.startsWith('file:'))
+  if (!isSqliteAddress(address))
     throw new OperatorError(
       'the database must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE, with a percent-encoded password',
     );
-  return { engine: 'sqlite', location: followLinks(path) };
+  return { engine: 'sqlite', location: followLinks(address.slice(sqliteScheme.length)) };
 }

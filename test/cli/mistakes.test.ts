@@ -168,6 +168,20 @@ describe('an unusable store prints one line and exits with 1:', () => {
     expectMistake(await runInProcess('keys list', databaseUrl), 1, line);
   }
 
+  for (const address of [
+    'sqlite:./store.db?mode=ro',
+    'sqlite:./store.db\r',
+    'sqlite://./x',
+    'sqlite:~/x',
+    'sqlite::memory:',
+  ])
+    test(`the address is no plain path: ${JSON.stringify(address)}`, async () => {
+      await assertRefused(
+        address,
+        /^error: wrong settings: DATABASE_URL must be "sqlite:" and the path of a file/,
+      );
+    });
+
   test('the path is a folder', async (t) => {
     const folder = await makeFolder(t);
     await mkdir(join(folder, 'store.db'));

@@ -61,7 +61,7 @@ describe('about a SQLite store, the doctor reports', () => {
     const before = await look();
     const findings = await examineWith(settings);
     expectFinding(findings, 'store', 'ok', /store\.db is intact, no service serves it now/);
-    expectFinding(findings, 'schema', 'ok', /the newest, "0004-operator-questions"/);
+    expectFinding(findings, 'schema', 'ok', /the newest, "0004-release-1-2"/);
     expectFinding(findings, 'writing', 'ok', /can be written/);
     expectFinding(findings, 'disk', 'ok', /are free for a store of 0\.\d MiB/);
     expectFinding(findings, 'clock', 'ok', /newest row of the store was written \d+ s ago/);

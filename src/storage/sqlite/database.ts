@@ -1,9 +1,14 @@
 import { hash } from 'node:crypto';
+import { renameSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import type { Database, Parameters, Statement } from '../database.ts';
-import { compareSchema, listRunMigrations, migrate } from '../migrations/migrate.ts';
+import { compareSchema, listRunMigrations, migrate, newestSchema } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
+import { syncFolder } from '../sync-folder.ts';
 import type { Tables } from '../tables.ts';
+import { backupSqlite } from './backup.ts';
 import { claimMigrating, requireOneName } from './claim-serving.ts';
 import {
   lockWaitMsMax,
@@ -51,6 +56,7 @@ async function migrateFile(path: string): Promise<void> {
     if (schema === 'newest') return;
     const release = schema === 'older' ? await claimMigrating(path) : () => undefined;
     try {
+      if (schema === 'older') await keepCopy(path);
       await db.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
     } finally {
       release();
@@ -58,6 +64,23 @@ async function migrateFile(path: string): Promise<void> {
   } finally {
     connection.close();
   }
+}
+
+/**
+ * Copies a store of an older release to `<store>.before-<schema>`, for a way back. A copy that an interrupted migration
+ * left is replaced.
+ */
+async function keepCopy(path: string): Promise<void> {
+  const copy = `${path}.before-${newestSchema.at(-1)}`;
+  const unfinished = `${copy}.tmp`;
+  rmSync(unfinished, { force: true });
+  await makeStoreFile(unfinished, statSync(path).mode & 0o600);
+  backupSqlite(path, unfinished);
+  const file = await open(unfinished, 'r+');
+  await file.sync();
+  await file.close();
+  renameSync(unfinished, copy);
+  await syncFolder(dirname(path));
 }
 
 async function connect(path: string, writingThread: URL): Promise<Database> {

@@ -6,7 +6,6 @@ import { toOpeningError } from '../opening-error.ts';
 import { backupSqlite } from './backup.ts';
 import { claimServing, isServed } from './claim-serving.ts';
 import { lockWaitMsMax, openReadOnly, repeatWhileBusy } from './connection.ts';
-import { openSqlite } from './database.ts';
 import { makeStoreFile } from './store-file.ts';
 
 /** The result of a restore. */
@@ -30,7 +29,8 @@ type LastIds = ReadonlyMap<string, bigint>;
 /**
  * Replaces the store at `path` with a backup, in one transaction. At any moment, `path` has either the old store or
  * the new one. Ids and positions assigned since the backup are not assigned again. Every position from before the
- * restore expires, so that readers of events start again. A new store gets the permissions of the backup.
+ * restore expires, so that readers of events start again. A new store gets the permissions of the backup. The store
+ * has the schema of the backup, so that an older release can use it again.
  *
  * Throws OperatorError, with nothing changed, in these cases:
  * - A service serves the store.
@@ -50,7 +50,6 @@ export async function restoreSqlite(path: string, file: string): Promise<Restore
     removeStore(copy);
     await makeStoreFile(copy, ownerOnly);
     backupSqlite(file, copy);
-    await (await openSqlite(copy)).close();
     return { knowsGivenIds: await replaceStore(copy, path) };
   } finally {
     removeStore(copy);
@@ -108,8 +107,11 @@ function skipGivenIds(raw: DatabaseSync, given: LastIds | null): void {
   const names = new Set([...own.keys(), ...(given?.keys() ?? []), 'events']);
   // Skips one more position, so that a reader that has read all events must also start again.
   for (const name of names) writeLastId(raw, name, name === 'events' ? last(name) + 1n : last(name));
-  raw.exec('delete from events');
-  raw.prepare('update event_horizon set deleted_to = ?').run(last('events') + 1n);
+  // A store of the first release has no events.
+  if (raw.prepare("select 1 from sqlite_schema where name = 'event_horizon'").get() !== undefined) {
+    raw.exec('delete from events');
+    raw.prepare('update event_horizon set deleted_to = ?').run(last('events') + 1n);
+  }
   raw.exec('commit');
 }
 

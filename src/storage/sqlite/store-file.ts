@@ -2,8 +2,8 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder, syncFolder } from '../sync-folder.ts';
 
-/** The mode that SQLite uses for its own files. */
-const newFileMode = 0o644;
+/** A store has secrets, so only its owner may read it. SQLite gives its own files beside the store the same mode. */
+const newFileMode = 0o600;
 
 /**
  * Creates an empty file for a store, and its folder, if they do not exist. Syncs the directory entries of both to
