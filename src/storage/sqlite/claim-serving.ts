@@ -76,6 +76,7 @@ async function claim(path: string, refusal: string): Promise<() => void> {
 
 /** Returns true if a service serves the file, under this or another name. The check takes the lock for a moment. */
 export function isServed(path: string): boolean {
+  if (!existsSync(path)) return false;
   const descriptor = openForGood(path, 'r');
   if (!tryLock(descriptor, lockedByte, 1, { shared: true })) return true;
   unlock(descriptor, lockedByte, 1);
