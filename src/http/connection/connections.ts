@@ -97,7 +97,7 @@ export function createConnections(
 
 function begin(all: All, connection: Connection, exchange: Exchange): void {
   connection.current = exchange;
-  exchange.response.once('close', () => end(all, connection, exchange));
+  exchange.response.on('close', () => end(all, connection, exchange));
   all.run(exchange);
 }
 
