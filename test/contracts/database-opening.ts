@@ -4,7 +4,7 @@ import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { OperatorError } from '../../src/errors.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { openCatalogue } from '../support/catalogue.ts';
+import { openCatalogue, petValues } from '../support/catalogue.ts';
 import type { Engine } from '../support/engines.ts';
 import { insertWindow, selectSubjects } from './window-rows.ts';
 
@@ -88,7 +88,7 @@ export function describeOpening(engine: Engine): void {
 }
 
 async function addPet(database: Database): Promise<bigint> {
-  const [row] = await database.run(insertPet, { name: 'Rex', categoryId: 1n, status: 'sold' });
+  const [row] = await database.run(insertPet, petValues({ name: 'Rex', categoryId: 1n, status: 'sold' }));
   assert.ok(row !== undefined);
   return row.id;
 }

@@ -5,6 +5,7 @@ import { int64Max, int64Min } from '../../src/int64.ts';
 import { insertedId, insertPet, selectOldest, selectPet } from '../../src/pets/pet-rows.ts';
 import { isUniqueViolation } from '../../src/storage/constraint.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { petValues } from '../support/catalogue.ts';
 import type { Engine } from '../support/engines.ts';
 import {
   insertSecret,
@@ -89,7 +90,7 @@ export function describeDatabase(engine: Engine): void {
       const expected: unknown[] = [];
       for (const name of ['Rex', 'Bo']) {
         const { categoryId, status } = available(name);
-        const id = insertedId(await database.run(insertPet, available(name)));
+        const id = insertedId(await database.run(insertPet, petValues(available(name))));
         expected.push({ id, name, category_id: categoryId, status });
       }
       const rows = await database.read(selectOldest, { afterId: 0n, count: 2n });
@@ -102,7 +103,9 @@ export function describeDatabase(engine: Engine): void {
     test('each of many concurrent inserts is stored under its returned id', async (t) => {
       const database = await open(t);
       const names = Array.from({ length: 150 }, (_, index) => `Rex ${index}`);
-      const added = await Promise.all(names.map((name) => database.run(insertPet, available(name))));
+      const added = await Promise.all(
+        names.map((name) => database.run(insertPet, petValues(available(name)))),
+      );
       for (const [index, rows] of added.entries()) {
         const [row] = await database.read(selectPet, { id: insertedId(rows) });
         assert.equal(row?.name, names[index]);
@@ -113,7 +116,7 @@ export function describeDatabase(engine: Engine): void {
       const database = await open(t);
       const statuses = Array.from({ length: 20 }, (_, index) => (index === 7 ? 'lost' : 'sold'));
       const added = await Promise.allSettled(
-        statuses.map((status) => database.run(insertPet, { ...available('Rex'), status })),
+        statuses.map((status) => database.run(insertPet, petValues({ ...available('Rex'), status }))),
       );
       assert.deepEqual(
         added.flatMap(({ status }, index) => (status === 'rejected' ? [index] : [])),
@@ -130,7 +133,7 @@ export function describeDatabase(engine: Engine): void {
     for (const status of ['pending', 'lost'])
       test(`each of several simultaneous calls gets its own result (one call uses the status ${status})`, async (t) => {
         const database = await open(t);
-        const add = (name: string) => database.run(insertPet, available(name));
+        const add = (name: string) => database.run(insertPet, petValues(available(name)));
         const results = await Promise.allSettled([
           add('a'),
           database.transact(addPet, { ...available('b'), status }),

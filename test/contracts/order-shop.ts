@@ -8,6 +8,7 @@ import { type CompleteOrder, createOrders, type OrderReader, type Orders } from 
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import type { PlanName } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { petValues } from '../support/catalogue.ts';
 import type { Engine, Store } from '../support/engines.ts';
 
 /** An order as JSON. */
@@ -62,7 +63,7 @@ export async function openShop(t: TestContext, engine: Engine): Promise<Shop> {
     openOther: async (address) => openOrders(await store.open(address)),
 
     async addPet(status = 'available') {
-      const [row] = await database.run(insertPet, { name: 'Rex', categoryId: 1n, status });
+      const [row] = await database.run(insertPet, petValues({ name: 'Rex', categoryId: 1n, status }));
       assert.ok(row);
       return row.id;
     },

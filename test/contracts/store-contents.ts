@@ -8,6 +8,7 @@ import { type Database, statement, type Value } from '../../src/storage/database
 import type { Tables } from '../../src/storage/tables.ts';
 import { type CopiedTable, copiedTables } from '../../src/storage/transfer/copied-tables.ts';
 import { writeStore } from '../../src/storage/transfer/open-whole-store.ts';
+import { petValues } from '../support/catalogue.ts';
 import { insertWindow } from './window-rows.ts';
 
 /** Texts whose byte order differs from the collation of every language and from the order in JavaScript. */
@@ -96,7 +97,7 @@ function describeRow(row: Record<string, Value>, columns: readonly string[]): st
 
 /** Adds an animal and returns its id. */
 export async function addPet(database: Database): Promise<bigint> {
-  const [row] = await database.run(insertPet, { name: 'Rex', categoryId: 1n, status: 'sold' });
+  const [row] = await database.run(insertPet, petValues({ name: 'Rex', categoryId: 1n, status: 'sold' }));
   if (row === undefined) throw new Error('no id was given');
   return row.id;
 }

@@ -1,6 +1,7 @@
 import { AppError, OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { defineTransaction, step } from '../../src/storage/database.ts';
+import { petValues } from '../support/catalogue.ts';
 import { insertSecret, insertWindow, selectSubjects, selectUsed, updateUsed } from './window-rows.ts';
 
 /** The named transactions of the contract tests. They are in a separate file, because a worker thread imports it. */
@@ -14,7 +15,7 @@ export const doNothing = defineTransaction('doNothing', function* (_input: null)
 export const addPet = defineTransaction(
   'addPet',
   function* (pet: { name: string; categoryId: bigint; status: string }) {
-    return yield* step(insertPet, pet);
+    return yield* step(insertPet, petValues(pet));
   },
 );
 

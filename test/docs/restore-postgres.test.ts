@@ -4,6 +4,7 @@ import { createFeed } from '../../src/events/feed.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { createTail } from '../../src/events/tail.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
+import { petValues } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
 import { findBlocks, readDocument } from './markdown.ts';
 
@@ -17,7 +18,10 @@ test('after a restore, the SQL of the guide skips the ids and positions that cam
   const database = await store.open();
   const feed = createFeed(database, createTail(database, Date.now));
   async function add(): Promise<bigint> {
-    const [row] = await database.run(insertPet, { name: 'Rex', categoryId: 1n, status: 'available' });
+    const [row] = await database.run(
+      insertPet,
+      petValues({ name: 'Rex', categoryId: 1n, status: 'available' }),
+    );
     await sequenceEvents(database);
     return row?.id ?? 0n;
   }

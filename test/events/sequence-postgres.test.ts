@@ -6,6 +6,7 @@ import { createFeed } from '../../src/events/feed.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { createTail } from '../../src/events/tail.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
+import { petValues } from '../support/catalogue.ts';
 import { findPostgres, type Store } from '../support/engines.ts';
 
 const postgres = await findPostgres();
@@ -40,7 +41,7 @@ test('an open transaction delays no other event, and its own events come after t
   const slow = await connect(t, store);
   await slow.query('begin');
   await slow.query(`insert into pets (name, category_id, status, is_owned) values ('slow', 1, 'sold', 0)`);
-  await database.run(insertPet, { ...pet, name: 'quick' });
+  await database.run(insertPet, petValues({ ...pet, name: 'quick' }));
   await sequenceEvents(database);
   const first = await read('oldest');
   assert.deepEqual(first.names, ['quick']);
@@ -53,7 +54,7 @@ test('if an instance dies while it assigns positions, another continues, and no 
   skip,
 }, async (t) => {
   const { store, database, read } = await openStore(t);
-  for (const name of ['a', 'b', 'c']) await database.run(insertPet, { ...pet, name });
+  for (const name of ['a', 'b', 'c']) await database.run(insertPet, petValues({ ...pet, name }));
   const dying = await connect(t, store);
   await dying.query('begin');
   await dying.query('select pg_try_advisory_xact_lock($1)', [0x7365_7175_656e_6365n]);
@@ -73,7 +74,7 @@ test('the lag of the feed is noted even if no position can be assigned', { skip 
   const { store, database } = await openStore(t);
   const lags: number[] = [];
   const noteLag = (ms: number) => void lags.push(ms);
-  await database.run(insertPet, pet);
+  await database.run(insertPet, petValues(pet));
   await store.execute('update event_outbox set at_ms = at_ms - 60000');
   await store.execute('alter table events rename to other_events');
   await assert.rejects(sequenceEvents(database, undefined, noteLag));
@@ -91,7 +92,8 @@ test('a reader of several instances gets each event once, and the changes of eac
   const { store, read } = await openStore(t);
   const [seed] = await Promise.all([store.open(), store.open()]);
   const ids: bigint[] = [];
-  for (let count = 0; count < 4; count += 1) ids.push((await seed.run(insertPet, pet))[0]?.id ?? 0n);
+  for (let count = 0; count < 4; count += 1)
+    ids.push((await seed.run(insertPet, petValues(pet)))[0]?.id ?? 0n);
   const changes = 40;
   let isWriting = true;
 

@@ -7,6 +7,7 @@ import { createStoreMetrics, watchCalls } from '../../src/observability/store-ca
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { addAndThrow, doNothing } from '../contracts/works.ts';
+import { petValues } from '../support/catalogue.ts';
 import { testThread } from '../support/engines.ts';
 import { makeFolder } from '../support/service.ts';
 
@@ -22,7 +23,7 @@ test('reads and writes of the store are measured separately', async (t) => {
   const { database, show } = await openTimed(t);
   await database.read(selectAnyAccount, { count: 1n });
   await database.read(selectAnyAccount, { count: 1n });
-  await database.run(insertPet, { name: 'Rex', categoryId: 1n, status: 'available' });
+  await database.run(insertPet, petValues({ name: 'Rex', categoryId: 1n, status: 'available' }));
   await database.transact(doNothing, null);
 
   const shown = await show();
@@ -35,7 +36,7 @@ test('a call that fails because the store is unavailable is counted, and rejects
   const { database, show } = await openTimed(t);
   await database.close();
   await assert.rejects(database.read(selectAnyAccount, { count: 1n }), { code: 'unavailable' });
-  const add = database.run(insertPet, { name: 'Rex', categoryId: 1n, status: 'available' });
+  const add = database.run(insertPet, petValues({ name: 'Rex', categoryId: 1n, status: 'available' }));
   await assert.rejects(add, { code: 'unavailable' });
 
   const shown = await show();

@@ -6,6 +6,7 @@ import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { createVersion, noteWrites } from '../../src/pets/version.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { petValues } from '../support/catalogue.ts';
 import { type Engine, findPostgres, sqliteEngine } from '../support/engines.ts';
 
 const postgres = await findPostgres();
@@ -76,7 +77,7 @@ test('a version in SQLite is read once for each turn of the event loop, and agai
   const first = version.read();
   assert.equal(version.read(), first);
   assert.equal(reads, 1);
-  await noting.run(insertPet, rex);
+  await noting.run(insertPet, petValues(rex));
   assert.notEqual(version.read(), first);
   await new Promise((resolve) => setImmediate(resolve));
   version.read();
@@ -91,7 +92,7 @@ describe('the version of a store in PostgreSQL', { skip: postgres.skip }, () => 
     await slow.connect();
     await slow.query('begin');
     await slow.query(insert);
-    await database.run(insertPet, rex);
+    await database.run(insertPet, petValues(rex));
     await sequenceEvents(database);
     const before = await version.read();
     await slow.query('commit');

@@ -1,8 +1,15 @@
 import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
+import type { PetPatch } from '../../src/pets/pet.ts';
+import { type PetValues, toValues } from '../../src/pets/pet-rows.ts';
 import type { Database } from '../../src/storage/database.ts';
 
 /** Creates a catalogue over a database, with a separate store of the first answers to Idempotency-Keys. */
 export function openCatalogue(database: Database): Catalogue {
   return createCatalogue(database, createFirstAnswers(database));
+}
+
+/** Returns the parameters of `insertPet`. By default, the animal is an available Rex of category 1. */
+export function petValues(fields: { name?: string; categoryId?: bigint; status?: string } = {}): PetValues {
+  return toValues({ name: 'Rex', categoryId: 1n, status: 'available', ...fields } as PetPatch);
 }

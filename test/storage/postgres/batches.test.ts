@@ -3,6 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { insertPet, selectPet } from '../../../src/pets/pet-rows.ts';
 import { statement } from '../../../src/storage/database.ts';
+import { petValues } from '../../support/catalogue.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { startCounting } from '../../support/postgres-messages.ts';
 
@@ -37,7 +38,7 @@ describe('statements that are sent to PostgreSQL together', { skip: postgres.ski
 
   test('return the rows of each statement to its own caller', async (t) => {
     const { database } = await prepare(t);
-    await database.run(insertPet, pet('Rex'));
+    await database.run(insertPet, petValues(pet('Rex')));
     const [none, [rex], [one]] = await Promise.all([
       database.read(selectPet, { id: 2n }),
       database.read(selectPet, { id: 1n }),
@@ -49,7 +50,7 @@ describe('statements that are sent to PostgreSQL together', { skip: postgres.ski
   test('add rows in one transaction, and return its own id to each call', async (t) => {
     const { store, database } = await prepare(t);
     const names = Array.from({ length: 50 }, (_, place) => `animal ${place}`);
-    const added = await Promise.all(names.map((name) => database.run(insertPet, pet(name))));
+    const added = await Promise.all(names.map((name) => database.run(insertPet, petValues(pet(name)))));
     const rows = (await store.execute('select id, name, xmin::text as tx from pets order by id')) as {
       id: string;
       name: string;
@@ -71,7 +72,9 @@ describe('statements that are sent to PostgreSQL together', { skip: postgres.ski
     await store.execute('create trigger pick before insert on pets for each row execute function pick()');
     for (const bad of ['refused', 'left out']) {
       const names = ['a', 'b', bad, 'c', 'd'];
-      const settled = await Promise.allSettled(names.map((name) => database.run(insertPet, pet(name))));
+      const settled = await Promise.allSettled(
+        names.map((name) => database.run(insertPet, petValues(pet(name)))),
+      );
       const ids = settled.map((add) => (add.status === 'fulfilled' ? add.value[0]?.id : null));
       assert.equal(ids.filter((id) => typeof id === 'bigint').length, 4, bad);
       assert.equal(typeof ids[2], bad === 'refused' ? 'object' : 'undefined');
@@ -83,7 +86,7 @@ describe('statements that are sent to PostgreSQL together', { skip: postgres.ski
     const { way, database } = await prepare(t);
     await database.read(divide, { number: 1n });
     const before = way.countRoundTrips();
-    for (let times = 0; times < 5; times += 1) await database.run(insertPet, pet('Rex'));
+    for (let times = 0; times < 5; times += 1) await database.run(insertPet, petValues(pet('Rex')));
     assert.equal(way.countRoundTrips() - before, 5);
   });
 });

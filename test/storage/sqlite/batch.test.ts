@@ -11,6 +11,7 @@ import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import { toCall } from '../../../src/storage/sqlite/statements.ts';
 import { insertWindow } from '../../contracts/window-rows.ts';
 import { addAndThrow, addSecret, addWindows } from '../../contracts/works.ts';
+import { petValues } from '../../support/catalogue.ts';
 import { makeFolder } from '../../support/service.ts';
 
 /** Opens a connection to a new store and counts its commits and rollbacks. */
@@ -33,7 +34,8 @@ const transactions = new Map(
   [addAndThrow, addSecret, addWindows].map((one) => [one.name, one as Transaction<never, unknown>]),
 );
 
-const add = (...names: readonly string[]) => names.map((name) => toCall(insertPet, { ...pet, name }));
+const add = (...names: readonly string[]) =>
+  names.map((name) => toCall(insertPet, petValues({ ...pet, name })));
 const addWindow = (...subjects: readonly string[]) =>
   subjects.map((subject) => toCall(insertWindow, { subject, used: 1n }));
 
@@ -67,7 +69,7 @@ test('a batch is one commit, and returns the outcome of each job in order', asyn
 
 test('a failed job causes no additional commit for the other jobs', async (t) => {
   const { runBatch, asked, list } = await open(t);
-  const lost = toCall(insertPet, { ...pet, status: 'lost' });
+  const lost = toCall(insertPet, petValues({ ...pet, status: 'lost' }));
   const jobs = [...addWindow('a'), failing, ...addWindow('a', 'c'), ...add('Rex'), lost, ...add('Bo')];
   assert.deepEqual(describe(runBatch(jobs)), ['a', 'failed', 'failed', 'c', 1n, 'failed', 2n]);
   assert.deepEqual(asked, { commit: 1, rollback: 0 });
