@@ -3,7 +3,6 @@ import { addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { int64Min } from '../int64.ts';
-import { after, type Soon } from '../soon.ts';
 import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
 import { type Category, categoriesMax } from './category.ts';
 import {
@@ -30,12 +29,12 @@ export interface CategoryPage {
  */
 export interface Categories {
   /** Returns at most `limit` categories with ids from `firstId` on. Null starts with the first category. */
-  list(limit: number, firstId: bigint | null): Soon<CategoryPage>;
+  list(limit: number, firstId: bigint | null): Promise<CategoryPage>;
   /**
    * Returns the categories with these ids, unordered. Leaves out ids that have no category. Takes at most the ids of
    * one page of animals.
    */
-  find(ids: readonly bigint[]): Soon<readonly Category[]>;
+  find(ids: readonly bigint[]): Promise<readonly Category[]>;
   /** Creates or renames a category. Throws `limit_reached` if a new category would be one more than `categoriesMax`. */
   put(category: Category, actor: Actor): Promise<{ readonly isNew: boolean }>;
   /** Deletes a category. Its animals keep their `categoryId`. Throws `not_found`. */
@@ -107,11 +106,13 @@ export function createCategories(database: Database, clock: Clock): Categories {
   const byOf = (actor: Actor): Authorship => ({ actor, nowMs: clock() });
 
   return {
-    list: (limit, firstId) =>
-      after(
-        database.read(selectCategories, { firstId: firstId ?? int64Min, count: BigInt(limit) + 1n }),
-        (rows) => ({ categories: rows.slice(0, limit), nextId: rows[limit]?.id ?? null }),
-      ),
+    async list(limit, firstId) {
+      const rows = await database.read(selectCategories, {
+        firstId: firstId ?? int64Min,
+        count: BigInt(limit) + 1n,
+      });
+      return { categories: rows.slice(0, limit), nextId: rows[limit]?.id ?? null };
+    },
 
     find: (ids) => database.read(selectCategoriesOf, { ids: `[${ids.join()}]` }),
 

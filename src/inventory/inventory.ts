@@ -1,4 +1,3 @@
-import { after, type Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
 import { selectInventory, selectInventoryOf } from './inventory-rows.ts';
 
@@ -15,18 +14,16 @@ export interface Inventory {
  * Counts all animals, or the animals of a category. The cost does not depend on the size of the catalogue. Sees
  * everything committed before the call. Throws as the database does (database.ts).
  */
-export type CountInventory = (categoryId: bigint | null) => Soon<Inventory>;
+export type CountInventory = (categoryId: bigint | null) => Promise<Inventory>;
 
 export function createInventory(database: Database): CountInventory {
-  return (categoryId) => {
-    const rows =
+  return async (categoryId) => {
+    const [row] =
       categoryId === null
-        ? database.read(selectInventory, {})
-        : database.read(selectInventoryOf, { categoryId });
-    return after(rows, ([row]) => {
-      if (row === undefined) throw new Error('the store returned no inventory');
-      const { available, pending, sold, as_of_ms } = row;
-      return { available, pending, sold, asOfMs: Number(as_of_ms) };
-    });
+        ? await database.read(selectInventory, {})
+        : await database.read(selectInventoryOf, { categoryId });
+    if (row === undefined) throw new Error('the store returned no inventory');
+    const { available, pending, sold, as_of_ms } = row;
+    return { available, pending, sold, asOfMs: Number(as_of_ms) };
   };
 }

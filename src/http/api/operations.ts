@@ -21,3 +21,15 @@ export const operations: readonly Operation[] = [
   ...webhookOperations,
   ...webhookMessageOperations,
 ];
+
+/** The groups of operations, in the order of the documentation. */
+export const tags = [
+  { name: 'pets', description: 'The animals of the catalogue.' },
+  { name: 'store', description: 'What is in stock.' },
+  { name: 'orders', description: 'Reservations and sales of animals.' },
+  { name: 'events', description: 'Every change, in one order.' },
+  { name: 'account', description: 'The account of the API key, and what is left of its limits.' },
+  { name: 'keys', description: 'The API keys of the account.' },
+  { name: 'webhooks', description: 'Events that the service sends to a partner when they happen.' },
+  { name: 'categories', description: 'Names for the numbers that animals have as `categoryId`.' },
+];

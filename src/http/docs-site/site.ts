@@ -1,4 +1,5 @@
-import { introduction, tags } from '../openapi/description.ts';
+import { tags } from '../api/operations.ts';
+import { introduction } from '../openapi/description.ts';
 import type { Operation } from '../operation.ts';
 import { type Answer, listHeaders, makeAnswer } from '../response/answer.ts';
 import { type Assets, readAssets } from './assets.ts';

@@ -1,4 +1,5 @@
 import { stringifyExactJson } from '../../exact-json.ts';
+import { tags } from '../api/operations.ts';
 import type { Operation } from '../operation.ts';
 import { describeRequestHeaders, responseHeaders } from './headers.ts';
 import { describeOperation, type SharedResponses } from './operations.ts';
@@ -12,18 +13,6 @@ Send an API key with every request: \`Authorization: Bearer <API_KEY>\`. The hea
 of the key's limits. After a 429, wait as long as \`Retry-After\` says. Every failure has the same body, \`Error\`, with a
 \`code\` for programs. An \`int64\` has up to 19 digits, more than a JavaScript number can hold. Parts with
 \`x-stability: beta\` may change.`;
-
-/** The groups of operations, in the order of the documentation. */
-export const tags = [
-  { name: 'pets', description: 'The animals of the catalogue.' },
-  { name: 'store', description: 'What is in stock.' },
-  { name: 'orders', description: 'Reservations and sales of animals.' },
-  { name: 'events', description: 'Every change, in one order.' },
-  { name: 'account', description: 'The account of the API key, and what is left of its limits.' },
-  { name: 'keys', description: 'The API keys of the account.' },
-  { name: 'webhooks', description: 'Events that the service sends to a partner when they happen.' },
-  { name: 'categories', description: 'Names for the numbers that animals have as `categoryId`.' },
-];
 
 /**
  * Returns the text of `/openapi.json` (OpenAPI 3.1). `ownUrl` is the base URL at which this machine reaches the

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
@@ -6,13 +7,13 @@ import { isMissingTable } from '../constraint.ts';
 import type { Database } from '../database.ts';
 import type { Tables } from '../tables.ts';
 
-/** The names of all migrations, in order. The name and the SQL of a released migration never change. */
-export const newestSchema: readonly string[] = [
-  '0001-first',
-  '0002-store-sells',
-  '0003-current-keys',
-  '0004-release-1-2',
-];
+/**
+ * The names of all migrations, in order. Each engine has a file of each name. The name and the SQL of a released
+ * migration never change.
+ */
+export const newestSchema: readonly string[] = readdirSync(new URL('sqlite', import.meta.url))
+  .map((file) => file.replace(/\.sql$/, ''))
+  .sort();
 
 /** Reads the SQL of a migration. It is frozen: it imports nothing, and a blank line separates its statements. */
 export function readMigration(engine: Database['engine'], name: string): Migration {

@@ -1,4 +1,5 @@
-import { introduction, tags } from '../../openapi/description.ts';
+import { tags } from '../../api/operations.ts';
+import { introduction } from '../../openapi/description.ts';
 import { responseHeaders, universalHeaders } from '../../openapi/headers.ts';
 import type { Operation } from '../../operation.ts';
 import { renderCode } from '../code.ts';
