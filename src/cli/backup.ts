@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { OperatorError } from '../errors.ts';
+import { OperatorError, UsageError } from '../errors.ts';
 import { toOpeningError } from '../storage/opening-error.ts';
 import { requireStore } from '../storage/require-store.ts';
 import { backupSqlite } from '../storage/sqlite/backup.ts';
@@ -31,6 +31,7 @@ export function addBackup(program: Command, context: CommandContext): void {
 
 /** Returns the size of the copy in bytes. */
 async function backUp(databaseUrl: string, file: string, replaces: boolean): Promise<number> {
+  if (file === '-') throw new UsageError('a backup cannot go to standard output: name a file');
   const location = requireSqlite(databaseUrl, 'backup copies only SQLite stores; use pg_dump for PostgreSQL');
   await requireStore(databaseUrl);
   await checkUnused(file);

@@ -3,6 +3,7 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
+import { toPrintableJson } from '../observability/safe-text.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet.ts';
 import type { PetFileFormat } from '../pets/pet-files.ts';
@@ -74,13 +75,18 @@ export async function exportPets(
   }
   const text = writePets(countedPets(), chosen, withoutIds);
   if (output === undefined) {
-    await writeUntilClosed(text, stdout);
+    await writeUntilClosed(stdout.isTTY && chosen === 'ndjson' ? escapeAll(text) : text, stdout);
     return printLines(null);
   }
   await writeWholeFile(output, { replaces: force }, (unfinished) =>
     pipeline(Readable.from(text), createWriteStream(unfinished)),
   );
   return printLines({ exported, file: output }, `exported ${countThings(exported, 'animal')} to ${output}`);
+}
+
+/** A terminal would interpret control characters of names. */
+async function* escapeAll(text: AsyncIterable<string>): AsyncIterable<string> {
+  for await (const part of text) yield toPrintableJson(part);
 }
 
 async function writeUntilClosed(text: AsyncIterable<string>, stdout: Writable): Promise<void> {

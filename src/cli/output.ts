@@ -1,5 +1,5 @@
 import { stringifyExactJson } from '../exact-json.ts';
-import { toPrintable } from '../observability/safe-text.ts';
+import { toPrintable, toPrintableJson } from '../observability/safe-text.ts';
 import type { Terminal } from './command.ts';
 
 export function writeLine({ stdout }: Pick<Terminal, 'stdout'>, text: string): void {
@@ -12,7 +12,7 @@ export function writeWarning({ stderr }: Pick<Terminal, 'stderr'>, text: string)
 }
 
 export function writeJson({ stdout }: Pick<Terminal, 'stdout'>, value: unknown): void {
-  stdout.write(`${stringifyExactJson(value)}\n`);
+  stdout.write(`${toPrintableJson(stringifyExactJson(value))}\n`);
 }
 
 /** Returns a time in UTC, to the minute, or a dash for null. */

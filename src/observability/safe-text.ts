@@ -39,3 +39,16 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
 export function toPrintable(text: string): string {
   return text.replace(unprintable, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
+
+/**
+ * Escapes unprintable characters of a JSON text as JSON can, so that it is safe to print on a terminal. The text means
+ * the same. Line breaks between values stay.
+ */
+export function toPrintableJson(json: string): string {
+  return json.replace(unprintable, (character) => (character === '\n' ? character : escapeUnits(character)));
+}
+
+function escapeUnits(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}

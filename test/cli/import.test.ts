@@ -209,7 +209,7 @@ test('import reports an unknown outcome if the connection is lost during the com
   const { json, failure } = await importFile(
     cut,
     '-',
-    { format: 'csv', skipInvalid: false, dryRun: false },
+    { format: 'csv', skipInvalid: false, dryRun: false, ignoreUnknown: false },
     { actor: { kind: 'command', name: 'mira' }, nowMs: Date.UTC(2027, 0, 2, 12) },
     { stdin, stdout: new PassThrough(), stderr: new PassThrough() },
   );
@@ -217,6 +217,20 @@ test('import reports an unknown outcome if the connection is lost during the com
   assert.ok(failure instanceof OutcomeUnknownError);
   assert.match(failure.message, /either all rows were added or none/);
   await cutting;
+});
+
+test('import refuses an unknown column by name, and ignores it with --ignore-unknown', async (t) => {
+  const world = await createWorld(t);
+  const content = 'name,categoryId,Colour\nRex,1,red\n';
+  expectRefusal(await load(world, 'a.csv', content), /column "Colour" is not known/);
+  assert.deepEqual(listPets(world), []);
+  assert.equal((await load(world, 'b.csv', content, '--ignore-unknown')).code, 0);
+  assert.equal(listPets(world).length, 1);
+});
+
+test('import names one invalid row in the singular', async (t) => {
+  const refused = await loadAlone(t, 'a.csv', `${header}Rex,x,\n`);
+  expectRefusal(refused, /1 of 1 row is invalid; --skip-invalid/);
 });
 
 describe('the progress of an import', () => {

@@ -141,6 +141,9 @@ test('a name with control characters is escaped wherever it is shown', async (t)
   assert.ok((await print(['keys', 'create', '--plan', 'free', '--account', account])).includes(shownName));
   assert.ok((await print(['accounts', 'set-plan', account, '--plan', 'pro'])).startsWith(shownName));
   execute(`update accounts set name = '\x1b]0;owned\x07\x9b31m\r\nfree\u202e\u2028🦊'`);
+  const json = await print('accounts list --json');
+  assert.doesNotMatch(json.trimEnd(), /[\p{Cc}\p{Cf}\p{Zl}]/u);
+  assert.equal(JSON.parse(json)[0].account, '\x1b]0;owned\x07\x9b31m\r\nfree\u202e\u2028🦊');
   for (const command of ['keys list', 'accounts list']) {
     const [, line = '', ...rest] = (await print(command)).split('\n');
     assert.ok(line.includes(String.raw`\u{1b}]0;owned\u{7}\u{9b}31m\u{d}\u{a}free\u{202e}\u{2028}🦊`), line);

@@ -76,6 +76,7 @@ describe('a usage error prints one line and exits with 2:', () => {
     ['pets edit 7 --category-id 1.5', /must be a whole number from -9223372036854775808/],
     ['pets edit 7 --status lost', /'lost' is invalid/],
     ['backup', /missing required argument 'file'/],
+    ['backup -', /a backup cannot go to standard output: name a file/],
     ['migrate --from sqlite:a.db', /--from and --to must be used together/],
     ['migrate --to sqlite:a.db', /--from and --to must be used together/],
     ['import animals.csv --format xml', /'xml' is invalid/],
