@@ -64,7 +64,7 @@ type Ended = AttemptResult & Pick<Attempted, 'messageId' | 'durationMs'>;
 const gone = 410;
 
 export function createAttempts(parts: AttemptParts): Attempts {
-  const { database, ids, box, post, observer, mayBegin, signal, mayDisable } = parts;
+  const { database, ids, box, observer, mayBegin, signal } = parts;
 
   /** Returns null if the attempt may not begin, or if `signal` aborts before there is a response. */
   async function attempt(
@@ -75,41 +75,10 @@ export function createAttempts(parts: AttemptParts): Attempts {
     // The reads before an attempt may have taken long, so this check comes right before the request.
     if (!mayBegin()) return null;
     const startedAtMs = performance.now();
-    let result: AttemptResult;
-    try {
-      const message: Message = { id: messageId, body: writeBody() };
-      const signed = signMessage(message, secrets, Number(row.now_ms));
-      const headers = {
-        ...signed,
-        'content-type': 'application/json',
-        'user-agent': 'animal-store-webhooks',
-      };
-      result = await post(row.url, headers, message.body, signal);
-    } catch (error) {
-      observer.onFault(row.public_id, error);
-      result = { failure: 'refused' };
-    }
+    const result = await tryPost(parts, row, secrets, messageId, writeBody);
     if ('failure' in result && signal.aborted) return null;
     observer.onAttempt(toText(result));
     return { ...result, messageId, durationMs: BigInt(Math.round(performance.now() - startedAtMs)) };
-  }
-
-  /** Records a failed attempt. Schedules the next attempt or disables the webhook. */
-  async function recordFailure(row: DeliveryRow, ended: Ended): Promise<void> {
-    const retryAfter = 'status' in ended ? ended.retryAfter : undefined;
-    const retryAfterMs = readRetryAfterMs(retryAfter, Number(row.now_ms));
-    const waitMs = planWaitMs(Number(row.failures) + 1, Math.random(), retryAfterMs);
-    const noted = await database.transact(noteFailure, {
-      ...toAttempted(row, ended),
-      revision: row.revision,
-      waitMs: BigInt(waitMs),
-      failingMsMax: (await mayDisable()) ? BigInt(failingMsMax) : int64Max,
-      failuresMin: BigInt(failingAttemptsMin),
-      isGone: isGone(ended) ? 1n : 0n,
-    });
-    if (!isDisabled(noted, row)) return;
-    const reason = isGone(ended) ? 'it answered 410' : 'no attempt has succeeded for 5 days';
-    observer.onDisabled(row.public_id, reason);
   }
 
   return {
@@ -128,7 +97,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
       if (ended === null) return false;
       if (isSuccess(ended))
         await database.transact(noteSuccess, { ...toAttempted(row, ended), sent: event.id });
-      else await recordFailure(row, ended);
+      else await recordFailure(parts, row, ended);
       return isSuccess(ended);
     },
 
@@ -150,6 +119,50 @@ export function createAttempts(parts: AttemptParts): Attempts {
       if (isGone(ended) && isDisabled(noted, row)) observer.onDisabled(row.public_id, 'it answered 410');
     },
   };
+}
+
+/** Records a failed attempt. Schedules the next attempt or disables the webhook. */
+async function recordFailure(
+  { database, mayDisable, observer }: AttemptParts,
+  row: DeliveryRow,
+  ended: Ended,
+): Promise<void> {
+  const retryAfter = 'status' in ended ? ended.retryAfter : undefined;
+  const retryAfterMs = readRetryAfterMs(retryAfter, Number(row.now_ms));
+  const waitMs = planWaitMs(Number(row.failures) + 1, Math.random(), retryAfterMs);
+  const noted = await database.transact(noteFailure, {
+    ...toAttempted(row, ended),
+    revision: row.revision,
+    waitMs: BigInt(waitMs),
+    failingMsMax: (await mayDisable()) ? BigInt(failingMsMax) : int64Max,
+    failuresMin: BigInt(failingAttemptsMin),
+    isGone: isGone(ended) ? 1n : 0n,
+  });
+  if (!isDisabled(noted, row)) return;
+  const reason = isGone(ended) ? 'it answered 410' : 'no attempt has succeeded for 5 days';
+  observer.onDisabled(row.public_id, reason);
+}
+
+/** Signs and posts a message. Whatever this throws is a failed attempt. */
+async function tryPost(
+  { post, signal, observer }: AttemptParts,
+  row: DeliveryRow,
+  secrets: Sending['secrets'],
+  id: string,
+  writeBody: () => string,
+): Promise<AttemptResult> {
+  try {
+    const message: Message = { id, body: writeBody() };
+    const headers = {
+      ...signMessage(message, secrets, Number(row.now_ms)),
+      'content-type': 'application/json',
+      'user-agent': 'animal-store-webhooks',
+    };
+    return await post(row.url, headers, message.body, signal);
+  } catch (error) {
+    observer.onFault(row.public_id, error);
+    return { failure: 'refused' };
+  }
 }
 
 function writePing(id: string, atMs: number): string {

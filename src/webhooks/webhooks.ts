@@ -100,27 +100,25 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
     },
 
     async change(id, change, reader) {
-      const name = { publicId: id, accountId: reader.accountId };
+      const name = toName(id, reader);
       return toWebhook(await database.transact(changeWebhook, { name, reader, change }), ids);
     },
 
     async rotateSecret(id, reader) {
-      const name = { publicId: id, accountId: reader.accountId };
+      const name = toName(id, reader);
       const secret = generateSecret();
       const row = await database.transact(rotateSecret, { name, reader, secret: box.seal(secret, id) });
       return { ...toWebhook(row, ids), secret: writeSecret(secret) };
     },
 
-    async ping(id, reader) {
-      const name = { publicId: id, accountId: reader.accountId };
-      const messageId = `ping_${randomText(16)}`;
-      return await database.transact(requestMessage, { name, reader, messageId, position: 0n });
+    ping(id, reader) {
+      const request = { messageId: `ping_${randomText(16)}`, position: 0n };
+      return database.transact(requestMessage, { name: toName(id, reader), reader, ...request });
     },
 
     async send(id, eventId, reader) {
-      const name = { publicId: id, accountId: reader.accountId };
-      const position = ids.read(eventId) || unknownPosition;
-      await database.transact(requestMessage, { name, reader, messageId: eventId, position });
+      const request = { messageId: eventId, position: ids.read(eventId) || unknownPosition };
+      await database.transact(requestMessage, { name: toName(id, reader), reader, ...request });
     },
 
     async listAttempts(id, accountId) {
@@ -130,13 +128,17 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
     },
 
     async remove(id, reader) {
-      const name = { publicId: id, accountId: reader.accountId };
+      const name = toName(id, reader);
       const [row] = await database.read(selectWebhook, name);
       requireManaged(row, reader);
       const deleted = await database.run(deleteWebhook, name);
       if (deleted.length === 0) throw webhookNotFound();
     },
   };
+}
+
+function toName(publicId: string, { accountId }: EventReader) {
+  return { publicId, accountId };
 }
 
 function toNewRow(
