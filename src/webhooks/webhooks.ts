@@ -85,13 +85,7 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
       return { ...toWebhook(row, ids), secret: writeSecret(secret) };
     },
 
-    async list(accountId, limit, newestId) {
-      const filter = { accountId, status: null };
-      const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-      const rows = await database.read(selectWebhookPage(filter), { ...filter, ...range });
-      const webhooks = rows.slice(0, limit).map((row) => toWebhook(row, ids));
-      return { webhooks, nextNewestId: rows[limit]?.id ?? null };
-    },
+    list: (accountId, limit, newestId) => listWebhooks(database, ids, accountId, limit, newestId),
 
     async get(id, accountId) {
       const [row] = await database.read(selectWebhook, { publicId: id, accountId });
@@ -135,6 +129,20 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
       if (deleted.length === 0) throw webhookNotFound();
     },
   };
+}
+
+async function listWebhooks(
+  database: Database,
+  ids: EventIds,
+  accountId: bigint,
+  limit: number,
+  newestId: bigint | null,
+) {
+  const filter = { accountId, status: null };
+  const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
+  const rows = await database.read(selectWebhookPage(filter), { ...filter, ...range });
+  const webhooks = rows.slice(0, limit).map((row) => toWebhook(row, ids));
+  return { webhooks, nextNewestId: rows[limit]?.id ?? null };
 }
 
 function toName(publicId: string, { accountId }: EventReader) {
