@@ -65,16 +65,24 @@ function createTurnReads(readNow: NonNullable<Database['readNow']>): Version {
  */
 function createSharedReads(database: Database): Version {
   let next: Promise<string | null> | null = null;
-  let last: Promise<unknown> = Promise.resolve();
+  let running: Promise<unknown> | null = null;
 
   async function send(): Promise<string | null> {
-    await last.catch(() => undefined);
-    await new Promise((resolve) => setImmediate(resolve));
-    next = null;
-    const reading = Promise.resolve(database.read(selectVersion, {}));
-    last = reading;
-    const [row] = await reading;
-    return row?.version ?? null;
+    try {
+      // If the read before fails, so do the requests that came during it. Otherwise they would wait twice as long.
+      await running;
+      await new Promise((resolve) => setImmediate(resolve));
+    } finally {
+      next = null;
+    }
+    const reading = database.read(selectVersion, {});
+    running = reading;
+    try {
+      const [row] = await reading;
+      return row?.version ?? null;
+    } finally {
+      running = null;
+    }
   }
 
   return {

@@ -4,6 +4,7 @@ import { addressesMax, type Counters } from '../counters.ts';
 import { kindOf } from '../rules/address.ts';
 import { strikesForBan } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
+import type { Windows as StoredWindows } from '../rules/windows.ts';
 import { createRedisLink } from './link.ts';
 import { liftScript, resetScript, takeForAddressScript, takeForKeyScript } from './scripts.ts';
 
@@ -15,7 +16,14 @@ import { liftScript, resetScript, takeForAddressScript, takeForKeyScript } from 
  * the request was counted.
  */
 export interface RedisCounters extends Counters {
-  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Promise<Usage>;
+  /** `stored` counts for an account if Redis has no windows of it. */
+  take(
+    subject: string,
+    limits: Limits,
+    keyId: string | null,
+    nowMs: number,
+    stored?: StoredWindows | null,
+  ): Promise<Usage>;
   look(subject: string, nowMs: number): Promise<Usage>;
   lift(subject: string, keyId: string, atMs: number): Promise<void>;
   reset(subject: string, atMs: number): Promise<void>;
@@ -67,9 +75,10 @@ export function createRedisCounters(options: RedisCountersOptions): RedisCounter
   }
 
   async function countForKey(batch: KeyBatch): Promise<(place: number) => Usage> {
-    const { subject, limits, keyId, nowMs, waiters } = batch;
+    const { subject, limits, keyId, nowMs, waiters, stored } = batch;
     const tag = tagOf(prefix, subject);
     const parameters = listParameters(nowMs, limits, waiters.length, strikesForBan(limits.perMinute));
+    if (stored !== null) parameters.push(writeWindows(stored));
     const reply = await link.run(takeForKeyScript, [tag, `${tag}:key:${keyId}`], parameters);
     const [, , atMs, , , , , banAtMs, banMs] = reply as Reply;
     if (banAtMs + banMs > atMs) onBan(keyId, { banAtMs, banMs });
@@ -79,14 +88,21 @@ export function createRedisCounters(options: RedisCountersOptions): RedisCounter
   const takeForKey = gatherByKey(countForKey);
 
   return {
-    take: (subject, limits, keyId, nowMs) =>
+    take: (subject, limits, keyId, nowMs, stored = null) =>
       keyId === null
         ? countAddress(subject, limits, 1, nowMs)
-        : takeForKey(subject, limits, keyId, ownTimeMs(nowMs)),
+        : takeForKey(subject, limits, keyId, ownTimeMs(nowMs), stored),
 
     async look(subject, nowMs) {
       await link.connect();
-      const none = { subject, limits: noLimits, keyId: '', nowMs: ownTimeMs(nowMs), waiters: [] };
+      const none = {
+        subject,
+        limits: noLimits,
+        keyId: '',
+        nowMs: ownTimeMs(nowMs),
+        waiters: [],
+        stored: null,
+      };
       const isAccount = kindOf(subject) === 'accounts';
       const usage = isAccount
         ? (await countForKey(none))(0)
@@ -124,6 +140,10 @@ function tagOf(prefix: string, subject: string): string {
   return `${prefix}{${kind === 'accounts' ? subject : kind}}`;
 }
 
+function writeWindows({ minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs }: StoredWindows): string {
+  return [minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs].map(Math.round).join(' ');
+}
+
 /** Lists the parameters of the scripts. An empty time selects the server's clock. */
 function listParameters(
   nowMs: number,
@@ -146,6 +166,8 @@ interface KeyBatch {
   readonly keyId: string;
   readonly nowMs: number;
   readonly waiters: Waiter[];
+  /** The windows of the account if Redis has none. */
+  stored: StoredWindows | null;
 }
 
 /** Collects the requests of each key until the end of the poll phase. No timer delays a request. */
@@ -170,14 +192,21 @@ function gatherByKey(countForKey: (batch: KeyBatch) => Promise<(place: number) =
     for (const batch of gathered) send(batch);
   }
 
-  return (subject: string, limits: Limits, keyId: string, nowMs: number): Promise<Usage> =>
+  return (
+    subject: string,
+    limits: Limits,
+    keyId: string,
+    nowMs: number,
+    stored: StoredWindows | null,
+  ): Promise<Usage> =>
     new Promise((resolve, reject) => {
       let batch = byKey.get(keyId);
       if (batch === undefined || batch.limits !== limits || batch.nowMs !== nowMs) {
-        batch = { subject, limits, keyId, nowMs, waiters: [] };
+        batch = { subject, limits, keyId, nowMs, waiters: [], stored };
         byKey.set(keyId, batch);
         if (batches.push(batch) === 1) setImmediate(sendAll);
       }
+      batch.stored ??= stored;
       batch.waiters.push({ resolve, reject });
     });
 }

@@ -52,6 +52,7 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
   const bans = createKnownBans(local);
   const redis = createRedisCounters({ url, prefix, onBan: bans.remember });
   const owed = createOwedCalls();
+  const stored = createStoredWindows(local);
   const { now, leave, probe, close } = watchSharing(options, redis, owed.pay, bans.keep);
 
   return {
@@ -60,11 +61,18 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
     close,
 
     take(subject, limits, keyId, nowMs) {
-      const countAlone = () => local.take(subject, limits, keyId, nowMs);
+      const countAlone = () => {
+        const usage = local.take(subject, limits, keyId, nowMs);
+        if (keyId !== null) stored.spend(subject);
+        return usage;
+      };
       if (now().mode === 'alone' || (keyId !== null && bans.holds(keyId, nowMs))) return countAlone();
-      return redis.take(subject, limits, keyId, nowMs).then(
+      return redis.take(subject, limits, keyId, nowMs, keyId === null ? null : stored.spend(subject)).then(
         (usage) => {
-          if (keyId !== null) rememberWindows(local.ledgers.accounts.open(subject), usage);
+          if (keyId !== null) {
+            rememberWindows(local.ledgers.accounts.open(subject), usage);
+            stored.spend(subject);
+          }
           return usage;
         },
         (error) => {
@@ -187,6 +195,23 @@ function createOwedCalls() {
         await call();
         owed.delete(name);
       }
+    },
+  };
+}
+
+/**
+ * The windows that the store had when this instance started. Each is offered to Redis once, with the first request of its
+ * account. Windows that this instance counted alone are never offered.
+ */
+function createStoredWindows({ ledgers: { accounts } }: MemoryCounters) {
+  const spent = new WeakSet<Windows>();
+
+  return {
+    spend(subject: string): Windows | null {
+      const windows = accounts.get(subject);
+      if (windows === undefined || spent.has(windows)) return null;
+      spent.add(windows);
+      return windows;
     },
   };
 }
