@@ -39,7 +39,9 @@ export function describeCounters(engine: CountersEngine): void {
 
     /** Uses up the day window of a plan with one request a day, then sends requests until the key is banned. */
     async function provokeBan(atMs: number): Promise<Usage> {
-      return send((await take(atMs, once)).verdict === 'passed' ? 60 : 59, atMs, once);
+      // Redis forgets a window by its own clock, so one of the later requests may pass.
+      await take(atMs, once);
+      return send(60, atMs, once);
     }
     return { counters, subject, keyId, startMs, take, send, provokeBan, otherKey: randomUUID() };
   }
