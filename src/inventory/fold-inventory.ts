@@ -1,6 +1,6 @@
 import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
 import { tryLock } from '../storage/lock-rows.ts';
-import { foldChanges } from './inventory-rows.ts';
+import { foldChanges, selectLastChange } from './inventory-rows.ts';
 
 /** Maximum number of changes that one transaction adds to the totals. */
 const foldedChangesMax = 10_000;
@@ -19,7 +19,9 @@ export const foldInventoryOnce = defineTransaction(
   function* ({ count }: { readonly count: number }): Steps<number> {
     const [lock] = yield* step(tryLock, { lock: foldingLock });
     if (lock?.is_free !== true) return 0;
-    const [folded] = yield* step(foldChanges, { count: BigInt(count) });
+    const [oldest] = yield* step(selectLastChange, { count: BigInt(count) });
+    if (oldest === undefined || oldest.last === null) return 0;
+    const [folded] = yield* step(foldChanges, { last: oldest.last });
     return Number(folded?.changes ?? 0);
   },
   'row locks',

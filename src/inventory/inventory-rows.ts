@@ -37,18 +37,25 @@ export const selectInventoryOf = statement<{ categoryId: bigint }>()((query, p, 
     .select([...sums, nowMs.as('as_of_ms')]),
 );
 
+/** Selects the id of the last of the oldest `count` changes. Null if there are none. */
+export const selectLastChange = statement<{ count: bigint }>()((query, p) =>
+  query
+    .selectFrom(({ selectFrom }) =>
+      selectFrom('inventory_changes').select('id').orderBy('id').limit(p.count).as('oldest'),
+    )
+    .select(({ fn }) => fn.max('id').as('last')),
+);
+
 /**
- * Only for PostgreSQL. Adds the oldest `count` changes to the totals. Returns their number, or no row if there are
- * none.
+ * Only for PostgreSQL. Adds the changes up to the id `last` to the totals. Returns their number, or no row if there are
+ * none. A range of ids reads each row at most once, even with a plan that was made while the table was empty.
  */
-export const foldChanges = statement<{ count: bigint }>()((query, p) =>
+export const foldChanges = statement<{ last: bigint }>()((query, p) =>
   query
     .with('taken', (cte) =>
       cte
         .deleteFrom('inventory_changes')
-        .where('id', 'in', ({ selectFrom }) =>
-          selectFrom('inventory_changes').select('id').orderBy('id').limit(p.count),
-        )
+        .where('id', '<=', p.last)
         .returning(['category_id', ...counts]),
     )
     .with('folded', (cte) =>
