@@ -171,7 +171,8 @@ test('each request creates a key, because Idempotency-Key is ignored, even if it
 
 test('the list of keys has an ETag that changes with it, and cursors that only its account can use', async () => {
   const [key, other] = [await makeKey(), await makeKey()];
-  for (let count = 0; count < 4; count += 1) await create(key, { scopes: ['pets:read'] });
+  const { id } = await make(key);
+  for (let count = 0; count < 3; count += 1) await make(key);
   const found: string[] = [];
   for (let path: string | null = '/keys?limit=2'; path !== null; ) {
     const response = await service.request(key, path);
@@ -184,7 +185,7 @@ test('the list of keys has an ETag that changes with it, and cursors that only i
   const etag = (await service.request(key, '/keys')).headers.get('etag') ?? '';
   const asked = { headers: { 'if-none-match': etag } };
   assert.equal((await service.request(key, '/keys', asked)).status, 304);
-  await remove(key, found[0] ?? '');
+  await remove(key, id);
   assert.equal((await service.request(key, '/keys', asked)).status, 200);
 });
 
