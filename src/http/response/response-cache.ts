@@ -51,16 +51,9 @@ export function createResponseCache(
   exposeCounts(registry, counts);
 
   return {
-    // If the store fails here, the request is handled without the cache. If the store fails again, the client gets the
-    // error.
-    readVersion() {
-      try {
-        const read = version.read();
-        return read instanceof Promise ? read.catch(() => null) : read;
-      } catch {
-        return null;
-      }
-    },
+    // If the store fails here, so does the request. Without the cache, it would only wait for the same failure again.
+    readVersion: () => version.read(),
+
     find(target, now) {
       const entry = entries.get(target);
       if (entry === undefined || entry.version !== now) return null;
