@@ -75,11 +75,9 @@ export function createRedisCounters(options: RedisCountersOptions): RedisCounter
   }
 
   async function countForKey(batch: KeyBatch): Promise<(place: number) => Usage> {
-    const { subject, limits, keyId, nowMs, waiters, stored } = batch;
+    const { subject, keyId } = batch;
     const tag = tagOf(prefix, subject);
-    const parameters = listParameters(nowMs, limits, waiters.length, strikesForBan(limits.perMinute));
-    if (stored !== null) parameters.push(writeWindows(stored));
-    const reply = await link.run(takeForKeyScript, [tag, `${tag}:key:${keyId}`], parameters);
+    const reply = await link.run(takeForKeyScript, [tag, `${tag}:key:${keyId}`], listKeyParameters(batch));
     const [, , atMs, , , , , banAtMs, banMs] = reply as Reply;
     if (banAtMs + banMs > atMs) onBan(keyId, { banAtMs, banMs });
     return toUsages(reply);
@@ -138,6 +136,11 @@ const noLimits: Limits = { perMinute: 0, perDay: 0 };
 function tagOf(prefix: string, subject: string): string {
   const kind = kindOf(subject);
   return `${prefix}{${kind === 'accounts' ? subject : kind}}`;
+}
+
+function listKeyParameters({ nowMs, limits, waiters, stored }: KeyBatch): string[] {
+  const parameters = listParameters(nowMs, limits, waiters.length, strikesForBan(limits.perMinute));
+  return stored === null ? parameters : [...parameters, writeWindows(stored)];
 }
 
 function writeWindows({ minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs }: StoredWindows): string {
