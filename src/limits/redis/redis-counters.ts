@@ -5,7 +5,7 @@ import { kindOf } from '../rules/address.ts';
 import { strikesForBan } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
 import type { Windows as StoredWindows } from '../rules/windows.ts';
-import { createRedisLink } from './link.ts';
+import { createRedisLink, type RedisLink } from './link.ts';
 import { liftScript, resetScript, takeForAddressScript, takeForKeyScript } from './scripts.ts';
 
 /**
@@ -116,15 +116,17 @@ export function createRedisCounters(options: RedisCountersOptions): RedisCounter
       await link.run(resetScript, [tagOf(prefix, subject)], [String(atMs)]);
     },
 
-    async probe(subject) {
-      await link.connect();
-      const place = `${tagOf(prefix, subject)}:probe`;
-      const unlimited = { perMinute: Number.MAX_SAFE_INTEGER, perDay: Number.MAX_SAFE_INTEGER };
-      await link.run(takeForKeyScript, [place, `${place}:key`], listParameters(0, unlimited, 1, 1));
-    },
+    probe: (subject) => probe(link, prefix, subject),
 
     close: link.close,
   };
+}
+
+async function probe(link: RedisLink, prefix: string, subject: string): Promise<void> {
+  await link.connect();
+  const place = `${tagOf(prefix, subject)}:probe`;
+  const unlimited = { perMinute: Number.MAX_SAFE_INTEGER, perDay: Number.MAX_SAFE_INTEGER };
+  await link.run(takeForKeyScript, [place, `${place}:key`], listParameters(0, unlimited, 1, 1));
 }
 
 const noLimits: Limits = { perMinute: 0, perDay: 0 };
