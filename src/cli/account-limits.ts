@@ -1,7 +1,7 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { limitMax } from '../plans/plan.ts';
-import { accountArgument, parseCountUpTo } from './arguments.ts';
+import { accountArgument, parseCountUpTo, parseTime } from './arguments.ts';
 import { addLeaf, type CommandContext, printing, printLines } from './command.ts';
 import { toIsoTime } from './output.ts';
 
@@ -51,13 +51,4 @@ The counts of the open windows stay.`,
         return printLines({ account, reset: true }, `the windows of ${account} begin anew`);
       }),
     );
-}
-
-const timeText = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
-
-function parseTime(text: string): number {
-  const ms = timeText.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms))
-    throw new InvalidArgumentError('It must be a date or an RFC 3339 time, as in 2027-01-11.');
-  return ms;
 }

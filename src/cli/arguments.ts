@@ -30,6 +30,41 @@ export function parseLifetime(text: string): number {
   return durationMs;
 }
 
+const timeText = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/** Returns the Unix milliseconds of a date, which begins in UTC, or of an RFC 3339 time. */
+export function parseTime(text: string): number {
+  const ms = readTime(text);
+  if (Number.isNaN(ms))
+    throw new InvalidArgumentError('It must be a date or an RFC 3339 time, as in 2027-01-11.');
+  return ms;
+}
+
+/** Returns NaN if the text is not a time. `Date.parse` takes the 30th of February for the 2nd of March. */
+function readTime(text: string): number {
+  const date = text.slice(0, 10);
+  const dateMs = timeText.test(text) ? Date.parse(date) : Number.NaN;
+  return new Date(dateMs || 0).toISOString().startsWith(date) ? Date.parse(text) : Number.NaN;
+}
+
+/** Returns the time in Unix milliseconds, if the present time is `nowMs`. */
+export type Since = (nowMs: number) => number;
+
+/** Parses a time, or a duration that ends now, such as `7d`. */
+export function parseSince(text: string): Since {
+  const ms = readTime(text);
+  if (!Number.isNaN(ms)) return () => ms;
+  const durationMs = parseDuration(text);
+  return (nowMs) => nowMs - durationMs;
+}
+
+/** The option --since of a list. */
+export function sinceOption(of: string): Option {
+  return new Option('--since <time>', `only ${of} since then: a duration, as in 7d, or a time`).argParser(
+    parseSince,
+  );
+}
+
 export function parseScopeList(text: string): readonly Scope[] {
   const parsed = parseScopes(text);
   if ('problem' in parsed) throw new InvalidArgumentError(`The ${parsed.problem}.`);
@@ -99,26 +134,32 @@ export function limitOption(of: string): Option {
     .default(listedDefault);
 }
 
-/**
- * Reads pages of at most `pageRows` rows until there are `limit` rows, or no more. `readPage` gets the number of rows
- * and the id at which the page begins: null for the first page.
- */
-export async function readPages<Row>(
-  limit: number,
-  pageRows: number,
-  readPage: (rows: number, newestId: bigint | null) => Promise<[rows: readonly Row[], nextId: bigint | null]>,
-): Promise<Row[]> {
-  const found: Row[] = [];
-  let newestId: bigint | null = null;
+/** Reads a page that begins at the row `newestId`, or at the newest row. Returns its rows and where the next begins. */
+export type ReadPage<Row> = (
+  newestId: bigint | null,
+  rows: number,
+) => Promise<readonly [rows: readonly Row[], nextId: bigint | null]>;
+
+/** Maximum number of rows that a command reads at once. */
+const pageRowsMax = 1_000;
+
+/** Yields the rows of all pages, page by page, until there are `limit` rows. */
+export async function* listPages<Row>(readPage: ReadPage<Row>, limit = Number.POSITIVE_INFINITY) {
+  let [newestId, left]: [bigint | null, number] = [null, limit];
   do {
-    const [rows, nextId]: Awaited<ReturnType<typeof readPage>> = await readPage(
-      Math.min(pageRows, limit - found.length),
+    const [rows, nextId]: Awaited<ReturnType<ReadPage<Row>>> = await readPage(
       newestId,
+      Math.min(pageRowsMax, left),
     );
-    found.push(...rows);
+    yield rows;
     newestId = nextId;
-  } while (newestId !== null && found.length < limit);
-  return found;
+    left -= rows.length;
+  } while (newestId !== null && left > 0);
+}
+
+/** Returns the first `limit` rows of all pages. */
+export async function readRows<Row>(limit: number, readPage: ReadPage<Row>): Promise<readonly Row[]> {
+  return (await Array.fromAsync(listPages(readPage, limit))).flat();
 }
 
 export interface PlanOptions {

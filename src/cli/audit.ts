@@ -2,19 +2,17 @@ import { type Command, Option } from 'commander';
 import { type AuditAction, auditActions } from '../audit/audit-entry.ts';
 import type { ListedAuditEntry } from '../audit/audit-log.ts';
 import { stringifyExactJson } from '../exact-json.ts';
-import { limitOption, parseAccountName, parseDuration, readPages } from './arguments.ts';
+import { limitOption, parseAccountName, readRows, type Since, sinceOption } from './arguments.ts';
 import { addLeaf, type CommandContext, printing, printTable } from './command.ts';
 import { toIsoTime } from './output.ts';
 import type { Column } from './table.ts';
-
-const pageRows = 1_000;
 
 interface AuditOptions {
   readonly account?: string;
   readonly by?: string;
   readonly action?: AuditAction;
   readonly of?: string;
-  readonly since?: number;
+  readonly since?: Since;
   readonly limit: number;
 }
 
@@ -33,14 +31,14 @@ export function addAudit(program: Command, context: CommandContext): void {
       '--of <subject>',
       'only changes of this object: the name of an account, or the id of any other object',
     )
-    .option('--since <duration>', 'only changes made within this duration, as in 7d', parseDuration)
+    .addOption(sinceOption('changes'))
     .addOption(limitOption('changes'))
     .action(
       printing(context, async ({ by, of, since, limit, ...filters }: AuditOptions) => {
-        const sinceMs = since === undefined ? undefined : context.clock() - since;
+        const sinceMs = since?.(context.clock());
         const query = { ...filters, actor: by, subject: of, sinceMs };
         const found = await context.withStore(({ audit }) =>
-          readPages(limit, pageRows, async (rows, newestId) => {
+          readRows(limit, async (newestId, rows) => {
             const { entries, nextId } = await audit.list({ ...query, limit: rows, newestId });
             return [entries, nextId];
           }),

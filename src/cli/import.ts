@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
-import { type Command, Option } from 'commander';
+import { basename } from 'node:path';
+import type { Command } from 'commander';
 import { type Authorship, commandActor } from '../audit/audit-entry.ts';
 import { OperatorError, OutcomeUnknownError, reasonOf, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
@@ -17,6 +17,7 @@ import {
   printLines,
   type Terminal,
 } from './command.ts';
+import { formatOfEnding, formatOption } from './files.ts';
 import { countThings, formatSecondsSince } from './output.ts';
 import { startReadProgress } from './progress.ts';
 
@@ -64,21 +65,6 @@ adds an animal.`,
         );
       }),
     );
-}
-
-export function formatOption(description: string): Option {
-  return new Option('--format <format>', description).choices(['csv', 'ndjson']);
-}
-
-const formats: Readonly<Record<string, PetFileFormat>> = {
-  '.csv': 'csv',
-  '.ndjson': 'ndjson',
-  '.jsonl': 'ndjson',
-};
-
-/** Returns the format for the ending of a file name, or null if the ending is unknown. */
-export function formatOfEnding(file: string): PetFileFormat | null {
-  return formats[extname(file).toLowerCase()] ?? null;
 }
 
 function guessFormat(file: string): PetFileFormat {

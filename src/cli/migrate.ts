@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { UsageError } from '../errors.ts';
+import { reasonOf, UsageError } from '../errors.ts';
+import { parseDatabaseUrl } from '../setting-values.ts';
 import { addLeaf, type CommandContext, type Printed, printing, printLines } from './command.ts';
 import { countThings, formatSecondsSince } from './output.ts';
 import { startRowProgress } from './progress.ts';
@@ -25,12 +26,23 @@ store. Changes to the old store after the start of the move are not copied.`,
     .option('--to <address>', 'move the store to this address, which must have an empty store or no store')
     .action(
       printing(context, async ({ from, to }: MigrateOptions) => {
+        checkAddress('--from', from);
+        checkAddress('--to', to);
         if (from !== undefined && to !== undefined) return move(context, from, to);
         if (from !== to) throw new UsageError('--from and --to must be used together');
         const engine = await context.withStore(async ({ database }) => database.engine, { makesStore: true });
         return printLines({ engine, schema: 'newest' }, `the ${engine} store has the newest schema`);
       }),
     );
+}
+
+/** Not a parser of commander, because its message would show a password in the address. */
+function checkAddress(option: string, address: string | undefined): void {
+  try {
+    if (address !== undefined) parseDatabaseUrl(address);
+  } catch (error) {
+    throw new UsageError(`${option} must be ${reasonOf(error)}`);
+  }
 }
 
 async function move({ terminal }: CommandContext, from: string, to: string): Promise<Printed> {

@@ -1,10 +1,23 @@
 import { type Command, Option } from 'commander';
 import { commandActor } from '../audit/audit-entry.ts';
+import { UsageError } from '../errors.ts';
 import { createChanges } from '../operator/changes.ts';
-import { type Order, type OrderStatus, orderStatuses } from '../orders/order.ts';
+import { type Order, OrderSchema, type OrderStatus, orderStatuses } from '../orders/order.ts';
 import { everyAccount } from '../orders/orders.ts';
 import type { Store } from '../store.ts';
-import { accountFilter, limitOption, numericId, parseInt64Id, parseName, readPages } from './arguments.ts';
+import {
+  accountFilter,
+  limitOption,
+  listPages,
+  numericId,
+  parseInt64Id,
+  parseName,
+  parseTime,
+  type ReadPage,
+  readRows,
+  type Since,
+  sinceOption,
+} from './arguments.ts';
 import {
   addGroup,
   addLeaf,
@@ -14,13 +27,12 @@ import {
   printLines,
   printTable,
 } from './command.ts';
+import { addExportOptions, type ExportOptions, exportRows } from './files.ts';
 import { formatTime } from './output.ts';
 import type { Column } from './table.ts';
 
-const pageRows = 100;
-
 export function addOrders(program: Command, context: CommandContext): void {
-  const orders = addGroup(program, 'orders', 'list orders and cancel them');
+  const orders = addGroup(program, 'orders', 'list, export and cancel orders');
   addLeaf(orders, 'list', 'list the orders of all accounts, newest first', [
     'orders list',
     'orders list --status reserved --json',
@@ -34,9 +46,14 @@ export function addOrders(program: Command, context: CommandContext): void {
     .addOption(limitOption('orders'))
     .action(
       printing(context, async (options: ListOptions) =>
-        printTable(await context.withStore((store) => list(store, options)), columns, (order) => order),
+        printTable(
+          await context.withStore(async (store) => readRows(options.limit, await findOrders(store, options))),
+          columns,
+          (order) => order,
+        ),
       ),
     );
+  addOrdersExport(orders, context);
   addLeaf(orders, 'cancel', 'cancel a reserved order; its animal becomes available again', [
     'orders cancel 7',
   ])
@@ -53,22 +70,67 @@ export function addOrders(program: Command, context: CommandContext): void {
     );
 }
 
-interface ListOptions {
+interface Filters {
   readonly status?: OrderStatus;
   readonly pet?: bigint;
   readonly reference?: string;
   readonly account?: string;
-  readonly limit: number;
 }
 
-async function list({ orders, accounts }: Store, options: ListOptions): Promise<readonly Order[]> {
-  const { status = null, pet: petId = null, reference = null, account, limit } = options;
+type ListOptions = Filters & { readonly limit: number };
+
+async function findOrders({ orders, accounts }: Store, options: Filters): Promise<ReadPage<Order>> {
+  const { status = null, pet: petId = null, reference = null, account } = options;
   const ofAccount = account === undefined ? null : await accounts.findId(account);
-  const filters = { status, petId, reference, ofAccount };
-  return readPages(limit, pageRows, async (rows, newestId) => {
-    const page = await orders.list({ ...filters, limit: rows, newestId }, everyAccount);
+  return async (newestId, limit) => {
+    const query = { status, petId, reference, ofAccount, limit, newestId };
+    const page = await orders.list(query, everyAccount);
     return [page.orders, page.nextNewestId];
-  });
+  };
+}
+
+interface OrdersExportOptions extends ExportOptions {
+  readonly account?: string;
+  readonly since?: Since;
+  readonly until?: number;
+}
+
+function addOrdersExport(orders: Command, context: CommandContext): void {
+  const command = addLeaf(
+    orders,
+    'export',
+    'write orders as CSV or NDJSON, newest first',
+    [
+      'orders export --output orders.csv',
+      'orders export --account "Acme Zoo" --since 2026-11-01 --until 2026-12-01 > november.ndjson',
+    ],
+    `References are written as the clients sent them. A spreadsheet may take a
+reference that begins with =, +, - or @ for a formula: import it as text.`,
+  )
+    .addOption(accountFilter('orders'))
+    .addOption(sinceOption('orders placed'))
+    .option('--until <time>', 'only orders placed before this time', parseTime);
+  addExportOptions(command).action(
+    printing(context, ({ account, since, until, ...options }: OrdersExportOptions) => {
+      const [sinceMs, untilMs] = [since?.(context.clock()) ?? -Infinity, until ?? Infinity];
+      if (sinceMs >= untilMs) throw new UsageError('--until must be later than --since');
+      return context.withStore(async (store) => {
+        const readPage = await findOrders(store, account === undefined ? {} : { account });
+        const found = placedBetween(listPages(readPage), sinceMs, untilMs);
+        return exportRows(found, orderFields, 'order', options, context.terminal);
+      });
+    }),
+  );
+}
+
+const orderFields = Object.keys(OrderSchema.properties);
+
+async function* placedBetween(pages: AsyncIterable<readonly Order[]>, sinceMs: number, untilMs: number) {
+  for await (const orders of pages)
+    yield orders.filter(({ createdAt }) => {
+      const ms = Date.parse(createdAt);
+      return ms >= sinceMs && ms < untilMs;
+    });
 }
 
 const columns: readonly Column<Order>[] = [

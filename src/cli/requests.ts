@@ -1,12 +1,19 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { errorCodes } from '../errors.ts';
 import type { ListedRequest } from '../usage/request-rows.ts';
 import { listRequests } from '../usage/request-rows.ts';
-import { limitOption, parseAccountName, parseCountUpTo, parseDuration, readPages } from './arguments.ts';
+import {
+  accountFilter,
+  limitOption,
+  parseCountUpTo,
+  readRows,
+  type Since,
+  sinceOption,
+} from './arguments.ts';
 import { addLeaf, type CommandContext, printing, printTable } from './command.ts';
 import { toIsoTime } from './output.ts';
 import type { Column } from './table.ts';
 
-const pageRows = 1_000;
 const statusMax = 599;
 
 interface RequestsOptions {
@@ -14,7 +21,7 @@ interface RequestsOptions {
   readonly key?: string;
   readonly status?: number;
   readonly code?: string;
-  readonly since?: number;
+  readonly since?: Since;
   readonly id?: string;
   readonly limit: number;
 }
@@ -34,20 +41,20 @@ that a limit refused share a row for each key and hour, and so do more than 100
 failed requests of an account in an hour. Such a row has their number and no
 request id.`,
   )
-    .option('--account <name>', 'only requests of this account', parseAccountName)
+    .addOption(accountFilter('requests'))
     .option('--key <id>', 'only requests with this key')
     .option('--status <status>', 'only requests with this HTTP status', parseCountUpTo(statusMax))
-    .option('--code <code>', 'only requests with this error code, as in pet_unavailable')
-    .option('--since <duration>', 'only requests within this duration, as in 24h', parseDuration)
+    .option('--code <code>', 'only requests with this error code, as in pet_unavailable', parseCode)
+    .addOption(sinceOption('requests'))
     .option('--id <request id>', 'only the request with this X-Request-Id')
     .addOption(limitOption('requests'))
     .action(
       printing(context, async ({ account, key, status, code, since, id, limit }: RequestsOptions) => {
-        const sinceMs = since === undefined ? undefined : context.clock() - since;
+        const sinceMs = since?.(context.clock());
         const found = await context.withStore(async ({ database, accounts }) => {
           const accountId = account === undefined ? undefined : await accounts.findId(account);
           const filter = { accountId, keyId: key, status, code, sinceMs, requestId: id };
-          return await readPages(limit, pageRows, async (rows, newestId) => {
+          return await readRows(limit, async (newestId, rows) => {
             const page = await listRequests(database, { ...filter, limit: rows, newestId });
             return [page.requests, page.nextId];
           });
@@ -55,6 +62,11 @@ request id.`,
         return printTable(found, columns, toJson);
       }),
     );
+}
+
+function parseCode(text: string): string {
+  if (errorCodes.some((code) => code === text)) return text;
+  throw new InvalidArgumentError('It must be one of the codes in docs/errors.md.');
 }
 
 const columns: readonly Column<ListedRequest>[] = [

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import { type AccountUsage, listUsageByAccount, type UsageOrder, usageOrders } from '../usage/usage.ts';
-import { limitOption, parseDuration } from './arguments.ts';
+import { limitOption, parseSince, type Since, sinceOption } from './arguments.ts';
 import { addLeaf, type CommandContext, printing, printTable } from './command.ts';
 import type { Column } from './table.ts';
 
 interface UsageOptions {
-  readonly since: number;
+  readonly since: Since;
   readonly by: UsageOrder;
   readonly limit: number;
 }
@@ -18,16 +18,12 @@ export function addUsage(program: Command, context: CommandContext): void {
     ['usage', 'usage --since 7d --by refused', 'usage --by errors --json'],
     'Requests are counted by hour, so the first hour is counted as a whole.\nThe store keeps the counts of 7 days.',
   )
-    .addOption(
-      new Option('--since <duration>', 'only requests within this duration (default: 24h)')
-        .argParser(parseDuration)
-        .default(86_400_000, '24h'),
-    )
+    .addOption(sinceOption('requests').default(parseSince('24h'), '24h'))
     .addOption(new Option('--by <count>', 'the order').choices(usageOrders).default('requests'))
     .addOption(limitOption('accounts'))
     .action(
       printing(context, async ({ since, by, limit }: UsageOptions) => {
-        const sinceMs = context.clock() - since;
+        const sinceMs = since(context.clock());
         const found = await context.withStore(({ database }) =>
           listUsageByAccount(database, sinceMs, by, limit),
         );

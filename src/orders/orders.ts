@@ -26,7 +26,7 @@ export interface CompleteOrder {
 
 /** A query for a page of orders. A null filter means no filter. */
 export interface OrderQuery {
-  /** Maximum number of orders on the page, 1 to 100. */
+  /** Maximum number of orders on the page. */
   readonly limit: number;
   readonly status: OrderStatus | null;
   readonly petId: bigint | null;

@@ -1,15 +1,7 @@
-import { stringify } from 'csv-stringify/sync';
-import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
+import { parseExactJson } from '../exact-json.ts';
 import type { Violation } from '../schema.ts';
 import type { LoadedPet } from './load-pets.ts';
-import {
-  findPatchViolations,
-  findViolations,
-  isIdentifiedPatch,
-  isNewPet,
-  type Pet,
-  petFields,
-} from './pet.ts';
+import { findPatchViolations, findViolations, isIdentifiedPatch, isNewPet, petFields } from './pet.ts';
 import { readCsvRows } from './read-csv.ts';
 import { type Line, notUtf8Rule, type Row, readLines } from './read-lines.ts';
 import { describeUnknown } from './unknown-fields.ts';
@@ -92,23 +84,6 @@ function toRow({ number, text, isUtf8 }: Line, ignoresUnknown: boolean): Row {
   } catch (error) {
     return { line: number, brokenRule: error instanceof RangeError ? error.message : notJsonRule };
   }
-}
-
-/**
- * Yields the text of an export file, one string per batch. Values are written exactly, so that an import reads the same
- * values. A name that a spreadsheet would treat as a formula is not escaped.
- */
-export async function* writePets(
-  batches: AsyncIterable<readonly Pet[]>,
-  format: PetFileFormat,
-  withoutIds = false,
-): AsyncGenerator<string> {
-  const columns = withoutIds ? [...petFields] : ['id', ...petFields];
-  if (format === 'csv') yield stringify([columns]);
-  for await (const pets of batches)
-    yield format === 'csv'
-      ? stringify([...pets], { columns })
-      : pets.map(({ id, ...pet }) => `${stringifyExactJson(withoutIds ? pet : { id, ...pet })}\n`).join('');
 }
 
 function listUnknown(candidate: unknown): readonly string[] {

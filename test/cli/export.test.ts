@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
-import { exportPets } from '../../src/cli/export.ts';
+import type { Terminal } from '../../src/cli/command.ts';
+import { type ExportOptions, exportRows } from '../../src/cli/files.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { petFileFormats } from '../../src/pets/pet-files.ts';
 import { openCatalogue } from '../support/catalogue.ts';
@@ -59,7 +61,26 @@ describe('export', () => {
 });
 
 describe('export to standard output', () => {
-  const plain = { format: 'ndjson', withoutIds: false, force: false } as const;
+  const exportTo = (
+    { listAll }: { listAll(): AsyncIterable<readonly object[]> },
+    stdout: Terminal['stdout'],
+    options: Omit<ExportOptions, 'force'> = {},
+  ) =>
+    exportRows(
+      listAll(),
+      ['id', 'name'],
+      'animal',
+      { force: true, ...options },
+      {
+        stdin: Readable.from([]),
+        stdout,
+        stderr: new PassThrough(),
+      },
+    );
+
+  async function* inOneBatch(rows: readonly object[]) {
+    yield rows;
+  }
 
   async function createCatalogue(t: TestContext, count: number) {
     const store = await sqliteEngine.createStore(t);
@@ -84,7 +105,7 @@ describe('export to standard output', () => {
       },
     };
     const stdout = new PassThrough();
-    const exporting = exportPets(watched, plain, { stdin: Readable.from([]), stdout, stderr: stdout });
+    const exporting = exportTo(watched, stdout);
     await stdout[Symbol.asyncIterator]().next();
     for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate);
     assert.ok(readCount < 20_000);
@@ -97,8 +118,21 @@ describe('export to standard output', () => {
       write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
     });
     const catalogue = await createCatalogue(t, 20_000);
-    await exportPets(catalogue, plain, { stdin: Readable.from([]), stdout, stderr: new PassThrough() });
+    await exportTo(catalogue, stdout);
   });
+
+  for (const format of petFileFormats)
+    test(`as ${format} escapes control characters only on a terminal`, async () => {
+      const rows = [{ id: 1n, name: 'Rex\u001b[31m\u202e' }];
+      const write = async (isTTY: boolean) => {
+        const stdout = Object.assign(new PassThrough(), { isTTY });
+        await exportTo({ listAll: () => inOneBatch(rows) }, stdout, { format });
+        stdout.end();
+        return text(stdout);
+      };
+      assert.match(await write(true), /Rex\\u001b\[31m\\u202e/);
+      assert.ok((await write(false)).includes('\u202e'));
+    });
 
   test('that fails midway leaves the old file unchanged and no other file', async (t) => {
     const catalogue = await createCatalogue(t, 1);
@@ -113,11 +147,7 @@ describe('export to standard output', () => {
         throw new Error('the store is gone');
       },
     };
-    const streams = { stdin: Readable.from([]), stdout: new PassThrough(), stderr: new PassThrough() };
-    await assert.rejects(
-      exportPets(failing, { ...plain, output, force: true }, streams),
-      /the store is gone/,
-    );
+    await assert.rejects(exportTo(failing, new PassThrough(), { output }), /the store is gone/);
     assert.equal(await readFile(output, 'utf8'), 'mine');
     assert.deepEqual(await readdir(folder), before);
   });

@@ -92,16 +92,10 @@ describe('migrate', () => {
 
   test('never shows a password', async (t) => {
     const { from } = await createWorld(t);
-    for (const [address, line] of [
-      [
-        'postgres://root:hunter2@127.0.0.1:1/animals',
-        /^(?!.*hunter2).*127\.0\.0\.1:1\/animals cannot be opened/,
-      ],
-      ['postgres://root:1/hunter2@127.0.0.1/animals', /^(?!.*hunter2).*with a percent-encoded password$/m],
-    ] as const) {
-      await expectRefusal(address, from, line);
-      await expectRefusal(from, address, line);
-    }
+    const closed = 'postgres://root:hunter2@127.0.0.1:1/animals';
+    const line = /^(?!.*hunter2).*127\.0\.0\.1:1\/animals cannot be opened/;
+    await expectRefusal(closed, from, line);
+    await expectRefusal(from, closed, line);
   });
 });
 

@@ -39,3 +39,44 @@ test('orders cancel cancels a reserved order, and refuses a closed one in one li
   const refusal = /^error: this order is expired: only a reserved order can be cancelled\n$/;
   expectMistake(await run('orders cancel 8'), 1, refusal);
 });
+
+const columns = 'id,petId,status,reference,createdAt,expiresAt,closedAt,account';
+const [heldRow, overdueRow] = [
+  `${held},1,reserved,A-1,1970-01-01T00:00:00.000Z,2255-03-14T16:00:00.000Z,,Zoo`,
+  '8,2,expired,,1970-01-01T00:00:00.000Z,1970-01-01T00:00:00.001Z,1970-01-01T00:00:00.001Z,Zoo',
+];
+
+test('orders export writes all orders with exact values, newest first', async (t) => {
+  const { print, execute } = await createShop(t);
+  assert.equal(await print('orders export --format csv'), [columns, heldRow, overdueRow, ''].join('\n'));
+  assert.equal(
+    await print('orders export'),
+    (await print('orders list --json')).replace(/^\[|\]$/gm, '').replace('},{', '}\n{'),
+  );
+  execute(`with recursive n(i) as (select 10 union all select i + 1 from n where i < 2509)
+    insert into orders (id, account_id, pet_id, status, created_at_ms, expires_at_ms, closed_at_ms)
+      select i, 1, 1, 'cancelled', 0, 1, 1 from n`);
+  assert.equal((await print('orders export')).split('\n').length, 2_503);
+});
+
+test('orders export takes an account and a time', async (t) => {
+  const { folder, print, execute, readJson } = await createShop(t);
+  await print('accounts create Other --plan free');
+  execute(`insert into orders (id, account_id, pet_id, status, created_at_ms, expires_at_ms, closed_at_ms) values
+    (9, 1, 1, 'cancelled', ${Date.UTC(2026, 11, 31, 23, 59, 59, 999)}, 1, 1),
+    (10, 1, 1, 'cancelled', ${Date.UTC(2027, 0, 1)}, 1, 1), (11, 2, 1, 'cancelled', ${Date.UTC(2027, 0, 1)}, 1, 1)`);
+  const exported = async (options: string) =>
+    (await print(`orders export ${options}`))
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : JSON.parse(line).id));
+  assert.deepEqual(await exported('--account Other'), [11]);
+  assert.deepEqual(await exported('--since 2027-01-01'), [11, 10]);
+  assert.deepEqual(await exported('--since 36h'), [11, 10]);
+  assert.deepEqual(await exported('--account Zoo --since 2026-12-31 --until 2027-01-01T00:00Z'), [9]);
+  assert.deepEqual(await exported('--account Zoo --until 2026-12-31T23:59:59.999Z'), [Number(held), 8]);
+  const output = `${folder}/orders.csv`;
+  assert.deepEqual(await readJson(`orders export --output ${output} --since 2027-01-01`), {
+    exported: 2,
+    file: output,
+  });
+});

@@ -1,0 +1,117 @@
+import { createWriteStream } from 'node:fs';
+import { extname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Command, Option } from 'commander';
+import { UsageError } from '../errors.ts';
+import { stringifyExactJson } from '../exact-json.ts';
+import { toPrintableJson } from '../observability/safe-text.ts';
+import { type PetFileFormat, petFileFormats } from '../pets/pet-files.ts';
+import { type Printed, printLines, type Terminal } from './command.ts';
+import { countThings } from './output.ts';
+import { writeWholeFile } from './whole-file.ts';
+
+export function formatOption(description: string): Option {
+  return new Option('--format <format>', description).choices(petFileFormats);
+}
+
+const formats: Readonly<Record<string, PetFileFormat>> = {
+  '.csv': 'csv',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+};
+
+/** Returns the format for the ending of a file name, or null if the ending is unknown. */
+export function formatOfEnding(file: string): PetFileFormat | null {
+  return formats[extname(file).toLowerCase()] ?? null;
+}
+
+export interface ExportOptions {
+  readonly format?: PetFileFormat;
+  /** A path. If undefined, the rows go to standard output. */
+  readonly output?: string;
+  /** True to replace an existing file. */
+  readonly force: boolean;
+}
+
+export function addExportOptions(command: Command): Command {
+  return command
+    .addOption(formatOption("the format (default: by the file's ending, else ndjson)"))
+    .option('--output <file>', 'write to a file instead of standard output')
+    .option('--force', 'replace an existing file', false)
+    .hook('preAction', (_, command) => {
+      const { json, output } = command.opts();
+      if (json && output === undefined)
+        throw new UsageError('--json needs --output FILE, because the rows go to standard output');
+    });
+}
+
+/**
+ * Writes rows to standard output or to a file. A failed export leaves no file. If standard output fails, the export
+ * ends without an error, because main.ts reports the failure. Throws OperatorError if the file exists and `force` is
+ * false, or if the file cannot be written.
+ */
+export async function exportRows(
+  batches: AsyncIterable<readonly object[]>,
+  columns: readonly string[],
+  thing: string,
+  { format, output, force }: ExportOptions,
+  { stdout }: Terminal,
+): Promise<Printed> {
+  const chosen = format ?? formatOfEnding(output ?? '') ?? 'ndjson';
+  let exported = 0;
+  async function* counted() {
+    for await (const rows of batches) {
+      exported += rows.length;
+      yield rows;
+    }
+  }
+  const text = writeRows(counted(), columns, chosen);
+  if (output === undefined) {
+    await writeUntilClosed(stdout.isTTY ? escapeAll(text) : text, stdout);
+    return printLines(null);
+  }
+  await writeWholeFile(output, { replaces: force }, (unfinished) =>
+    pipeline(Readable.from(text), createWriteStream(unfinished)),
+  );
+  return printLines({ exported, file: output }, `exported ${countThings(exported, thing)} to ${output}`);
+}
+
+/**
+ * Yields the text of an export file, one string per batch. Values are written exactly, so that an import reads the same
+ * values. A text that a spreadsheet would treat as a formula is not escaped.
+ */
+export async function* writeRows(
+  batches: AsyncIterable<readonly object[]>,
+  columns: readonly string[],
+  format: PetFileFormat,
+): AsyncGenerator<string> {
+  const { stringify } = await import('csv-stringify/sync');
+  if (format === 'csv') yield stringify([[...columns]]);
+  for await (const rows of batches)
+    yield format === 'csv'
+      ? stringify([...rows], { columns: [...columns] })
+      : rows.map((row) => `${stringifyExactJson(pick(row, columns))}\n`).join('');
+}
+
+function pick(row: object, columns: readonly string[]): object {
+  const values = row as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(columns.map((column) => [column, values[column]]));
+}
+
+/** A terminal would interpret control characters of names. */
+async function* escapeAll(text: AsyncIterable<string>): AsyncIterable<string> {
+  for await (const part of text) yield toPrintableJson(part);
+}
+
+async function writeUntilClosed(text: AsyncIterable<string>, stdout: Terminal['stdout']): Promise<void> {
+  let outputError: unknown = null;
+  stdout.once('error', (error) => {
+    outputError = error;
+  });
+  try {
+    await pipeline(Readable.from(text), stdout, { end: false });
+  } catch (error) {
+    if (error !== outputError) throw error;
+  }
+}
