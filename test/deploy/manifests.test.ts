@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Deployment } from 'kubernetes-types/apps/v1.d.ts';
+import type { Service } from 'kubernetes-types/core/v1.d.ts';
+import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts';
+import { parseAllDocuments } from 'yaml';
+import { parseConfig, settings } from '../../src/config.ts';
+import { makeFolder } from '../support/service.ts';
+
+const root = join(import.meta.dirname, '../..');
+const readShipped = (file: string) => readFile(join(root, 'deploy', file), 'utf8');
+const [manifests, dockerfile] = await Promise.all(
+  ['kubernetes/animal-store.yaml', 'Dockerfile'].map(readShipped),
+);
+const [deployment, service, budget] = parseAllDocuments(manifests ?? '').map((document) =>
+  document.toJS(),
+) as [Deployment, Service, PodDisruptionBudget];
+
+/** The seconds that a shutdown takes at most after its drain. */
+const shutdownSecondsMax = 10;
+/** What the operator provides. */
+const provided = {
+  DATABASE_URL: 'postgres://animal_store@database/animal_store',
+  WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'),
+};
+
+/** The settings that the image has unless a container overrides them. */
+function readImageSettings(): Record<string, string> {
+  const [, block = ''] = /^ENV ((?:.*\\\n)*.*)$/m.exec(dockerfile ?? '') ?? [];
+  return Object.fromEntries(block.split(/[\s\\]+/).map((pair) => pair.split(/=(.*)/).slice(0, 2)));
+}
+
+/** Parses the settings of a container as the service does. Every name must be known. */
+function parseSettings(given: Record<string, string>) {
+  const known = Object.keys(settings);
+  assert.deepEqual(
+    Object.keys(given).filter((name) => !known.includes(name)),
+    [],
+  );
+  return parseConfig({ ...readImageSettings(), ...given });
+}
+
+test('the manifests for Kubernetes have only fields, kinds and types that its interface has', async (t) => {
+  const folder = await makeFolder(t);
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const typed = `
+    import type { Deployment } from 'kubernetes-types/apps/v1.d.ts';
+    import type { Service } from 'kubernetes-types/core/v1.d.ts';
+    import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts';
+    export const deployment: Deployment = ${JSON.stringify(deployment, null, 1)};
+    export const service: Service = ${JSON.stringify(service, null, 1)};
+    export const budget: PodDisruptionBudget = ${JSON.stringify(budget, null, 1)};`;
+  await writeFile(join(folder, 'manifests.ts'), typed);
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const flags = ['--noEmit', '--strict', '--module', 'preserve', 'manifests.ts'];
+  const { status, stdout } = spawnSync(process.execPath, [compiler, ...flags], { cwd: folder });
+  assert.equal(String(stdout), '');
+  assert.equal(status, 0);
+});
+
+test('the Deployment runs three instances that may write nothing and drain before they stop', () => {
+  const { replicas, template, strategy } = deployment.spec ?? assert.fail();
+  const pod = template.spec ?? assert.fail();
+  const [container = assert.fail()] = pod.containers;
+  assert.equal(replicas, 3);
+  assert.deepEqual(strategy?.rollingUpdate, { maxSurge: 1, maxUnavailable: 0 });
+  assert.equal(pod.securityContext?.runAsNonRoot, true);
+  assert.equal(pod.automountServiceAccountToken, false);
+  assert.deepEqual(container.securityContext, {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  assert.ok(container.resources?.limits?.['memory'] && container.resources.requests?.['cpu']);
+  assert.equal(container.livenessProbe?.httpGet?.path, '/healthz');
+  assert.equal(container.readinessProbe?.httpGet?.path, '/readyz');
+
+  const env = Object.fromEntries((container.env ?? []).map(({ name, value = '' }) => [name, value]));
+  for (const secret of Object.keys(provided)) assert.ok(!(secret in env), secret);
+  const { drainMs, opsHost, port, opsPort } = parseSettings({ ...provided, ...env });
+  assert.ok(drainMs / 1_000 + shutdownSecondsMax < (pod.terminationGracePeriodSeconds ?? 0));
+  assert.equal(opsHost, '0.0.0.0');
+  const ports = container.ports?.map(({ name, containerPort }) => [name, containerPort]);
+  assert.deepEqual(ports, [
+    ['http', port],
+    ['operator', opsPort],
+  ]);
+});
+
+test('the Service has only the public port of these pods, and the budget lets one of them go at a time', () => {
+  const labels = deployment.spec?.template.metadata?.labels;
+  assert.deepEqual(deployment.spec?.selector.matchLabels, labels);
+  assert.deepEqual(service.spec?.selector, labels);
+  assert.deepEqual(
+    service.spec?.ports?.map(({ targetPort }) => targetPort),
+    ['http'],
+  );
+  assert.deepEqual(budget.spec, { maxUnavailable: 1, selector: { matchLabels: labels } });
+});
