@@ -1,3 +1,4 @@
+import { eraseDeletedAccounts } from './accounts/delete-account.ts';
 import { hourMs, minuteMs, secondMs } from './clock.ts';
 import { expireEvents } from './events/expire-events.ts';
 import { sequenceEvents } from './events/sequence-events.ts';
@@ -54,6 +55,7 @@ export function listJobs(parts: JobParts): readonly Job[] {
     { name: 'delete old audit entries', everyMs: hourMs, run: audit.sweep, byAge: 'deletes' },
     { name: 'delete old events', everyMs: minuteMs, run: () => expireEvents(database), byAge: 'deletes' },
     { name: 'close overdue holds', everyMs: expiryMs, run: orders.expire, byAge: 'closes' },
+    { name: 'erase deleted accounts', everyMs: minuteMs, run: () => eraseDeletedAccounts(database) },
     { name: 'add up the inventory', everyMs: secondMs, run: () => foldInventory(database) },
     {
       name: 'sequence events',

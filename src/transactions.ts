@@ -6,6 +6,7 @@ import {
   setAccountPlan,
   suspendAccount,
 } from './accounts/account-changes.ts';
+import { deleteAccount } from './accounts/delete-account.ts';
 import { createAccountKey, issueFirstKey, issueKey, revokeKey, rotateKey } from './accounts/key-changes.ts';
 import { writeUses } from './accounts/key-uses.ts';
 import { putCategory, removeCategory } from './categories/categories.ts';
@@ -45,6 +46,7 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   closeOrder,
   createAccount,
   createAccountKey,
+  deleteAccount,
   deleteExpired,
   deleteHours,
   disableWebhooksOfKey,

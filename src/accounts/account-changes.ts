@@ -199,7 +199,8 @@ export function noSuchAccount(name: string): OperatorError {
   return new OperatorError(`there is no account "${name}": "accounts list" shows all accounts`);
 }
 
-function* findAccount(name: string) {
+/** Returns the account with this name. Throws OperatorError if there is none. */
+export function* findAccount(name: string) {
   const [account] = yield* step(selectAccount, { name });
   if (account === undefined) throw noSuchAccount(name);
   return account;

@@ -132,6 +132,7 @@ export const insertAccount = statement<PlanColumns & { name: string; createdAtMs
 const selectAccounts = (query: QueryCreator<Tables>) =>
   query
     .selectFrom('accounts')
+    .where('deleted_at_ms', 'is', null)
     .select(['own_per_minute', 'own_per_day', 'own_until_ms'])
     .select([
       'id',
@@ -152,7 +153,7 @@ const selectWithKeys = (query: QueryCreator<Tables>) =>
       .as('keys'),
   );
 
-/** Selects an account by name. */
+/** Selects an account by name. Like all lists of accounts, leaves out deleted ones. */
 export const selectAccount = statement<{ name: string }>()((query, p) =>
   selectAccounts(query).where('name', '=', p.name),
 );

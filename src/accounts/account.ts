@@ -60,17 +60,23 @@ export function accountSuspended(): AppError {
 export const accountNameLengthMax = 100;
 
 /** Error message for a name that `isAccountName` refuses. */
-export const accountNameRule = `an account name must have 1 to ${accountNameLengthMax} characters, no control characters, and no space at either end, and must not be "." or ".."`;
+export const accountNameRule = `an account name must have 1 to ${accountNameLengthMax} characters, no control characters, and no space at either end, and must not be ".", ".." or like "deleted-7"`;
 
 /**
  * True if a text is a valid account name. Such a name has 1 to `accountNameLengthMax` code points, no control
  * characters, no lone surrogates, and no white space at either end.
  *
- * `.` and `..` are not valid, because a browser removes them from the path of a URL.
+ * `.` and `..` are not valid, because a browser removes them from the path of a URL. `deleted-7` is the name of the
+ * deleted account 7.
  */
 export function isAccountName(text: string): boolean {
   const isShort = text.length <= 2 * accountNameLengthMax && [...text].length <= accountNameLengthMax;
-  return !['', '.', '..'].includes(text) && isShort && text.trim() === text && !/[\p{Cc}\p{Cs}]/u.test(text);
+  return (
+    !/^(?:\.{0,2}|deleted-\d+)$/.test(text) &&
+    isShort &&
+    text.trim() === text &&
+    !/[\p{Cc}\p{Cs}]/u.test(text)
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Actor, type Authorship, commandActor } from '../audit/audit-entry.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, dayMs } from '../clock.ts';
 import { int64Max } from '../int64.ts';
 import type { Limits, Plan } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
@@ -23,6 +23,7 @@ import {
   toListedAccount,
   toPagedAccount,
 } from './account-rows.ts';
+import { deleteAccount, type Erased, eraseAccount } from './delete-account.ts';
 
 /** Maximum number of accounts that a search by name reads for one page. The next page continues the search. */
 export const searchedAccountsMax = 10_000;
@@ -78,6 +79,11 @@ export interface Accounts {
   setLimits(account: string, limits: Limits, untilMs: number | null): Promise<void>;
   /** Lets both windows of an account begin anew, on every instance within 2 s. */
   resetLimits(account: string): Promise<void>;
+  /**
+   * Deletes an account and erases its data (delete-account.ts). If a process is killed halfway, a running service
+   * erases the rest. With `keptDays`, throws OperatorError if an order was completed within so many days.
+   */
+  delete(account: string, keptDays: number | null): Promise<Erased>;
 }
 
 /** Creates the account management of a store. The audit log names `actor` as the author of each change. */
@@ -109,6 +115,11 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
     setLimits: (name, limits, untilMs) =>
       database.transact(setAccountLimits, { name, limits, untilMs, by: byNow() }),
     resetLimits: (name) => database.transact(resetAccountLimits, { name, by: byNow() }),
+    async delete(name, keptDays) {
+      const keptMs = keptDays === null ? null : BigInt(keptDays * dayMs);
+      const { id, ...ended } = await database.transact(deleteAccount, { name, keptMs, by: byNow() });
+      return { ...ended, holds: await eraseAccount(database, id) };
+    },
     suspend: (name) => database.transact(suspendAccount, { name, isSuspended: true, by: byNow() }),
     resume: (name) => database.transact(suspendAccount, { name, isSuspended: false, by: byNow() }),
   };

@@ -120,9 +120,12 @@ const selectListed = (query: QueryCreator<Tables>) =>
       'accounts.plan',
     ]);
 
-/** Selects all keys with their accounts and bans, oldest first. */
+/** Selects all keys with their accounts and bans, oldest first. Leaves out those of deleted accounts. */
 export const selectKeys = statement<Record<never, never>>()((query) =>
-  selectListed(query).orderBy('api_keys.created_at_ms').orderBy('api_keys.id'),
+  selectListed(query)
+    .where('accounts.deleted_at_ms', 'is', null)
+    .orderBy('api_keys.created_at_ms')
+    .orderBy('api_keys.id'),
 );
 
 /** Selects the `count` newest keys of an account, revoked ones too, newest first. */
@@ -196,15 +199,23 @@ export const updateKeyRotated = statement<{
  * in the millisecond of its expiry gets the next millisecond, because equal values would mark it as rotated.
  */
 export const updateKeyRevoked = statement<{ id: string; revokedAtMs: bigint }>()((query, p) =>
-  query
+  revoke(query, p).where('id', '=', p.id),
+);
+
+/** Revokes all keys of an account, in the same way. Returns their ids. */
+export const updateKeysRevoked = statement<{ accountId: bigint; revokedAtMs: bigint }>()((query, p) =>
+  revoke(query, p).where('account_id', '=', p.accountId).returning('id'),
+);
+
+function revoke(query: QueryCreator<Tables>, { revokedAtMs }: { revokedAtMs: bigint }) {
+  return query
     .updateTable('api_keys')
     .set({
-      revoked_at_ms: sql<bigint>`case expires_at_ms when ${p.revokedAtMs} then expires_at_ms + 1
-        else ${p.revokedAtMs} end`,
+      revoked_at_ms: sql<bigint>`case expires_at_ms when ${revokedAtMs} then expires_at_ms + 1
+        else ${revokedAtMs} end`,
     })
-    .where('id', '=', p.id)
-    .where(isNotRevoked),
-);
+    .where(isNotRevoked);
+}
 
 /** Stores the time of a key's last use, unless a later time is stored. Instances may write out of order. */
 export const updateKeyLastUse = statement<{ id: string; lastUsedAtMs: bigint }>()((query, p) =>

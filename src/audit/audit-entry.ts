@@ -35,6 +35,7 @@ export const auditActions = [
   'account.limits_reset',
   'account.suspended',
   'account.resumed',
+  'account.deleted',
   'key.created',
   'key.rotated',
   'key.revoked',

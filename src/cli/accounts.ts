@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ListedAccount } from '../accounts/account-rows.ts';
+import { UsageError } from '../errors.ts';
 import { openHoldsOf, type Plan } from '../plans/plan.ts';
 import { addLimits } from './account-limits.ts';
 import { addShow } from './account-show.ts';
@@ -8,6 +9,7 @@ import {
   addPlanOptions,
   type PlanOptions,
   parseAccountName,
+  parseCountUpTo,
   requirePlan,
 } from './arguments.ts';
 import { addGroup, addLeaf, type CommandContext, printing, printLines, printTable } from './command.ts';
@@ -18,7 +20,7 @@ export function addAccounts(program: Command, context: CommandContext): void {
   const accounts = addGroup(
     program,
     'accounts',
-    'create, show, rename and suspend accounts, and change their plans',
+    'create, show, rename, suspend and delete accounts, and change their plans',
   );
   const create = addLeaf(accounts, 'create', 'create an account without a key', [
     'accounts create "Acme Zoo" --plan pro',
@@ -38,6 +40,43 @@ export function addAccounts(program: Command, context: CommandContext): void {
   addShow(accounts, context);
   addChanges(accounts, context);
   addLimits(accounts, context);
+  addDelete(accounts, context);
+}
+
+function addDelete(accounts: Command, context: CommandContext): void {
+  addLeaf(
+    accounts,
+    'delete',
+    'delete an account and erase its data, for good',
+    ['accounts delete "Acme Zoo" --confirm "Acme Zoo" --keep-days 30'],
+    `Revokes its keys, deletes its webhooks and cancels its open holds. Erases its
+name, the references of its orders, its counts, its failed requests and its
+first answers. Its orders and events stay without names. If the command is
+killed, a running service erases the rest.`,
+  )
+    .addArgument(accountArgument)
+    .requiredOption('--confirm <account>', 'the name of the account once more')
+    .option(
+      '--keep-days <days>',
+      'refuse if an order was completed within so many days',
+      parseCountUpTo(36_500),
+    )
+    .action(
+      printing(context, async ({ confirm, keepDays }: DeleteOptions, account: string) => {
+        if (confirm !== account) throw new UsageError(`--confirm must repeat the name "${account}"`);
+        const erased = await context.withStore((store) => store.accounts.delete(account, keepDays ?? null));
+        const { keys, webhooks, holds } = erased;
+        return printLines(
+          { account, deleted: true, ...erased },
+          `${account} is deleted; revoked keys: ${keys}, deleted webhooks: ${webhooks}, cancelled holds: ${holds}`,
+        );
+      }),
+    );
+}
+
+interface DeleteOptions {
+  readonly confirm: string;
+  readonly keepDays?: number;
 }
 
 function addChanges(accounts: Command, context: CommandContext): void {

@@ -96,6 +96,8 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
       orderBy: sqlText`id desc`,
     }),
     isAmong: (column, json) => sqlText`${sqlText.ref(column)} in (select value from json_each(${json}))`,
+    blankField: (column, field) =>
+      sqlText`json_set(${sqlText.ref(column)}, ${sqlText.lit(`$.${field}`)}, null)`,
     listTexts: (json) => sqlText`(select value from json_each(${json}))`,
   },
   postgres: {
@@ -125,6 +127,8 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     // An array, because the planner assumes that a subquery has 100 rows, and may read the whole table for them.
     isAmong: (column, json) => sqlText`${sqlText.ref(column)} = any(array(
       select cast(value as bigint) from json_array_elements_text(cast(${json} as json))))`,
+    blankField: (column, field) => sqlText`cast(
+      jsonb_set(cast(${sqlText.ref(column)} as jsonb), ${sqlText.lit(`{${field}}`)}, 'null') as text)`,
     listTexts: (json) => sqlText`(select value from json_array_elements_text(cast(${json} as json)))`,
   },
 };

@@ -51,6 +51,7 @@ export interface Tables {
     own_per_day: ColumnType<bigint | null, undefined, bigint | null>;
     /** When the limits of this account alone end. Null: they do not end. */
     own_until_ms: ColumnType<bigint | null, undefined, bigint | null>;
+    /** Null unless the account is deleted. */
     deleted_at_ms: ColumnType<bigint | null, undefined, bigint | null>;
   };
   orders: {
@@ -97,6 +98,8 @@ export interface Tables {
     times: bigint;
     merge_key: string | null;
   };
+  /** The deleted accounts whose data is not completely erased yet. */
+  erasures: { account_id: bigint };
   /** Resets of the windows of an account. Every running instance applies the resets to its counters. */
   limit_resets: {
     id: Generated<bigint>;

@@ -161,3 +161,17 @@ test('every table fits 80 columns', async (t) => {
     for (const line of (await print(command)).split('\n'))
       assert.ok(line.length <= 80, `${command}: ${line}`);
 });
+
+test('accounts delete prints what it ended, and refuses an account that is deleted already', async (t) => {
+  const { print, readJson, run } = await createWorld(t);
+  await print('keys create --plan free --account Zoo');
+  const command = 'accounts delete Zoo --confirm Zoo --keep-days 30';
+  assert.equal(
+    await print(command),
+    'Zoo is deleted; revoked keys: 1, deleted webhooks: 0, cancelled holds: 0\n',
+  );
+  assert.deepEqual([await readJson('accounts list'), await readJson('keys list')], [[], []]);
+  const again = await run(command);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /^error: there is no account "Zoo".*\n$/);
+});

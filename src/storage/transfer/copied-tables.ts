@@ -69,6 +69,7 @@ const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Ro
     times: 'value',
     merge_key: 'value',
   },
+  erasures: { account_id: 'key' },
   limit_resets: { id: 'id', account_id: 'value', at_ms: 'value' },
   ban_lifts: { id: 'id', key_id: 'value', account_id: 'value', at_ms: 'value' },
   usage_hours: {

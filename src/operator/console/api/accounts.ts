@@ -154,6 +154,24 @@ const resumeAccount = defineConsoleOperation({
   },
 });
 
+/** Deletes an account for good. `confirm` is its name once more. */
+const deleteAccount = defineConsoleOperation({
+  method: 'POST',
+  path: '/accounts/{account}/delete',
+  body: Type.Object({
+    confirm: Type.String({ maxLength: 200 }),
+    keepDays: Type.Optional(
+      wholeNumberField('How old completed orders must be.', { minimum: 1, maximum: 36_500 }),
+    ),
+  }),
+
+  async handle({ params: { account = '' }, body: { confirm, keepDays }, signedIn }, { actAs }) {
+    if (confirm !== account)
+      throw new AppError('invalid_body', `confirm: type the name of the account, "${account}"`);
+    return await actAs(signedIn).accounts.delete(account, keepDays === undefined ? null : Number(keepDays));
+  },
+});
+
 export const accountOperations = [
   listAccounts,
   showAccount,
@@ -164,4 +182,5 @@ export const accountOperations = [
   renameAccount,
   suspendAccount,
   resumeAccount,
+  deleteAccount,
 ];

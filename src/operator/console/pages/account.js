@@ -1,7 +1,7 @@
 import { AccountState } from './accounts.js';
 import { callApi } from './api.js';
 import { ActDialog, useDialog } from './dialog.js';
-import { formatNumber, formatTime } from './format.js';
+import { countThings, formatNumber, formatTime } from './format.js';
 import { html } from './html.js';
 import { AccountKeys } from './keys.js';
 import { notify } from './notices.js';
@@ -34,6 +34,7 @@ export function Account({ id: name, query }) {
               ? html`<button type="button" class="danger" onClick=${ask(SuspendDialog, data)}>Suspend</button>`
               : html`<button type="button" onClick=${ask(ResumeDialog, data)}>Resume</button>`
           }
+          <button type="button" class="danger" onClick=${ask(DeleteDialog, data)}>Delete</button>
         <//>
         <${Facts}
           facts=${[
@@ -174,5 +175,41 @@ function ResumeDialog({ account, path, onDone, onClose }) {
     onClose=${onClose}
   >
     <p>The keys of the account work again within 2 seconds, or 5 with several instances.</p>
+  <//>`;
+}
+
+function DeleteDialog({ account, path, onClose }) {
+  const act = ({ confirm = '', keepDays }) =>
+    callApi('POST', `${path}/delete`, {
+      confirm,
+      ...(keepDays !== undefined && { keepDays: toNumber(keepDays) }),
+    });
+  function finish({ keys, webhooks, holds }) {
+    const ended = [
+      countThings(keys, 'key'),
+      countThings(webhooks, 'webhook'),
+      countThings(holds, 'open hold'),
+    ];
+    notify(`The account is deleted with ${ended.join(', ')}.`);
+    goTo(['accounts']);
+  }
+  return html`<${ActDialog}
+    title=${`Delete ${account.account}?`}
+    label=${`Delete ${account.account}`}
+    isDangerous
+    act=${act}
+    onDone=${finish}
+    onClose=${onClose}
+  >
+    <p>
+      The keys of the account are revoked, its webhooks deleted and its open holds cancelled. Its name, the references of its
+      orders and its requests are erased. Its orders and events stay without names. This cannot be undone.
+    </p>
+    <${Field} id="delete-confirm" label="Type the name of the account">
+      <input id="delete-confirm" name="confirm" maxlength="200" autocomplete="off" required />
+    <//>
+    <${Field} id="delete-keep" label="Refuse if an order was completed within so many days (empty: delete anyway)">
+      <input id="delete-keep" name="keepDays" inputmode="numeric" />
+    <//>
   <//>`;
 }

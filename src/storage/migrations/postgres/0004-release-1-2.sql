@@ -18,6 +18,10 @@ alter table accounts add column own_until_ms bigint;
 
 alter table accounts add column deleted_at_ms bigint;
 
+create table erasures (
+  account_id bigint primary key references accounts (id)
+);
+
 create table limit_resets (
   id bigint generated always as identity primary key,
   account_id bigint not null,

@@ -18,6 +18,10 @@ alter table accounts add column own_until_ms integer;
 
 alter table accounts add column deleted_at_ms integer;
 
+create table erasures (
+  account_id integer primary key references accounts (id)
+) strict;
+
 create table limit_resets (
   id integer primary key autoincrement,
   account_id integer not null,

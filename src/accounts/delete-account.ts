@@ -1,0 +1,164 @@
+import { sql } from 'kysely';
+import type { Authorship } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
+import { minuteMs } from '../clock.ts';
+import { AppError, OperatorError } from '../errors.ts';
+import { insertReset } from '../limits/limit-resets.ts';
+import { closeOrder } from '../orders/close-order.ts';
+import { type Database, defineTransaction, statement, step } from '../storage/database.ts';
+import { findAccount } from './account-changes.ts';
+import { eraseSteps } from './erase-rows.ts';
+import { updateKeysRevoked } from './key-rows.ts';
+
+/** What the deletion of an account has ended. */
+export interface Erased {
+  /** Number of keys that were revoked. */
+  readonly keys: number;
+  readonly webhooks: number;
+  /** Number of holds that were cancelled. */
+  readonly holds: number;
+}
+
+interface DeleteAccount {
+  readonly name: string;
+  /** Milliseconds for which completed orders must be kept. Null: no time. */
+  readonly keptMs: bigint | null;
+  readonly by: Authorship;
+}
+
+/**
+ * Deletes an account: blanks its name, revokes its keys, deletes its webhooks and begins its erasure. Throws
+ * OperatorError if the account does not exist, or has an order that was completed within `keptMs`.
+ */
+export const deleteAccount = defineTransaction(
+  'deleteAccount',
+  function* ({ name, keptMs, by }: DeleteAccount) {
+    const { id } = yield* findAccount(name);
+    const [kept] = keptMs === null ? [] : yield* step(selectCompleted, { accountId: id, keptMs });
+    if (kept?.closed_at_ms)
+      throw new OperatorError(
+        `the account "${name}" is kept: its order ${kept.id} was completed at ${new Date(Number(kept.closed_at_ms)).toISOString()}`,
+      );
+    const deletedName = `deleted-${id}`;
+    const nowMs = BigInt(by.nowMs);
+    yield* step(blankAccount, { id, name: deletedName, nowMs });
+    const keys = yield* step(updateKeysRevoked, { accountId: id, revokedAtMs: nowMs });
+    const webhooks = yield* step(deleteWebhooks, { accountId: id });
+    yield* step(insertReset, { accountId: id, atMs: nowMs });
+    yield* step(insertErasure, { accountId: id });
+    const entry = { action: 'account.deleted', subject: deletedName, accountId: id } as const;
+    yield* addAuditEntry(by, { ...entry, before: null, after: null });
+    return { id, keys: keys.length, webhooks: webhooks.length };
+  },
+);
+
+/**
+ * Erases the data of a deleted account, at most `rowsMax` rows in each transaction. Returns the number of cancelled
+ * holds. Each transaction is whole in itself, and the erasure can be repeated from the beginning.
+ */
+export async function eraseAccount(database: Database, accountId: bigint): Promise<number> {
+  // Before the holds, so that the events of their end have no reference.
+  await eraseRows(database, accountId);
+  const holds = await cancelHolds(database, accountId);
+  await eraseRows(database, accountId);
+  return holds;
+}
+
+/** Maximum number of rows that one transaction erases. */
+const rowsMax = 500n;
+
+async function eraseRows(database: Database, accountId: bigint): Promise<void> {
+  for (const erase of eraseSteps) {
+    let afterId = 0n;
+    let rows: readonly { readonly id: bigint }[];
+    do {
+      rows = await database.run(erase, { accountId, afterId, count: rowsMax });
+      for (const { id } of rows) if (id > afterId) afterId = id;
+    } while (rows.length > 0);
+  }
+}
+
+async function cancelHolds(database: Database, accountId: bigint): Promise<number> {
+  let holds = 0;
+  for (let rows: readonly { readonly id: bigint }[]; ; ) {
+    rows = await database.read(selectHolds, { accountId, count: rowsMax });
+    for (const { id } of rows) if (await cancelHold(database, id)) holds += 1;
+    if (rows.length < rowsMax) return holds;
+  }
+}
+
+/** Returns false if the hold ended in this moment in another way. */
+async function cancelHold(database: Database, id: bigint): Promise<boolean> {
+  try {
+    return !(await database.transact(closeOrder, { action: 'cancel', id, accountId: null })).isRepeated;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'order_closed') return false;
+    throw error;
+  }
+}
+
+/**
+ * Time in ms after a deletion until which the erasure is repeated. A running service may have noted requests, and let
+ * through orders, before it knew that the keys are revoked.
+ */
+const settlingMs = BigInt(minuteMs);
+
+/** Erases the accounts whose erasure has not ended. Every instance runs this as a job, so a kill only delays an erasure. */
+export async function eraseDeletedAccounts(database: Database): Promise<void> {
+  for (const { account_id: accountId, is_settled } of await database.read(selectErasures, { settlingMs })) {
+    await eraseAccount(database, accountId);
+    if (is_settled === 1n) await database.run(deleteErasure, { accountId });
+  }
+}
+
+const selectErasures = statement<{ settlingMs: bigint }>()((query, p, { nowMs }) =>
+  query
+    .selectFrom('erasures')
+    .innerJoin('accounts', 'accounts.id', 'erasures.account_id')
+    .select('account_id')
+    .select(
+      sql<bigint>`cast(case when deleted_at_ms + ${p.settlingMs} < ${nowMs} then 1 else 0 end as bigint)`.as(
+        'is_settled',
+      ),
+    ),
+);
+
+const insertErasure = statement<{ accountId: bigint }>()((query, p) =>
+  query.insertInto('erasures').values({ account_id: p.accountId }),
+);
+
+const deleteErasure = statement<{ accountId: bigint }>()((query, p) =>
+  query.deleteFrom('erasures').where('account_id', '=', p.accountId),
+);
+
+/** The plan and the limits stay, because they are no personal data. */
+const blankAccount = statement<{ id: bigint; name: string; nowMs: bigint }>()((query, p) =>
+  query.updateTable('accounts').set({ name: p.name, deleted_at_ms: p.nowMs }).where('id', '=', p.id),
+);
+
+const deleteWebhooks = statement<{ accountId: bigint }>()((query, p) =>
+  query.deleteFrom('webhooks').where('account_id', '=', p.accountId).returning('id'),
+);
+
+/** Selects the newest order of an account that was completed within the last `keptMs`. */
+const selectCompleted = statement<{ accountId: bigint; keptMs: bigint }>()((query, p, { nowMs }) =>
+  query
+    .selectFrom('orders')
+    .select(['id', 'closed_at_ms'])
+    .where('account_id', '=', p.accountId)
+    .where('status', '=', sql.lit('completed'))
+    .where('closed_at_ms', '>', sql<bigint>`${nowMs} - ${p.keptMs}`)
+    .orderBy('id', 'desc')
+    .limit(sql.lit(1)),
+);
+
+/** Selects holds of an account that have not expired. The job that expires holds closes the others. */
+const selectHolds = statement<{ accountId: bigint; count: bigint }>()((query, p, { nowMs }) =>
+  query
+    .selectFrom('orders')
+    .select('id')
+    .where('account_id', '=', p.accountId)
+    .where('status', '=', sql.lit('reserved'))
+    .where('expires_at_ms', '>', nowMs)
+    .limit(p.count),
+);

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { deleteAccount, eraseDeletedAccounts } from '../../src/accounts/delete-account.ts';
+import { createAudit } from '../../src/audit/audit-log.ts';
+import { dayMs } from '../../src/clock.ts';
+import { sequenceEvents } from '../../src/events/sequence-events.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { copiedTables } from '../../src/storage/transfer/copied-tables.ts';
+import { keyed, openShop } from '../contracts/order-shop.ts';
+import type { Engine } from '../support/engines.ts';
+import { createWorld, engines, makePlan } from './world.ts';
+
+const names = ['Ms Smith', 'Smith-1017', 'Till of Smith', 'smith.example', 'key_smith'];
+
+/** An account with an open, a cancelled and a completed order, and rows that name it in every table. */
+async function furnish(t: TestContext, engine: Engine) {
+  const world = await createWorld(t, engine);
+  const { accounts, keyring, store } = world;
+  const shop = await openShop(t, { ...engine, createStore: async () => store });
+  const { database } = shop;
+  await accounts.create('Smith', makePlan('pro'));
+  await accounts.rename('Smith', 'Ms Smith');
+  const lifetimeMs = null;
+  const { id } = await keyring.issue({
+    account: 'Ms Smith',
+    plan: null,
+    name: 'Till of Smith',
+    scopes: null,
+    lifetimeMs,
+  });
+  await accounts.create('Ark', makePlan('pro'));
+  const smith = { accountId: await accounts.findId('Ms Smith'), isManager: false };
+  const ark = { accountId: await accounts.findId('Ark'), isManager: false };
+  const pets = await shop.addPets(5);
+  const [first = 0n, second = 0n, third = 0n, fourth = 0n, fifth = 0n] = pets;
+  const place = (petId: bigint, reference: string | null, reader = smith) =>
+    shop.place(reader, petId, { reference });
+  await shop.orders.close('complete', (await place(first, 'Smith-1017')).id, smith);
+  await shop.orders.close('cancel', (await place(second, 'Smith-1017 "again"')).id, smith);
+  await sequenceEvents(database);
+  await place(third, 'Smith-1017');
+  await place(fourth, 'Ark-1', ark);
+  await shop.orders.place(
+    { petId: fifth, holdMs: dayMs, reference: 'Smith-1017' },
+    smith,
+    keyed(smith, 'smith'),
+  );
+  const account = String(smith.accountId);
+  for (const sql of [
+    `insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status, position,
+      revision, failures, next_attempt_at_ms, created_at_ms)
+      values ('wh_1', ${account}, '${id}', 'https://smith.example', 'pet.added', 1, 'own', 'enabled', 0, 0, 0, 0, 0)`,
+    `insert into requests (at_ms, last_at_ms, account_id, key_id, address, status, duration_ms, times)
+      values (1, 1, ${account}, 'key_smith', '192.0.2.7', 404, 1, 1)`,
+    `insert into usage_hours values (${account}, 0, 7, 0, 0)`,
+    `insert into usage_windows values ('account:${account}', 7, 9, 7, 9)`,
+    `insert into key_bans values ('${id}', 1, 1, 1, '', 1)`,
+  ])
+    await store.execute(sql);
+  return { ...world, ...shop, id, pets };
+}
+
+/** Returns all rows of all tables as one text. */
+async function readAll(execute: (sql: string) => Promise<readonly unknown[]>): Promise<string> {
+  const rows = await Promise.all(copiedTables.map(({ name }) => execute(`select * from ${name}`)));
+  const write = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+  return JSON.stringify(rows, write);
+}
+
+const count = async (execute: (sql: string) => Promise<readonly unknown[]>, table: string) =>
+  Number(((await execute(`select count(*) as n from ${table}`))[0] as { n: unknown }).n);
+
+/** Returns a database whose writes fail from the given one on, as those of a process that is killed. */
+function failFrom(database: Database, write: number): Database {
+  let writes = 0;
+  const check = () => {
+    writes += 1;
+    if (writes >= write) throw new Error('killed');
+  };
+  return {
+    ...database,
+    async run(...call) {
+      check();
+      return await database.run(...call);
+    },
+    async transact(...call) {
+      check();
+      return await database.transact(...call);
+    },
+  };
+}
+
+for (const engine of engines)
+  describe(`deleting an account on ${engine.name}`, { skip: engine.skip }, () => {
+    test('it leaves no name, reference or request in any table, frees the animals and keeps the events and sums', async (t) => {
+      const { accounts, store, pets, readRows, database, clock } = await furnish(t, engine);
+      const { execute } = store;
+      const before = await readAll(execute);
+      for (const name of names) assert.ok(before.includes(name), name);
+      const events = (await count(execute, 'events')) + (await count(execute, 'event_outbox'));
+      assert.deepEqual(await accounts.delete('Ms Smith', null), { keys: 1, webhooks: 1, holds: 2 });
+      const after = await readAll(execute);
+      for (const name of names) assert.ok(!after.includes(name), name);
+      assert.ok(after.includes('Ark-1'));
+      assert.deepEqual(await Promise.all(pets.map(readRows)), [
+        'sold owned, completed',
+        'available, cancelled',
+        'available, cancelled',
+        'pending owned, reserved',
+        'available, cancelled',
+      ]);
+      await sequenceEvents(database);
+      assert.equal(await count(execute, 'events'), events + 4);
+      for (const table of [
+        'requests',
+        'first_answers',
+        'usage_hours',
+        'usage_windows',
+        'webhooks',
+        'key_bans',
+      ])
+        assert.equal(await count(execute, table), 0, table);
+      const { entries } = await createAudit(database, clock.now).list({ limit: 1 });
+      assert.deepEqual(
+        entries.map(({ action, subject, account }) => [action, subject, account]),
+        [['account.deleted', 'deleted-1', 'deleted-1']],
+      );
+      assert.deepEqual(
+        (await accounts.list()).map(({ account }) => account),
+        ['Ark'],
+      );
+    });
+
+    test('a deleted and an unknown account are refused, and nobody can take the name of a deleted account', async (t) => {
+      const { accounts } = await furnish(t, engine);
+      await accounts.delete('Ms Smith', null);
+      for (const name of ['Ms Smith', 'deleted-1', 'None'])
+        await assert.rejects(accounts.delete(name, null), { message: /^there is no account/ });
+      await assert.rejects(accounts.create('deleted-1', makePlan('free')), { name: 'OperatorError' });
+      await accounts.create('Ms Smith', makePlan('free'));
+    });
+
+    test('with days to keep, an account whose order was completed within them stays as it is', async (t) => {
+      const { accounts, store } = await furnish(t, engine);
+      const before = await readAll(store.execute);
+      await assert.rejects(accounts.delete('Ms Smith', 1), { message: /^the account "Ms Smith" is kept/ });
+      assert.equal(await readAll(store.execute), before);
+      await store.execute(`update orders set closed_at_ms = closed_at_ms - ${dayMs} where id = 1`);
+      assert.equal((await accounts.delete('Ms Smith', 1)).holds, 2);
+    });
+
+    test('an erasure that was killed after any write is finished by the job of a service', async (t) => {
+      const { database, store, clock } = await furnish(t, engine);
+      const by = { actor: { kind: 'command', name: 'ann' }, nowMs: clock.now() } as const;
+      await database.transact(deleteAccount, { name: 'Ms Smith', keptMs: null, by });
+      for (let write = 1; write < 40; write += 1)
+        await eraseDeletedAccounts(failFrom(database, write)).catch(({ message }) =>
+          assert.equal(message, 'killed'),
+        );
+      await eraseDeletedAccounts(database);
+      const after = await readAll(store.execute);
+      for (const name of names) assert.ok(!after.includes(name), name);
+    });
+
+    test('what a service wrote after the deletion is erased too, until a minute is over', async (t) => {
+      const { accounts, store, database } = await furnish(t, engine);
+      const { execute } = store;
+      await accounts.delete('Ms Smith', null);
+      await execute(`update accounts set deleted_at_ms = 9000000000000 where id = 1`);
+      await execute('insert into usage_hours values (1, 0, 7, 0, 0)');
+      await execute(`update orders set reference = 'Smith-1017' where account_id = 1`);
+      await eraseDeletedAccounts(database);
+      assert.ok(!(await readAll(execute)).includes('Smith-1017'));
+      assert.deepEqual([await count(execute, 'usage_hours'), await count(execute, 'erasures')], [0, 1]);
+      await execute('update accounts set deleted_at_ms = 1 where id = 1');
+      await eraseDeletedAccounts(database);
+      assert.equal(await count(execute, 'erasures'), 0);
+    });
+  });
