@@ -1,10 +1,12 @@
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { OperatorError, UsageError } from '../errors.ts';
+import { formatBytes } from '../observability/safe-text.ts';
 import { toOpeningError } from '../storage/opening-error.ts';
 import { requireStore } from '../storage/require-store.ts';
 import { backupSqlite } from '../storage/sqlite/backup.ts';
 import { restoreSqlite, skippedIdsUnknown } from '../storage/sqlite/restore.ts';
+import { vacuumSqlite } from '../storage/sqlite/vacuum.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { addLeaf, type CommandContext, printing, printLines } from './command.ts';
 import { writeWarning } from './output.ts';
@@ -23,8 +25,10 @@ export function addBackup(program: Command, context: CommandContext): void {
     .action(
       printing(context, async ({ force }: { readonly force: boolean }, file: string) => {
         const bytes = await backUp(context.readConfig().databaseUrl, file, force);
-        const mebibytes = (bytes / 2 ** 20).toFixed(1);
-        return printLines({ file, bytes }, `copied the store to ${file} (${mebibytes} MiB) and checked it`);
+        return printLines(
+          { file, bytes },
+          `copied the store to ${file} (${formatBytes(bytes)}) and checked it`,
+        );
       }),
     );
 }
@@ -66,6 +70,26 @@ get 410 events_expired and must read the whole store again.`,
         return printLines({ restored: file, store }, `restored the store ${store} from ${file}`);
       }),
     );
+}
+
+export function addVacuum(program: Command, context: CommandContext): void {
+  addLeaf(
+    program,
+    'vacuum',
+    'give unused pages of the store back to the disk, while the service runs (SQLite)',
+    ['vacuum'],
+    `The reads of the service go on. Its writes wait, some seconds per gigabyte, and
+get 503 after 10 s. The disk needs free space of twice the content.`,
+  ).action(
+    printing(context, async () => {
+      const { databaseUrl } = context.readConfig();
+      const location = requireSqlite(databaseUrl, 'PostgreSQL needs no vacuum: autovacuum does it');
+      await requireStore(databaseUrl);
+      const { before, after } = vacuumSqlite(location);
+      const back = formatBytes(Math.max(0, before - after));
+      return printLines({ before, after }, `gave ${back} back: the store takes ${formatBytes(after)}`);
+    }),
+  );
 }
 
 /** Returns the path of a SQLite store. Throws OperatorError with `refusal` for another store. */

@@ -8,7 +8,7 @@ import { requireStore } from '../storage/require-store.ts';
 import { openStore } from '../store.ts';
 import { addAccounts } from './accounts.ts';
 import { addAudit } from './audit.ts';
-import { addBackup, addRestore } from './backup.ts';
+import { addBackup, addRestore, addVacuum } from './backup.ts';
 import { addBans } from './bans.ts';
 import type { AddCommand, CommandContext, Lifetime, Terminal } from './command.ts';
 import { addConsole } from './console.ts';
@@ -101,6 +101,7 @@ const commands: readonly AddCommand[] = [
   addExport,
   addBackup,
   addRestore,
+  addVacuum,
   addMigrate,
   addDoctor,
 ];

@@ -7,6 +7,8 @@ export interface RedisInspection {
   /** False for a replica, which accepts no writes. */
   readonly isPrimary: boolean;
   readonly evictionPolicy: string;
+  /** False if a restart or a kill loses all counts and bans. */
+  readonly isDurable: boolean;
   /** Used memory in bytes, and its maximum. A maximum of 0 means no limit. */
   readonly usedBytes: number;
   readonly bytesMax: number;
@@ -40,9 +42,7 @@ export async function inspectRedis(url: string): Promise<RedisInspection> {
 }
 
 async function lookAt(ask: (...command: string[]) => Promise<unknown>): Promise<RedisInspection> {
-  const facts = parseInfo(
-    `${await ask('INFO', 'server')}\n${await ask('INFO', 'memory')}\n${await ask('INFO', 'replication')}`,
-  );
+  const facts = parseInfo(String(await ask('INFO')));
   let roundTripMs = Number.POSITIVE_INFINITY;
   for (let count = 0; count < roundTrips; count += 1) {
     const sentMs = performance.now();
@@ -54,6 +54,7 @@ async function lookAt(ask: (...command: string[]) => Promise<unknown>): Promise<
   return {
     version: facts.get('valkey_version') ?? facts.get('redis_version') ?? 'unknown',
     isPrimary: facts.get('role') !== 'slave',
+    isDurable: facts.get('aof_enabled') === '1',
     evictionPolicy: facts.get('maxmemory_policy') ?? 'unknown',
     usedBytes: Number(facts.get('used_memory') ?? 0),
     bytesMax: Number(facts.get('maxmemory') ?? 0),

@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Finding, ok, problem, warning } from './finding.ts';
 
@@ -33,7 +34,7 @@ export function checkClock(nowMs: number): Finding {
 /** Files with secrets, which operators create by the steps of deploy/README.md. */
 const secretFiles = ['/etc/animal-store.env', new URL('../../deploy/.env', import.meta.url).pathname];
 
-const [groupOrOthers, write, read] = [0o077, 0o022, 0o004];
+const [groupOrOthers, write, read, enter] = [0o077, 0o022, 0o004, 0o001];
 
 /** Checks that only the owner has permissions on the files with secrets. Ignores missing files. */
 export async function checkSecretFiles(files: readonly string[] = secretFiles): Promise<Finding[]> {
@@ -47,19 +48,42 @@ export async function checkSecretFiles(files: readonly string[] = secretFiles): 
   return (await Promise.all(findings)).flat();
 }
 
+/** A folder for backups, beside the folder of the store. */
+const backupFolder = '/var/backups';
+
 /**
- * Checks that only the owner can change the file and replace it in its folder. Unless `mayOthersRead`, also checks that
- * users outside the group of the file cannot read the file.
+ * Checks that only the owner can change the store and replace it in its folder. Unless `mayOthersRead`, also checks
+ * that users outside their groups cannot read the store, its copies in the same folder, and its backups in `backups`.
  */
-export async function checkOwnership(file: string, folder: string, mayOthersRead: boolean): Promise<Finding> {
+export async function checkOwnership(
+  file: string,
+  mayOthersRead: boolean,
+  backups = backupFolder,
+): Promise<Finding> {
+  const folder = dirname(file);
   const [fileMode, folderMode] = [(await stat(file)).mode, (await stat(folder)).mode];
   const modes = `${file} ${formatMode(fileMode)}, ${folder} ${formatMode(folderMode)}`;
   const isSticky = (folderMode & 0o1000) !== 0;
   if ((fileMode & write) !== 0 || ((folderMode & write) !== 0 && !isSticky))
     return problem('permissions', `others can write to the store: ${modes}`, `chmod go-w ${folder} ${file}`);
-  if (!mayOthersRead && (fileMode & read) !== 0 && (folderMode & 0o001) !== 0)
-    return warning('permissions', `others can read the store: ${modes}`, `chmod 700 ${folder}`);
-  return ok('permissions', modes);
+  const copies = [
+    ...(await listReadable(folder, /\.db\b/)),
+    ...(await listReadable(backups, /animal-store/)),
+  ];
+  const names = copies.join(' ');
+  if (mayOthersRead || names === '') return ok('permissions', modes);
+  return warning('permissions', `others can read the store or a copy: ${names}`, `chmod o-rwx ${names}`);
+}
+
+/** Lists the files of a folder that every user of the machine can read. */
+async function listReadable(folder: string, name: RegExp): Promise<string[]> {
+  const readMode = async (path: string) => (await stat(path).catch(() => null))?.mode ?? 0;
+  if (((await readMode(folder)) & enter) === 0) return [];
+  const paths = (await readdir(folder).catch(() => [])).filter((file) => name.test(file));
+  const files = await Promise.all(
+    paths.map(async (file) => ({ path: join(folder, file), mode: await readMode(join(folder, file)) })),
+  );
+  return files.filter(({ mode }) => (mode & read) !== 0).map(({ path }) => path);
 }
 
 function formatMode(mode: number): string {

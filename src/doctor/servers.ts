@@ -2,6 +2,7 @@ import { keyEnvironmentOf } from '../accounts/api-key.ts';
 import type { Clock } from '../clock.ts';
 import type { Environment } from '../config.ts';
 import { reasonOf } from '../errors.ts';
+import { formatBytes } from '../observability/safe-text.ts';
 import { showRedisHosts } from '../setting-values.ts';
 import { describeServer } from '../storage/postgres/client.ts';
 import { inspectPostgres, type PostgresInspection } from '../storage/postgres/inspection.ts';
@@ -23,8 +24,9 @@ export async function checkPostgres(url: string, environment: Environment, clock
       ...report.requirements.map(({ check, is, todo }) =>
         todo === null ? ok(check, is) : problem(check, is, todo),
       ),
-      checkDurability(report.unsafeSettings),
+      checkCommits(report.unsafeSettings),
       checkConnections(report),
+      ok('size', `the database takes ${formatBytes(report.bytes)}; autovacuum gives unused space back`),
       compareClocks('PostgreSQL', report.clockMs, report.askedAtMs),
       ...checkContent(report, environment, clock()),
     ];
@@ -41,7 +43,7 @@ function checkVersion(server: string, version: string): Finding {
 }
 
 /** Checks that a commit survives a power failure. */
-function checkDurability(unsafeSettings: readonly string[]): Finding {
+function checkCommits(unsafeSettings: readonly string[]): Finding {
   if (unsafeSettings.length === 0) return ok('durability', 'a commit is on disk before it is confirmed');
   const names = unsafeSettings.join(', ');
   return problem(
@@ -73,6 +75,7 @@ export async function checkRedis(url: string): Promise<Finding[]> {
     const report = await inspectRedis(url);
     return [
       checkAnswer(server, report),
+      checkDurability(report),
       checkMemory(report),
       compareClocks('Redis', report.clockMs, report.askedAtMs),
     ];
@@ -89,6 +92,13 @@ function checkAnswer(server: string, { version, isPrimary, roundTripMs }: RedisI
   if (roundTripMs > roundTripMsMax)
     return warning('redis', is, 'move it closer to the service: every request waits for it');
   return ok('redis', is);
+}
+
+function checkDurability({ isDurable }: RedisInspection): Finding {
+  if (isDurable) return ok('redis', 'appendonly is on');
+  const todo =
+    'set "appendonly yes" and "appendfsync everysec": otherwise a restart forgets all counts and bans';
+  return warning('redis', 'appendonly is off', todo);
 }
 
 function checkMemory({ evictionPolicy, usedBytes, bytesMax }: RedisInspection): Finding {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
+import ipaddr from 'ipaddr.js';
 import type { Config } from '../config.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { type Finding, ok, warning } from './finding.ts';
@@ -34,14 +35,14 @@ function listSurfaceRules({ environment, publicUrl, host, opsHost, trustProxy }:
       "set TRUST_PROXY to the proxy's address, or to the number of proxies",
     ],
     [
-      opsHost === host && !isLoopback(host),
-      "the operator's port listens on the same address as the public port, and needs no key",
-      'set OPS_HOST to an address that clients cannot reach, or keep OPS_PORT closed to them',
+      isOpenToWorld(opsHost) || (opsHost === host && !isLoopback(host)),
+      `OPS_HOST is ${opsHost}: clients may reach the operator's port, which needs no key`,
+      'set OPS_HOST to an address that clients cannot reach, or close OPS_PORT to them with a firewall',
     ],
   ];
 }
 
-function listStoreRules({ environment, databaseUrl, redisUrl }: Config): Rule[] {
+function listStoreRules({ environment, databaseUrl, redisUrl, webhookSecretKeys }: Config): Rule[] {
   const { engine, location } = parseStoreAddress(databaseUrl);
   const isSqlite = engine === 'sqlite';
   return [
@@ -55,14 +56,28 @@ function listStoreRules({ environment, databaseUrl, redisUrl }: Config): Rule[] 
       'DATABASE_URL is relative, so the store depends on the folder in which a command runs',
       'use an absolute path: sqlite:/var/lib/animal-store/animal-store.db',
     ],
+    [
+      !isSqlite && /^[^?]*,|[?&]host=[^&]*,|[?&]target_session_attrs=/.test(location),
+      'DATABASE_URL names several hosts or target_session_attrs, and the driver knows only one host',
+      'name one address that always leads to the primary (docs/scaling.md)',
+    ],
+    [
+      redisUrl !== null && /^rediss?:[^?]*,/.test(redisUrl),
+      'REDIS_URL names several hosts in the form of one server',
+      'name the Sentinels: redis+sentinel://s1:26379,s2:26379/mymaster',
+    ],
+    [
+      environment === 'production' && webhookSecretKeys.length === 0,
+      'WEBHOOK_SECRET_KEY is not set, so a reader of the store or of a backup can sign messages',
+      'set it to what "openssl rand -base64 32" prints; the secrets are encrypted at the next start',
+    ],
   ];
 }
 
+function isOpenToWorld(host: string): boolean {
+  return ['0.0.0.0', '::'].includes(host) || (isIP(host) !== 0 && ipaddr.process(host).range() === 'unicast');
+}
+
 function isLoopback(host: string): boolean {
-  return (
-    host === 'localhost' ||
-    host === '[::1]' ||
-    host === '::1' ||
-    (isIP(host) === 4 && host.startsWith('127.'))
-  );
+  return ['localhost', '[::1]', '::1'].includes(host) || (isIP(host) === 4 && host.startsWith('127.'));
 }

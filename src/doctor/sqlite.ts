@@ -5,6 +5,7 @@ import { keyEnvironmentOf } from '../accounts/api-key.ts';
 import type { Clock } from '../clock.ts';
 import type { Environment } from '../config.ts';
 import { reasonOf } from '../errors.ts';
+import { formatBytes } from '../observability/safe-text.ts';
 import { findNameProblem } from '../storage/sqlite/claim-serving.ts';
 import { inspectSqlite } from '../storage/sqlite/inspection.ts';
 import type { SqliteInspection } from '../storage/sqlite/look.ts';
@@ -17,6 +18,9 @@ const mebibyte = 2 ** 20;
 const freeBytesMin = 64 * mebibyte;
 /** With less free space than this or than the size of the store, the doctor warns that a backup may not fit. */
 const freeBytesWanted = 1_024 * mebibyte;
+
+/** The share of unused pages beyond which the doctor suggests to give them back. The service uses them for new rows. */
+const unusedShareMax = 0.25;
 
 /** The options of `checkSqlite`. */
 export interface SqliteCheckOptions {
@@ -46,7 +50,7 @@ export async function checkSqlite(location: string, options: SqliteCheckOptions)
   if (!found.isFile()) return unknown(cannotOpen(file, new Error('it is not a file')));
   const { findings, isServed } = await checkContents(file, options);
   const place = await checkPlace(file, found.size);
-  const ownership = await checkOwnership(file, dirname(file), options.environment === 'development');
+  const ownership = await checkOwnership(file, options.environment === 'development');
   return { findings: [...findings, ...place, ownership], isServed };
 }
 
@@ -68,7 +72,8 @@ async function checkContents(file: string, options: SqliteCheckOptions): Promise
       );
     const report = await inspectSqlite(file, keyEnvironmentOf[environment], lookMsMax);
     if (report === null) return unknown(readTooSlowly(file, lookMsMax));
-    const findings = [checkIntegrity(file, report), ...checkContent(report, environment, clock())];
+    const content = checkContent(report, environment, clock());
+    const findings = [checkIntegrity(file, report), checkSize(report), ...content];
     return { findings, isServed: report.isServed };
   } catch (error) {
     return unknown(cannotOpen(file, error));
@@ -89,6 +94,12 @@ function checkIntegrity(file: string, { integrity, isServed }: SqliteInspection)
     );
   const todo = 'stop the service, keep the file, and restore the last backup';
   return problem('store', `${file} is damaged: ${integrity}`, todo);
+}
+
+function checkSize({ bytes, freeBytes }: SqliteInspection): Finding {
+  const is = `the store takes ${formatBytes(bytes)}, of which ${formatBytes(freeBytes)} are unused`;
+  if (freeBytes < Math.max(bytes * unusedShareMax, freeBytesMin)) return ok('size', is);
+  return warning('size', is, `"animal-store vacuum" gives ${formatBytes(freeBytes)} back`);
 }
 
 function cannotOpen(file: string, error: unknown): Finding {
@@ -138,9 +149,4 @@ async function checkRoom(folder: string, size: number): Promise<Finding> {
   if (free < Math.max(size, freeBytesWanted))
     return warning('disk', is, 'free disk space: a backup needs as much space as the store');
   return ok('disk', is);
-}
-
-function formatBytes(bytes: number): string {
-  const mebibytes = bytes / mebibyte;
-  return mebibytes < 1_024 ? `${mebibytes.toFixed(1)} MiB` : `${(mebibytes / 1_024).toFixed(1)} GiB`;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { openStore } from '../../src/store.ts';
@@ -108,5 +109,37 @@ test('while a service runs', async (t) => {
     const { exported } = JSON.parse(await run(`export --output ${join(folder, 'all.ndjson')} --json`));
     assert.equal(exported, imported);
     assert.deepEqual(JSON.parse(await run('migrate --json')), { engine: 'sqlite', schema: 'newest' });
+  });
+
+  await t.test('vacuum gives unused pages back while the service adds and lists animals', async () => {
+    const { key } = await store.keyring.issue(order({ plan: ample }));
+    const raw = new DatabaseSync(join(folder, 'store.db'), { timeout: 5_000 });
+    t.after(() => raw.close());
+    const filler = 'insert into filler select zeroblob(64 * 1024 * 1024)';
+    raw.exec(`create table filler (bytes blob); ${filler}; drop table filler`);
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    let isOver = false;
+    const adding = (async () => {
+      const ids: number[] = [];
+      while (!isOver) {
+        const body = '{"name":"Rex","categoryId":77}';
+        const added = await fetch(`${service.url}/pets`, { method: 'POST', headers, body });
+        assert.equal(added.status, 201);
+        ids.push(((await added.json()) as { id: number }).id);
+        assert.equal((await ask(key)).status, 200);
+      }
+      return ids;
+    })();
+    const { before, after } = JSON.parse(await run('vacuum --json'));
+    assert.ok(before > 64 * 2 ** 20 && after < 4 * 2 ** 20, `${before} ${after}`);
+    isOver = true;
+    const ids = await adding;
+    const kept = raw.prepare('select id from pets where category_id = 77 order by id').all();
+    assert.deepEqual(
+      kept.map(({ id }) => id),
+      ids,
+    );
+    assert.deepEqual({ ...raw.prepare('pragma quick_check').get() }, { quick_check: 'ok' });
+    assert.match(await run('vacuum'), /^gave 0\.0 MiB back: the store takes \d\.\d MiB\n$/);
   });
 });

@@ -176,6 +176,7 @@ describe('a command that needs an existing store fails with one line and creates
     'orders list',
     'pets show 1',
     'export',
+    'vacuum',
   ];
   for (const command of commands)
     test(command, async (t) => {

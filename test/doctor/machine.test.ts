@@ -95,7 +95,16 @@ describe('about the settings, the doctor reports', () => {
     [{ ENVIRONMENT: 'production' }, /PUBLIC_URL is not set/],
     [{ ENVIRONMENT: 'production', PUBLIC_URL: 'http://api.test/v1' }, /PUBLIC_URL is http/],
     [{ PUBLIC_URL: 'https://api.test/v1' }, /TRUST_PROXY is false/],
-    [{ HOST: '0.0.0.0', OPS_HOST: '0.0.0.0' }, /operator's port listens on the same address/],
+    [{ HOST: '10.0.0.1', OPS_HOST: '10.0.0.1' }, /^OPS_HOST is 10\.0\.0\.1: clients may reach/],
+    [{ OPS_HOST: '::' }, /^OPS_HOST is ::: clients may reach/],
+    [{ OPS_HOST: '8.8.4.4' }, /^OPS_HOST is 8\.8\.4\.4: clients may reach/],
+    [{ ENVIRONMENT: 'production' }, /^WEBHOOK_SECRET_KEY is not set/],
+    [{ DATABASE_URL: 'postgres://u@h1,h2/store' }, /^DATABASE_URL names several hosts/],
+    [
+      { DATABASE_URL: 'postgres://u@h1/store?target_session_attrs=read-write' },
+      /^DATABASE_URL names several/,
+    ],
+    [{ REDIS_URL: 'redis://h1,h2:26379' }, /^REDIS_URL names several hosts in the form of one server/],
     [{ REDIS_URL: 'redis://127.0.0.1:1' }, /only one service can serve a SQLite file/],
     [{ ENVIRONMENT: 'staging', DATABASE_URL: 'sqlite:nowhere/store.db' }, /DATABASE_URL is relative/],
   ];

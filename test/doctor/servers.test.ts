@@ -21,6 +21,7 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
     expectFinding(findings, 'writing', 'ok', /can be written/);
     expectFinding(findings, 'durability', 'ok', /on disk before/);
     expectFinding(findings, 'connections', 'ok', /of \d+ connections are open/);
+    expectFinding(findings, 'size', 'ok', /the database takes \d+\.\d MiB; autovacuum gives unused/);
     expectFinding(findings, 'clock', 'ok', /the clock of PostgreSQL agrees/);
     const tables = await store.execute(`select 1 from pg_tables where schemaname = 'public'`);
     assert.deepEqual(tables, []);
@@ -132,10 +133,13 @@ describe('about Redis, the doctor reports', { skip: redis.skip }, () => {
 });
 
 describe('about a misconfigured Redis, the doctor reports', { skip: await whyNoRedisServer() }, () => {
-  test('that it evicts keys when its memory is full, or that it is a replica', async (t) => {
+  test('that it evicts keys when its memory is full, forgets them at a restart, or is a replica', async (t) => {
     const server = await startRedisServer(t, '--maxmemory-policy', 'allkeys-lru');
     const settings = { REDIS_URL: server.url, DATABASE_URL: `sqlite:${await makeFolder(t)}/a.db` };
     expectFinding(await examineWith(settings), 'redis', 'warning', /maxmemory-policy is allkeys-lru/);
+    expectFinding(await examineWith(settings), 'redis', 'warning', /^appendonly is off/);
+    await server.command('config', 'set', 'appendonly', 'yes');
+    expectFinding(await examineWith(settings), 'redis', 'ok', /^appendonly is on/);
     await server.command('replicaof', '127.0.0.1', '1');
     expectFinding(await examineWith(settings), 'redis', 'problem', /it is a replica/);
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { dayMs, systemClock } from '../../src/clock.ts';
+import { checkOwnership } from '../../src/doctor/machine.ts';
 import { inspectSqlite } from '../../src/storage/sqlite/inspection.ts';
 import { runInProcess } from '../support/command-line.ts';
 import { obeyPermissions } from '../support/obey-permissions.ts';
@@ -136,13 +137,40 @@ describe('about a SQLite store, the doctor reports', () => {
     expectFinding(findings, 'clock', 'problem', /newest row of the store is dated 3 days ahead/);
   });
 
-  test('that other users can write to it or read it', async (t) => {
+  test('its size, and how much of it is unused', async (t) => {
+    const { file, settings } = await makeStore(t);
+    expectFinding(await examineWith(settings), 'size', 'ok', /takes 0\.\d MiB, of which 0\.0 MiB are unused/);
+    execute(file, 'create table filler (bytes blob)');
+    execute(file, 'insert into filler select zeroblob(80 * 1024 * 1024)');
+    execute(file, 'drop table filler');
+    expectFinding(await examineWith(settings), 'size', 'warning', /takes 80\.\d MiB, of which 80\.\d MiB/);
+  });
+
+  test('that other users can write to it, or read it or its copies', async (t) => {
     const { folder, file, settings } = await makeStore(t);
     await chmod(folder, 0o755);
     await chmod(file, 0o644);
     expectFinding(await examineWith(settings), 'permissions', 'ok', /store\.db 644/);
     const production = { ...settings, ENVIRONMENT: 'production' };
-    expectFinding(await examineWith(production), 'permissions', 'warning', /others can read the store/);
+    expectFinding(
+      await examineWith(production),
+      'permissions',
+      'warning',
+      /others can read .*: \S+store\.db$/,
+    );
+    await chmod(file, 0o600);
+    expectFinding(await examineWith(production), 'permissions', 'ok', /store\.db 600/);
+    await writeFile(`${file}.before-0004`, '', { mode: 0o644 });
+    expectFinding(
+      await examineWith(production),
+      'permissions',
+      'warning',
+      /others can read .*\.before-0004$/,
+    );
+    const backups = await makeFolder(t);
+    await chmod(backups, 0o755);
+    await writeFile(join(backups, 'animal-store-1.sqlite'), '', { mode: 0o644 });
+    expectFinding([await checkOwnership(file, false, backups)], 'permissions', 'warning', /-1\.sqlite$/);
     await chmod(file, 0o666);
     expectFinding(await examineWith(settings), 'permissions', 'problem', /others can write to the store/);
   });

@@ -17,6 +17,8 @@ export interface PostgresInspection extends Inspection {
   readonly connectionsMax: number;
   /** Number of open client connections, without the connection of this inspection. */
   readonly connectionsOpen: number;
+  /** The size of the database. */
+  readonly bytes: number;
   /**
    * The server's clock in Unix milliseconds. `askedAtMs` is this machine's clock at that moment, taken as halfway
    * between request and response.
@@ -35,7 +37,8 @@ const stateSql = `
     to_regclass('key_bans') is not null as has_schema,
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as connections_max,
     (select count(*) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid())::int
-      as connections_open`;
+      as connections_open,
+    pg_database_size(current_database()) as bytes`;
 
 const clockSql = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms';
 
@@ -45,6 +48,7 @@ interface State {
   readonly has_schema: boolean;
   readonly connections_max: bigint;
   readonly connections_open: bigint;
+  readonly bytes: bigint;
 }
 
 /**
@@ -78,6 +82,7 @@ export async function inspectPostgres(url: string, environment: KeyEnvironment):
       unsafeSettings: state.unsafe,
       connectionsMax: Number(state.connections_max),
       connectionsOpen: Number(state.connections_open),
+      bytes: Number(state.bytes),
       ...clock,
     };
   } finally {

@@ -11,6 +11,9 @@ export interface SqliteInspection extends Inspection {
   readonly isServed: boolean;
   /** `ok`, or the first fault that SQLite's quick check found. */
   readonly integrity: string;
+  /** The size of the file, and of its pages without content. */
+  readonly bytes: number;
+  readonly freeBytes: number;
 }
 
 const busyTimeoutMs = 2_000;
@@ -52,10 +55,18 @@ function inspect(path: string, environment: string, store: DatabaseSync): Sqlite
     const foreignKeys = isNewest ? listFirst(store, foreignKeysSql(environment, Date.now())) : [];
     const integrity = String(store.prepare('pragma quick_check(1)').get()?.['quick_check']);
     const newestRowMs = typeof newest === 'number' ? newest : null;
-    return { migrations, newestRowMs, foreignKeys, integrity, isServed: isServed(path) };
+    const sizes = readSizes(store);
+    return { migrations, newestRowMs, foreignKeys, integrity, ...sizes, isServed: isServed(path) };
   } finally {
     store.close();
   }
+}
+
+/** Returns the size of a store, and of its pages without content, in bytes. */
+export function readSizes(store: DatabaseSync): Pick<SqliteInspection, 'bytes' | 'freeBytes'> {
+  const read = (name: string) => Number(store.prepare(`pragma ${name}`).get()?.[name]);
+  const pageBytes = read('page_size');
+  return { bytes: read('page_count') * pageBytes, freeBytes: read('freelist_count') * pageBytes };
 }
 
 /**

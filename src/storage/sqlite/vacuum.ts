@@ -1,0 +1,48 @@
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { OperatorError, reasonOf } from '../../errors.ts';
+import { toOpeningError } from '../opening-error.ts';
+import { requireOneName } from './claim-serving.ts';
+import { lockWaitMsMax, openConnection } from './connection.ts';
+import { readSizes } from './look.ts';
+
+/** Free disk space that a vacuum needs, in sizes of the content: for a temporary file, and for the write-ahead log. */
+const copies = 2;
+
+/**
+ * Writes the store again without unused pages, which gives them back to the disk. Returns the size of the file before
+ * and after in bytes. Other connections can still read; their writes wait. Blocks the thread. Throws OperatorError,
+ * with the store unchanged, if the disk has too little space or the store cannot be written.
+ */
+export function vacuumSqlite(path: string): { readonly before: number; readonly after: number } {
+  requireOneName(path);
+  const store = open(path);
+  try {
+    const { bytes: before, freeBytes } = readSizes(store);
+    requireSpace(path, (before - freeBytes) * copies);
+    store.exec('vacuum; pragma wal_checkpoint(truncate)');
+    return { before, after: readSizes(store).bytes };
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`the database ${path} cannot be vacuumed: ${reasonOf(error)}`, { cause: error });
+  } finally {
+    store.close();
+  }
+}
+
+function open(path: string) {
+  try {
+    return openConnection(path, lockWaitMsMax).raw;
+  } catch (error) {
+    throw toOpeningError(path, error);
+  }
+}
+
+function requireSpace(path: string, needed: number): void {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  if (bavail * bsize >= needed) return;
+  const mebibytes = Math.ceil(needed / 2 ** 20);
+  throw new OperatorError(
+    `a vacuum needs ${mebibytes} MiB of free disk space beside ${path}: nothing was changed`,
+  );
+}
