@@ -1,31 +1,27 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFile, readdir, stat, symlink } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { copyFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { newestSchema } from '../../src/storage/migrations/migrate.ts';
 import { expectMistake, runInProcess } from '../support/command-line.ts';
+import { hasObject, installCommit } from '../support/releases.ts';
 import { makeFolder } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** The last commit of release 1.0.0. A clone without its history skips the test. */
 const firstRelease = '5867137b0b2e1d46ae5e2b4a175a447930e59398';
-const isThere = spawnSync('git', ['cat-file', '-e', firstRelease], { cwd: root }).status === 0;
+const isThere = hasObject(firstRelease);
 
 test('the way back of docs/operations/upgrade.md leads from this release to the first one, with every animal', {
   skip: !isThere && 'SKIPPED: this clone has no commit of the first release',
 }, async (t) => {
   const folder = await makeFolder(t);
-  const program = execFileSync('git', ['archive', firstRelease, 'bin', 'src', 'package.json'], {
-    cwd: root,
-    maxBuffer: 2 ** 26,
-  });
-  execFileSync('tar', ['-x', '-C', folder], { input: program });
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const program = await installCommit(t, firstRelease);
   const [file, backup] = [join(folder, 'store.db'), join(folder, 'backup.db')];
   const url = `sqlite:${file}`;
   const runFirst = (...args: string[]) =>
-    execFileSync(process.execPath, [join(folder, 'bin/animal-store.js'), ...args], {
+    execFileSync(process.execPath, [program, ...args], {
       env: { PATH: process.env['PATH'], DATABASE_URL: url, ENVIRONMENT: 'staging' },
       encoding: 'utf8',
     });

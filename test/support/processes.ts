@@ -24,17 +24,19 @@ export interface ProcessOptions {
   readonly stdout?: number;
   /** A command that runs the program given as its last arguments, for example as another user. */
   readonly wrapper?: readonly string[];
+  /** The program, such as that of another release. Default: that of this one. */
+  readonly program?: string;
   /** True to start the process in a new process group. Default: false. */
   readonly isGroupLeader?: boolean;
 }
 
 /** Starts `animal-store` in a new process. */
 export function spawnProgram(args: readonly string[], options: ProcessOptions): ChildProcess {
-  const { settings, preload, stdout = 'pipe', wrapper = [], isGroupLeader = false } = options;
+  const { settings, preload, stdout = 'pipe', wrapper = [], isGroupLeader = false, program = main } = options;
   const preloads =
     preload === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
   const { PATH = '' } = process.env;
-  const [file = '', ...rest] = [...wrapper, process.execPath, ...preloads, main, ...args];
+  const [file = '', ...rest] = [...wrapper, process.execPath, ...preloads, program, ...args];
   return spawn(file, rest, {
     env: { PATH, ...settings },
     stdio: ['pipe', stdout, 'pipe'],
