@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { operations } from '../src/http/api/operations.ts';
-import { chooseRequest, writeTarget } from '../src/http/docs-site/reference/samples.ts';
+import { writeTarget } from '../src/http/docs-site/files/samples.js';
+import { chooseRequest } from '../src/http/docs-site/reference/samples.ts';
 import { createExampleRequests, putIdentifiers } from '../test/support/example-requests.ts';
 import { findFreePort } from '../test/support/redis-server.ts';
 
@@ -20,10 +21,10 @@ export async function judgeByProxy(descriptionFile: string, origin: string, key:
   try {
     await expectComplaint(proxy.url, key);
     for (const operation of operations) {
-      const request = chooseRequest(operation);
+      const request = chooseRequest(operation, proxy.url);
       const made = await examples.prepare(operation);
       const target = putIdentifiers(writeTarget(request), made);
-      const body = request.body && putIdentifiers(JSON.stringify(request.body.value), made);
+      const body = request.body && putIdentifiers(request.body.text, made);
       const headers: Record<string, string> = { authorization: `Bearer ${key}` };
       if (request.body !== null) headers['content-type'] = request.body.type;
       const answer = await fetch(proxy.url + target, { method: operation.method, headers, body });

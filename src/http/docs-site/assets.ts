@@ -8,11 +8,13 @@ import { makeServedFile, type ServedFile } from './served-file.ts';
  */
 const sources = {
   'site.css': ['page.css', 'guide.css', 'reference.css', 'try-it.css', 'search.css', 'print.css'],
-  'site.js': ['theme.js', 'copy.js', 'tabs.js', 'search.js', 'try-it.js'],
+  'site.js': ['theme.js', 'copy.js', 'tabs.js', 'search.js', 'samples.js', 'try-it.js'],
 };
 
-/** The script that runs before the page is shown. All others run once the page is complete. */
+/** The script that runs before the page is shown. The others run once the page is complete. */
 const earlyScript = 'theme.js';
+/** The module whose functions the other scripts share. The service imports it too. */
+const sharedScript = 'samples.js';
 
 const types = { css: 'text/css', js: 'text/javascript', json: 'application/json' };
 
@@ -56,6 +58,7 @@ function findType(asset: AssetName): string {
 async function readJoined(files: readonly string[]): Promise<string> {
   const texts = files.map(async (file) => {
     const text = await readFile(new URL(`files/${file}`, import.meta.url), 'utf8');
+    if (file === sharedScript) return text.replaceAll(/^export /gm, '');
     if (file === earlyScript) return `{\n${text}}\n`;
     return file.endsWith('.js')
       ? `document.addEventListener('DOMContentLoaded', () => {\n${text}});\n`

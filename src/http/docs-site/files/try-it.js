@@ -2,19 +2,22 @@
 const keyName = 'animal-store-key';
 const section = document.getElementById('try');
 
-const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+function isJson(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Formats JSON by its tokens. Numbers are not parsed, so they keep all digits. Returns other text unchanged. */
 function formatExactly(text) {
-  try {
-    JSON.parse(text);
-  } catch {
-    return text;
-  }
+  if (!isJson(text)) return text;
   let indent = '';
   let result = '';
   let last = '';
-  for (const [part] of text.matchAll(token)) {
+  for (const [part] of text.matchAll(jsonToken)) {
     if (/^[}\]]$/.test(part)) {
       indent = indent.slice(2);
       if (!/^[{[]$/.test(last)) result += `\n${indent}`;
@@ -49,31 +52,36 @@ function restoreKey() {
   }
 }
 
-/** Returns the URL of the request. Throws if a path parameter is missing. */
-function writeAddress({ base, path }, inputs) {
-  let target = path;
-  const query = new URLSearchParams();
-  for (const { name, value, dataset } of inputs) {
-    if (dataset.place === 'query' && value !== '') query.set(name, value);
-    if (dataset.place !== 'path') continue;
-    if (value === '') throw new Error(`${name} is required.`);
-    target = target.replace(`{${name}}`, encodeURIComponent(value));
-  }
-  const text = String(query);
-  return new URL(base + target + (text === '' ? '' : `?${text}`), location.href).href;
+/** Returns what the form asks for: the example with the values that the reader typed. */
+function readRequest({ elements, dataset }) {
+  const example = JSON.parse(dataset.request);
+  const values = [...elements]
+    .filter((input) => input.dataset.place !== undefined && input.value !== '')
+    .map(({ name, value, dataset: { place, kind } }) => ({ place, name, kind, value }));
+  const text = elements.namedItem('body')?.value ?? '';
+  return { ...example, values, body: text.trim() === '' ? null : { ...example.body, text } };
 }
 
-function writeHeaders({ type }, inputs, key, hasBody) {
-  const headers = {};
-  if (key !== '') headers.authorization = `Bearer ${key}`;
-  if (hasBody) headers['content-type'] = type;
-  for (const { name, value, dataset } of inputs) {
-    if (dataset.place !== 'header' || value === '') continue;
+/** Throws an error that names what a browser cannot send, or would send in another form. */
+function refuse({ path, values, body }, key) {
+  const fail = (message) => {
+    throw new Error(`${message} Nothing was sent.`);
+  };
+  if (/[^!-~]/.test(key))
+    fail('The key may have only letters, digits and _. Paste the whole key, without the text around it.');
+  for (const [, name] of path.matchAll(/\{(\w+)\}/g))
+    if (!values.some((value) => value.name === name && value.place === 'path')) fail(`${name} is required.`);
+  for (const { place, name, value } of [
+    ...values,
+    { place: 'body', name: 'Body', value: body?.text ?? '' },
+  ]) {
+    if (!value.isWellFormed()) fail(`${name} has half of a character, which a browser replaces.`);
+    if (place === 'path' && /^\.\.?$/.test(value)) fail(`A browser takes ${value} in ${name} for a folder.`);
+    if (place !== 'header') continue;
     if (/[^\t -~\u00a0-\u00ff]/.test(value))
-      throw new Error(`${name} has a character that a browser cannot send in a header. Nothing was sent.`);
-    headers[name] = value;
+      fail(`${name} has a character that a browser cannot send in a header.`);
+    if (value !== value.trim()) fail(`${name} begins or ends with a space, which a browser removes.`);
   }
-  return headers;
 }
 
 function addBlock(parent, caption, text) {
@@ -89,16 +97,18 @@ function addBlock(parent, caption, text) {
 }
 
 async function send(form, answer) {
-  const { elements, dataset } = form;
-  const inputs = [...elements].filter(({ dataset: { place } }) => place !== undefined);
-  const body = elements.namedItem('body')?.value;
-  const key = readKey(elements.namedItem('key').value);
-  if (/[^!-~]/.test(key))
-    throw new Error('The key may have only letters, digits and _. Nothing was sent. Paste the whole key.');
-  const address = writeAddress(dataset, inputs);
+  const request = readRequest(form);
+  const key = readKey(form.elements.namedItem('key').value);
+  refuse(request, key);
+  const { method, values, body } = request;
+  const address = new URL(form.dataset.base + writeTarget(request), location.href);
+  const headers = Object.fromEntries(
+    values.filter(({ place }) => place === 'header').map(({ name, value }) => [name, value]),
+  );
+  if (key !== '') headers.authorization = `Bearer ${key}`;
+  if (body !== null) headers['content-type'] = body.type;
   const startedAt = performance.now();
-  const headers = writeHeaders(dataset, inputs, key, body !== undefined);
-  const response = await fetch(address, { method: dataset.method, headers, body, cache: 'no-store' });
+  const response = await fetch(address, { method, headers, body: body?.text, cache: 'no-store' });
   const text = await response.text();
   const elapsedMs = Math.round(performance.now() - startedAt);
   answer.replaceChildren();
@@ -108,6 +118,51 @@ async function send(form, answer) {
     text === '' ? '(no body)' : formatExactly(text),
   );
   addBlock(answer, 'Headers', [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n'));
+}
+
+/**
+ * Returns a function that shows a text in a block of code. Lines that the block had at first keep the colours that the
+ * service gave them.
+ */
+function createView(code) {
+  const coloured = code.innerHTML.split('\n');
+  const known = new Map(code.textContent.split('\n').map((line, index) => [line, coloured[index]]));
+  const escapeLine = (line) => Object.assign(document.createElement('i'), { textContent: line }).innerHTML;
+  return (text) => {
+    const lines = text.split('\n').map((line) => known.get(line) ?? escapeLine(line));
+    code.innerHTML = lines.join('\n');
+  };
+}
+
+const jsonField = /"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*"|[\w.+-]+)/g;
+
+/** Puts the values of a request into the example of its answer: the fields of the body, and the id of the path. */
+function fillAnswer(example, { values, body }, { values: formerValues }) {
+  const sent = new Map([...(body?.text ?? '').matchAll(jsonField)].map(([, name, value]) => [name, value]));
+  const write = ({ kind, value }) => (kind === 'text' ? JSON.stringify(value) : value);
+  for (const given of values.filter(({ place }) => place === 'path')) {
+    const former = formerValues.find(({ name }) => name === given.name);
+    if (example.includes(`"id": ${write(former)},`)) sent.set('id', write(given));
+  }
+  return example.replaceAll(jsonField, (field, name) =>
+    sent.has(name) ? `"${name}": ${sent.get(name)}` : field,
+  );
+}
+
+/** Lets the samples and the examples of the answer follow the form, as long as its body is JSON. */
+function followForm(form) {
+  const example = JSON.parse(form.dataset.request);
+  const samples = [...document.querySelectorAll('.samples code')].map(createView);
+  const answers = [...document.querySelectorAll('[name="status"][value^="2"] + label + .panel code')].map(
+    (code) => ({ text: code.textContent, show: createView(code) }),
+  );
+  form.addEventListener('input', ({ target }) => {
+    const request = readRequest(form);
+    if (target.name === 'key' || (request.body !== null && !isJson(request.body.text))) return;
+    for (const [index, { code }] of writeSamples(request).entries()) samples[index](code);
+    if (example.answer !== 'object') return;
+    for (const { text, show } of answers) show(fillAnswer(text, request, example));
+  });
 }
 
 /**
@@ -136,6 +191,7 @@ function start() {
       alert.textContent = explain(error, form.dataset);
     }
   });
+  followForm(form);
   section.hidden = false;
 }
 

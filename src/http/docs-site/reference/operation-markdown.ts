@@ -1,9 +1,10 @@
 import { listAnswers } from '../../openapi/answers.ts';
 import type { Operation } from '../../operation.ts';
 import { formatJson } from '../code.ts';
+import { writeSamples } from '../files/samples.js';
 import { listRules, nameType } from './field-words.ts';
 import { listParameters, type Parameter, type Place, type Schema } from './parameters.ts';
-import { writeSamples } from './samples.ts';
+import { chooseRequest } from './samples.ts';
 
 const places: Readonly<Record<Place, string>> = {
   path: 'Path parameters',
@@ -16,7 +17,7 @@ export function writeOperation(operation: Operation, baseUrl: string): string {
   const { method, path, summary, description, scope, stability, body } = operation;
   const scopes = scope === null ? 'Any API key may call it.' : `Scope: ${[scope].flat().join(' or ')}.`;
   const parameters = listParameters(operation);
-  const samples = writeSamples(operation, baseUrl).map(
+  const samples = writeSamples(chooseRequest(operation, baseUrl)).map(
     ({ language, code }) => `\`\`\`${language.toLowerCase()}\n${code}\n\`\`\``,
   );
   return `${[

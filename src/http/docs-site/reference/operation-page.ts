@@ -4,11 +4,12 @@ import { responseHeaders } from '../../openapi/headers.ts';
 import type { Operation } from '../../operation.ts';
 import { jsonTypes } from '../../request/body.ts';
 import { formatJson, renderCode, renderTabs } from '../code.ts';
+import { writeSamples } from '../files/samples.js';
 import { renderDescription, renderInline } from '../markdown.ts';
 import { type Content, html, join, type Markup } from '../markup.ts';
 import { renderFields, renderSchema } from './fields.ts';
 import { listParameters, type Place } from './parameters.ts';
-import { writeSamples } from './samples.ts';
+import { chooseRequest } from './samples.ts';
 import { renderTryIt } from './try-it.ts';
 
 /** The addresses in the pages of all operations. */
@@ -41,7 +42,7 @@ ${renderScopes(operation)}
 <section class="samples" aria-label="Request">${renderSamples(operation, baseUrl)}</section>
 <section aria-label="Answer">${renderExamples(answers)}</section>
 </div>
-${renderTryIt(operation, callUrl)}
+${renderTryIt(operation, { baseUrl, callUrl })}
 </div>
 <div class="prose">
 ${renderPlace(operation, 'path', 'Path parameters')}
@@ -131,7 +132,7 @@ function renderCodes(failures: readonly Failure[]): Markup {
 }
 
 function renderSamples(operation: Operation, baseUrl: string): Markup {
-  const tabs = writeSamples(operation, baseUrl).map(({ language, code }) => ({
+  const tabs = writeSamples(chooseRequest(operation, baseUrl)).map(({ language, code }) => ({
     label: language,
     content: renderCode(code, language),
   }));

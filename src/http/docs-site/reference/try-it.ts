@@ -1,8 +1,9 @@
 import type { Operation } from '../../operation.ts';
-import { jsonTypes } from '../../request/body.ts';
 import { formatJson } from '../code.ts';
 import { html, type Markup } from '../markup.ts';
+import type { ReferenceAddresses } from './operation-page.ts';
 import { listParameters, type Parameter } from './parameters.ts';
+import { chooseRequest, nameKind } from './samples.ts';
 
 /** Maximum line length of the example body. It is so short that each field gets its own line. */
 const bodyLineLength = 16;
@@ -11,12 +12,12 @@ const bodyLineLength = 16;
  * Renders the form that calls the service. The form is hidden until try-it.js shows it. Only required inputs are filled
  * in, so that nobody sends an optional value by accident.
  */
-export function renderTryIt(operation: Operation, callUrl: string): Markup {
-  const { method, path, body, bodyTypes = jsonTypes.plain, bodyExamples = {} } = operation;
+export function renderTryIt(operation: Operation, { baseUrl, callUrl }: ReferenceAddresses): Markup {
+  const { body, bodyExamples = {} } = operation;
   const [example] = Object.values(bodyExamples);
   return html`<section id="try" class="try" aria-labelledby="try-title" hidden>
 <h2 id="try-title">Try it</h2>
-<form data-method="${method}" data-path="${path}" data-base="${callUrl}" data-type="${bodyTypes[0]}">
+<form data-base="${callUrl}" data-request="${JSON.stringify(chooseRequest(operation, baseUrl))}">
 <p class="field key"><label for="try-key">API key</label>
 <input id="try-key" name="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="as_…" aria-describedby="try-key-note">
 <span class="note" id="try-key-note">Kept for this tab only.</span></p>
@@ -28,9 +29,10 @@ ${body && html`<p class="field"><label for="try-body">Body</label><textarea id="
 </section>`;
 }
 
-function renderInput({ place, name, schema, isRequired, example }: Parameter): Markup {
+function renderInput(parameter: Parameter): Markup {
+  const { place, name, schema, isRequired, example } = parameter;
   const id = `try-${place}-${name}`;
-  const common = html`id="${id}" name="${name}" data-place="${place}"`;
+  const common = html`id="${id}" name="${name}" data-place="${place}" data-kind="${nameKind(parameter)}"`;
   const hint = String(example ?? '');
   const value = isRequired && html` value="${hint}"`;
   const input =
