@@ -15,9 +15,13 @@ let outlivesOutput = false;
 
 const stoppedAgain = Promise.withResolvers<void>();
 
-/** Resolves at the first SIGTERM or SIGINT. A later SIGINT ends the process at once. */
+/** Node would open a debugger, which lets every user of the machine run code in this process. */
+process.on('SIGUSR1', () => undefined);
+
+/** Resolves at the first SIGTERM or SIGINT. A later SIGINT ends the process at once. A closed terminal ends nothing. */
 function untilStopped(): Promise<void> {
   outlivesOutput = true;
+  process.on('SIGHUP', () => undefined);
   return new Promise((resolve) => {
     process.once('SIGTERM', () => {
       resolve();

@@ -55,7 +55,8 @@ export function createRequestLog(
       status,
       ms: Math.round(ms * 10) / 10,
       ...(failure !== null && { code: failure.code }),
-      ...(failure?.cause !== undefined && { cause: clean(reasonOf(failure.cause)) }),
+      // A bound that refuses has no cause but itself.
+      ...(failure !== null && status >= 500 && { cause: clean(reasonOf(failure.cause ?? failure)) }),
       ...(caller !== null && { account: caller.accountName, keyId: caller.keyId }),
       address: clean(addressOf(request)),
       ...(omitted > 0 && { omitted }),

@@ -171,6 +171,18 @@ describe('a start that waits for a lock', () => {
   }
 });
 
+test('a service survives SIGHUP, and opens no debugger on SIGUSR1', async (t) => {
+  const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
+  const service = await serveInProcess(t, { settings });
+  for (const signal of ['SIGHUP', 'SIGUSR1'] as const) {
+    service.child.kill(signal);
+    assert.equal((await fetch(`${service.opsUrl}/healthz`)).status, 200);
+  }
+  const { code, stderr } = await service.end('SIGTERM');
+  assert.equal(code, 0);
+  assert.doesNotMatch(stderr, /[Dd]ebugger/);
+});
+
 describe('a service that stops', () => {
   async function startWithKey(t: Parameters<typeof serveInProcess>[0]) {
     const DATABASE_URL = `sqlite:${await makeFolder(t)}/store.db`;

@@ -1,14 +1,24 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { generateKey } from '../../src/accounts/api-key.ts';
+import { createKeyLookup, lane } from '../../src/accounts/key-lookup.ts';
+import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
 import { startApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config.ts';
+import { AppError } from '../../src/errors.ts';
+import { everything } from '../../src/events/event-reader.ts';
+import { createTail, waitingPagesMax } from '../../src/events/tail.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { createRequestLog, slowRequestMs } from '../../src/http/request-log.ts';
 import { createLog } from '../../src/observability/log.ts';
+import { insertPet } from '../../src/pets/pet-rows.ts';
+import { openDatabase } from '../../src/storage/open-database.ts';
+import { waitingJobsMax } from '../../src/storage/sqlite/write-queue.ts';
+import { petValues } from '../support/catalogue.ts';
 import { exchangeRaw, formatRequest } from '../support/raw-http.ts';
 import { createMovableClock, makeFolder, startService } from '../support/service.ts';
 
@@ -56,13 +66,16 @@ test('a key in a path with a line break is redacted everywhere in the log', asyn
 });
 
 /** Logs requests with these durations in ms with `LOG_REQUESTS=errors`. Returns the log lines. */
-function logDurations(durations: readonly number[]): Record<string, unknown>[] {
+function logDurations(
+  durations: readonly number[],
+  failure: AppError | null = null,
+): Record<string, unknown>[] {
   const output = new PassThrough();
   const log = createLog('info', output);
   const requestLog = createRequestLog(log, 'errors', () => '192.0.2.1');
   const request = { method: 'POST', url: '/v1/pets?secret', headers: {} };
-  const exchange = { id: 'req_1', request, caller: null, failure: null } as unknown as Exchange;
-  for (const ms of durations) requestLog.note(exchange, 201, ms);
+  const exchange = { id: 'req_1', request, caller: null, failure } as unknown as Exchange;
+  for (const ms of durations) requestLog.note(exchange, failure === null ? 201 : 503, ms);
   log.flush();
   const lines = String(output.read() ?? '').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -76,6 +89,57 @@ test('a slow request is logged even with LOG_REQUESTS=errors', () => {
     { level, method, path, status, ms, address },
     { level: 40, method: 'POST', path: '/v1/pets', status: 201, ms: slowRequestMs, address: '192.0.2.1' },
   );
+});
+
+/** Returns the cause in the log line of a request that gets 503, and its request id. */
+async function readCause(refused: Promise<unknown>): Promise<unknown> {
+  const failure = await refused.then(
+    () => assert.fail('it was not refused'),
+    (error: unknown) => error,
+  );
+  assert.ok(failure instanceof AppError && failure.code === 'unavailable', String(failure));
+  const [line] = logDurations([1], failure);
+  assert.equal(line?.['requestId'], 'req_1');
+  return line['cause'];
+}
+
+test('the log line of a 503 names its cause, whichever part refused the request', async (t) => {
+  const path = join(await makeFolder(t), 'store.db');
+  const database = await openDatabase(`sqlite:${path}`);
+  t.after(() => database.close());
+  let nowMs = 0;
+  const clock = () => nowMs;
+
+  const rex = petValues({ name: 'Rex', categoryId: 1n, status: 'available' });
+  const add = () => database.run(insertPet, rex);
+  const lock = new DatabaseSync(path);
+  lock.exec('begin immediate');
+  const added = Array.from({ length: waitingJobsMax + 1 }, add);
+  assert.equal(await readCause(Promise.all([add(), add()])), 'too many calls wait for the store; try again');
+  lock.close();
+  await Promise.allSettled(added);
+
+  const tail = createTail(database, clock);
+  const waiting = { position: 0n, limit: 1, keyId: 'key_1', endsAtMs: Infinity, onGone: () => undefined };
+  const wait = () => tail.wait({ ...waiting, reader: everything });
+  const waits = Array.from({ length: waitingPagesMax }, wait);
+  assert.equal(await readCause(wait()), 'too many requests are waiting for events; try again');
+  tail.stop();
+  await Promise.all(waits);
+
+  const { promise: isAnswering, resolve: answer } = Promise.withResolvers<void>();
+  const verifier = createKeyVerifier(database, clock, { environment: 'stg' });
+  const slow = { ...verifier, verify: async (text: string) => isAnswering.then(() => verifier.verify(text)) };
+  const lookup = createKeyLookup({ verifier: slow, findRefusal: () => null, clock });
+  const lookUps = Array.from({ length: lane.runningMax + 1 }, async () =>
+    lookup.verify(generateKey('stg'), '::1'),
+  );
+  nowMs = lane.waitMsMax + 1;
+  answer();
+  assert.match(String(await readCause(Promise.all(lookUps))), /^too many unknown API keys are waiting/);
+
+  await database.close();
+  assert.equal(await readCause(add()), 'the database is closed');
 });
 
 test('the logged and measured duration of an add includes its wait for the store', async (t) => {
