@@ -1,13 +1,14 @@
 import { eraseDeletedAccounts } from './accounts/delete-account.ts';
 import { hourMs, minuteMs, secondMs } from './clock.ts';
 import { expireEvents } from './events/expire-events.ts';
-import { sequenceEvents } from './events/sequence-events.ts';
-import { foldInventory } from './inventory/fold-inventory.ts';
+import { sequencedEventsMax, sequenceEvents } from './events/sequence-events.ts';
+import { foldedChangesMax, foldInventory } from './inventory/fold-inventory.ts';
 import type { Job } from './jobs/job-runner.ts';
 import type { LiftFollower } from './limits/bans.ts';
 import type { ResetFollower } from './limits/limit-resets.ts';
 import type { CounterStore } from './limits/memory/counter-store.ts';
 import type { Sessions } from './operator/sessions.ts';
+import { createBatches } from './storage/batches.ts';
 import type { Store } from './store.ts';
 import type { FailedRequests } from './usage/failed-requests.ts';
 import type { UsageCounts } from './usage/usage.ts';
@@ -41,6 +42,8 @@ export interface JobParts {
 export function listJobs(parts: JobParts): readonly Job[] {
   const { store, counting, usage, failedRequests, sessions, lifts, resets, flush, noteFeedLag } = parts;
   const { database, audit, firstAnswers, orders } = store;
+  const sequences = createBatches(sequencedEventsMax);
+  const folds = createBatches(foldedChangesMax);
   return [
     { name: 'write the counts', everyMs: flushMs, run: flush },
     { name: 'delete ended counts', everyMs: secondMs, run: counting.sweep, byAge: 'deletes' },
@@ -56,11 +59,11 @@ export function listJobs(parts: JobParts): readonly Job[] {
     { name: 'delete old events', everyMs: minuteMs, run: () => expireEvents(database), byAge: 'deletes' },
     { name: 'close overdue holds', everyMs: expiryMs, run: orders.expire, byAge: 'closes' },
     { name: 'erase deleted accounts', everyMs: minuteMs, run: () => eraseDeletedAccounts(database) },
-    { name: 'add up the inventory', everyMs: secondMs, run: () => foldInventory(database) },
+    { name: 'add up the inventory', everyMs: secondMs, run: () => foldInventory(database, folds) },
     {
       name: 'sequence events',
       everyMs: sequencingMs,
-      run: () => sequenceEvents(database, undefined, noteFeedLag),
+      run: () => sequenceEvents(database, sequences, noteFeedLag),
     },
   ];
 }

@@ -11,9 +11,8 @@ import { createAccountKey, issueFirstKey, issueKey, revokeKey, rotateKey } from 
 import { writeUses } from './accounts/key-uses.ts';
 import { putCategory, removeCategory } from './categories/categories.ts';
 import { deleteExpired } from './events/expire-events.ts';
-import { sequenceCopied, sequenceOnce } from './events/sequence-events.ts';
+import { sequenceCopied } from './events/sequence-events.ts';
 import { replayFirstAnswer } from './idempotency/first-answers.ts';
-import { foldInventoryOnce } from './inventory/fold-inventory.ts';
 import { liftBan } from './limits/bans.ts';
 import { writeConduct, writeWindows } from './limits/memory/counter-rows.ts';
 import { endSessions, openSession } from './operator/sessions.ts';
@@ -53,7 +52,6 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   editPet,
   endSessions,
   expireGiven,
-  foldInventoryOnce,
   issueFirstKey,
   issueKey,
   liftBan,
@@ -71,7 +69,6 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   rotateKey,
   rotateSecret,
   sequenceCopied,
-  sequenceOnce,
   resetAccountLimits,
   setAccountLimits,
   setAccountPlan,

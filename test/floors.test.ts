@@ -13,7 +13,7 @@ const floors: readonly (readonly [name: string, files: RegExp])[] = [
   ['words', /^(?:clock|config|errors|etag|exact-json|int64|schema|setting-values|soon)\.ts$/],
   ['plans', /^plans\//],
   ['rules', /^(?:\w+\/rules\/.*|pets\/pet|accounts\/(?:account|api-key))\.ts$/],
-  ['ports', /^(?:storage\/(?:database|tables|constraint|lock-rows|secret-rows)|limits\/counters)\.ts$/],
+  ['ports', /^(?:storage\/(?:batches|database|tables|constraint|secret-rows)|limits\/counters)\.ts$/],
   ['rooms without neighbours', /^(?:audit|idempotency|inventory|usage)\//],
   ['animals, categories and limits', /^(?:pets|categories|limits)\/[^/]+$/],
   ['orders', /^orders\//],

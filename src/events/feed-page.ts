@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../errors.ts';
-import { type Statement, statement } from '../storage/database.ts';
+import { type Dialect, type Statement, statement } from '../storage/database.ts';
 import { eventTypes, orderEventTypes } from './event.ts';
 import type { EventReader } from './event-reader.ts';
 
@@ -20,8 +20,12 @@ export interface EventRow {
 export interface Ends {
   /** All events up to this position are deleted. */
   readonly deleted_to: bigint;
-  /** The position of the newest event, even if this event is deleted. 0 if there was never an event. */
+  /** The position of the newest event, even if this event is deleted, or `skipped_to`. 0 if there was never an event. */
   readonly newest: bigint;
+  /** Servers that took over have skipped positions up to this one. 0 if none has. */
+  readonly skipped_to: bigint;
+  /** 1 if only a former server may have given the position that was asked for, else 0. */
+  readonly is_lost: bigint;
 }
 
 /** A row of a page: an event and the bounds of the feed. An empty page has one row, and its `id` is null. */
@@ -36,12 +40,39 @@ export interface FeedPage {
 
 /** SQL expression for `Ends.newest`. */
 export const newest: RawBuilder<bigint> = sql`(select max(id) from (
-  select deleted_to as id from event_horizon union all select max(id) from events) as ends)`;
+  select deleted_to as id from event_horizon union all select max(id) from events
+  union all select max(skipped_to) from event_gaps) as ends)`;
 
-/** Selects the bounds of the feed. */
-export const selectEnds = statement<Record<never, never>>()((query) =>
-  query.selectFrom('event_horizon').select(['deleted_to', newest.as('newest')]),
+/** A subquery with the columns of `Ends` for a position. */
+const endsFor = (position: bigint, { tookOver }: Dialect) => sql<Ends>`(
+  select deleted_to, ${newest} as newest,
+    (select coalesce(max(skipped_to), 0) from event_gaps) as skipped_to,
+    cast(case when ${position} > ${newest} then ${tookOver}
+      when exists (select 1 from event_gaps where lost_after < ${position} and skipped_to > ${position}) then 1
+      else 0 end as bigint) as is_lost
+  from event_horizon)`;
+
+/** Selects the bounds of the feed for a position. */
+export const selectEnds = statement<{ position: bigint }>()((query, p, dialect) =>
+  query
+    .with('ends', () => endsFor(p.position, dialect))
+    .selectFrom('ends')
+    .selectAll(),
 );
+
+/**
+ * Returns what the feed knows about a position:
+ * - `kept`: all events after it.
+ * - `lost`: an event after it is deleted, or only a former server may have given it.
+ * - `unknown`: nobody has given it.
+ */
+export function judgePosition(
+  position: bigint,
+  { deleted_to, newest: end, is_lost }: Ends,
+): 'kept' | 'lost' | 'unknown' {
+  if (position < deleted_to || is_lost === 1n) return 'lost';
+  return position > end ? 'unknown' : 'kept';
+}
 
 type PageParameters = { after: bigint; count: bigint; accountId: bigint };
 type PageStatement = Statement<PageParameters, FeedRow>;
@@ -80,9 +111,9 @@ export function selectPageFor({ seesPets, seesOrders }: EventReader): PageStatem
 }
 
 function selectPage(isVisible: (accountId: bigint) => RawBuilder<unknown>): PageStatement {
-  return statement<PageParameters>()((query, p) =>
+  return statement<PageParameters>()((query, p, dialect) =>
     query
-      .with('ends', () => sql<Ends>`(select deleted_to, ${newest} as newest from event_horizon)`)
+      .with('ends', () => endsFor(p.after, dialect))
       .with(
         'page',
         () => sql<EventRow>`(select events.id, at_ms, type, account_id, data, previous,
@@ -107,11 +138,6 @@ export function toPage(rows: readonly FeedRow[], limit: number): FeedPage {
   const last = events.at(-1);
   return { events, next: last !== undefined && events.length >= limit ? last.id : endsOf(rows).newest };
 }
-
-/** Selects whether a server that took over may have lost positions (`Dialect.tookOver`). */
-export const selectTookOver = statement<Record<never, never>>()((query, _, { tookOver }) =>
-  query.selectNoFrom(tookOver.as('took_over')),
-);
 
 /** Returns the error for a position before deleted events, or of events that were lost. */
 export function expiredEvents(): AppError {

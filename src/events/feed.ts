@@ -3,12 +3,11 @@ import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
 import type { EventReader } from './event-reader.ts';
 import {
-  type Ends,
   endsOf,
   expiredEvents,
   type FeedPage,
+  judgePosition,
   selectPageFor,
-  selectTookOver,
   toPage,
   unknownEvent,
 } from './feed-page.ts';
@@ -39,8 +38,8 @@ export interface FeedWait {
 export interface Feed {
   /**
    * Returns a page of the events that the reader may see. Throws `events_expired` if an event after the position is
-   * deleted. Throws `invalid_parameter` if the position is after the newest event, but `events_expired` if the server
-   * took over from one that may have given this position.
+   * deleted, or if only a server that this one took over from may have given the position. Throws `invalid_parameter` if
+   * nobody has given it.
    */
   read(query: FeedQuery, reader: EventReader): Promise<FeedPage>;
   /** Like `read`, but a request with an empty page waits at the tail, and also throws the errors of `Tail.wait`. */
@@ -53,15 +52,9 @@ export function createFeed(database: Database, tail: Tail): Feed {
     const position = start === 'oldest' ? 0n : start === 'now' ? int64Max : start;
     const parameters = { after: position, count: BigInt(limit), accountId: reader.accountId };
     const rows = await database.read(selectPageFor(reader), parameters);
-    if (typeof start === 'bigint') await requireKept(start, endsOf(rows));
-    return toPage(rows, limit);
-  }
-
-  async function requireKept(position: bigint, { newest, deleted_to }: Ends): Promise<void> {
-    if (position >= deleted_to && position <= newest) return;
-    if (position < deleted_to) throw expiredEvents();
-    const [row] = await database.read(selectTookOver, {});
-    throw row?.took_over === 1n ? expiredEvents() : unknownEvent();
+    const judgement = typeof start === 'bigint' ? judgePosition(start, endsOf(rows)) : 'kept';
+    if (judgement === 'kept') return toPage(rows, limit);
+    throw judgement === 'lost' ? expiredEvents() : unknownEvent();
   }
 
   return {

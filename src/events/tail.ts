@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
 import { canSee, type EventReader, everything } from './event-reader.ts';
-import { type FeedPage, selectPageFor, toPage } from './feed-page.ts';
+import { endsOf, type FeedPage, selectPageFor, toPage } from './feed-page.ts';
 
 /** A request with an empty page that waits for events. */
 export interface Waiting {
@@ -23,7 +23,7 @@ export interface Waiting {
 export interface Tail {
   /**
    * Resolves to a page with events, or to an empty page soon after the time is over, or at once if the client
-   * disconnects or the tail stops.
+   * disconnects, the tail stops or another server takes over.
    *
    * Throws `unavailable` if too many requests wait or the store cannot be read. If the key expires or is revoked during
    * the wait, or the account is suspended, throws the same error as a request with such a key.
@@ -72,9 +72,13 @@ export function createTail(database: Database, clock: Clock): Tail {
     if (polled.length === 0) return false;
     const oldest = polled.reduce((least, { position }) => (position < least ? position : least), int64Max);
     const range = { after: oldest, count: BigInt(pollEvents), accountId: 0n };
-    const page = toPage(await database.read(selectPageFor(everything), range), pollEvents);
+    const rows = await database.read(selectPageFor(everything), range);
+    const page = toPage(rows, pollEvents);
+    const { skipped_to } = endsOf(rows);
     const nowMs = performance.now();
     const ended = polled.flatMap((waiter) => {
+      // Another server took over during the wait. The next request finds out whether its position is lost.
+      if (waiter.position < skipped_to) return [{ waiter, own: emptyPage(waiter) }];
       const own = pageFor(waiter, page);
       waiter.position = own.next;
       return own.events.length > 0 || waiter.endsAtMs <= nowMs ? [{ waiter, own }] : [];

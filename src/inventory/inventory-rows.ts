@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
+import { takeOldest } from '../storage/batches.ts';
 import { statement } from '../storage/database.ts';
+import type { Tables } from '../storage/tables.ts';
 
 /** The sum of the counts of each status. */
 const sums = [
@@ -37,52 +39,46 @@ export const selectInventoryOf = statement<{ categoryId: bigint }>()((query, p, 
     .select([...sums, nowMs.as('as_of_ms')]),
 );
 
-/** Selects the id of the last of the oldest `count` changes. Null if there are none. */
-export const selectLastChange = statement<{ count: bigint }>()((query, p) =>
-  query
-    .selectFrom(({ selectFrom }) =>
-      selectFrom('inventory_changes').select('id').orderBy('id').limit(p.count).as('oldest'),
-    )
-    .select(({ fn }) => fn.max('id').as('last')),
-);
-
 /**
- * Only for PostgreSQL. Adds the changes up to the id `last` to the totals. Returns their number, or no row if there are
- * none. A range of ids reads each row at most once, even with a plan that was made while the table was empty.
+ * Only for PostgreSQL. Adds the `count` oldest changes to the totals. Returns their number, or no row if there are none
+ * or another instance adds changes.
  */
-export const foldChanges = statement<{ last: bigint }>()((query, p) =>
-  query
-    .with('taken', (cte) =>
-      cte
-        .deleteFrom('inventory_changes')
-        .where('id', '<=', p.last)
-        .returning(['category_id', ...counts]),
-    )
-    .with('folded', (cte) =>
-      cte
-        .insertInto('inventory_by_category')
-        .columns(['category_id', ...counts])
-        .expression(({ selectFrom }) =>
-          selectFrom('taken')
-            .select(['category_id', ...sums])
-            .groupBy('category_id'),
-        )
-        .onConflict((conflict) =>
-          conflict.column('category_id').doUpdateSet((eb) => ({
-            available: eb('inventory_by_category.available', '+', eb.ref('excluded.available')),
-            pending: eb('inventory_by_category.pending', '+', eb.ref('excluded.pending')),
-            sold: eb('inventory_by_category.sold', '+', eb.ref('excluded.sold')),
-          })),
+export const foldChanges = statement<{ lock: bigint; count: bigint }>({ isPlannedEachTime: true })(
+  (query, p, dialect) =>
+    query
+      .with('taken', () =>
+        takeOldest<Omit<Tables['inventory_changes'], 'id'>>(
+          'inventory_changes',
+          ['category_id', ...counts],
+          p,
+          dialect,
         ),
-    )
-    .with('total', (cte) => cte.selectFrom('taken').select([...sums, sql<bigint>`count(*)`.as('changes')]))
-    .updateTable('inventory_totals')
-    .from('total')
-    .set((eb) => ({
-      available: eb('inventory_totals.available', '+', eb.ref('total.available')),
-      pending: eb('inventory_totals.pending', '+', eb.ref('total.pending')),
-      sold: eb('inventory_totals.sold', '+', eb.ref('total.sold')),
-    }))
-    .where('total.changes', '>', sql.lit(0n))
-    .returning('total.changes'),
+      )
+      .with('folded', (cte) =>
+        cte
+          .insertInto('inventory_by_category')
+          .columns(['category_id', ...counts])
+          .expression(({ selectFrom }) =>
+            selectFrom('taken')
+              .select(['category_id', ...sums])
+              .groupBy('category_id'),
+          )
+          .onConflict((conflict) =>
+            conflict.column('category_id').doUpdateSet((eb) => ({
+              available: eb('inventory_by_category.available', '+', eb.ref('excluded.available')),
+              pending: eb('inventory_by_category.pending', '+', eb.ref('excluded.pending')),
+              sold: eb('inventory_by_category.sold', '+', eb.ref('excluded.sold')),
+            })),
+          ),
+      )
+      .with('total', (cte) => cte.selectFrom('taken').select([...sums, sql<bigint>`count(*)`.as('changes')]))
+      .updateTable('inventory_totals')
+      .from('total')
+      .set((eb) => ({
+        available: eb('inventory_totals.available', '+', eb.ref('total.available')),
+        pending: eb('inventory_totals.pending', '+', eb.ref('total.pending')),
+        sold: eb('inventory_totals.sold', '+', eb.ref('total.sold')),
+      }))
+      .where('total.changes', '>', sql.lit(0n))
+      .returning('total.changes'),
 );

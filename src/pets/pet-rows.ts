@@ -3,7 +3,6 @@ import {
   type Parameters,
   type Statement,
   type Steps,
-  sharingStatement,
   statement,
   step,
   type Value,
@@ -60,7 +59,7 @@ export const selectPet = statement<{ id: bigint }>()((query, p) =>
 const notOwned = sql<bigint>`0`;
 
 /** Adds an animal and returns its id. Ids increase and are never reused. */
-export const insertPet = sharingStatement<PetValues>()((query, p) =>
+export const insertPet = statement<PetValues>({ waitsForNoRowLock: true })((query, p) =>
   query
     .insertInto('pets')
     .values({

@@ -104,9 +104,9 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     engine: 'postgres',
     nowMs: sqlText`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`,
     storeVersion: postgresVersion,
-    // A promotion begins a new timeline. The first server has timeline 1.
-    tookOver: sqlText`cast(case when pg_is_in_recovery() then 0
-      when left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) = '00000001' then 0 else 1 end as bigint)`,
+    // A promotion begins a new timeline. The first insert there notes it (skip_lost_ids in migration 0004).
+    tookOver: sqlText`case when pg_is_in_recovery() then 0
+      when read_timeline() = (select timeline from server_timeline) then 0 else 1 end`,
     least: (one, other) => sqlText`least(${one}, ${other})`,
     lockRows: sqlText`for no key update`,
     lockFreeRows: sqlText`for no key update skip locked`,

@@ -20,7 +20,7 @@ export interface Dialect {
    * again. Null where this cannot be promised.
    */
   readonly storeVersion: RawBuilder<string | null>;
-  /** 1 if this server has taken over from another one, which may have given positions that this server lost. Else 0. */
+  /** 1 if this server has taken over from another one and has not skipped the positions that may be lost, else 0. */
   readonly tookOver: RawBuilder<bigint>;
   /** Returns the lesser of two values. */
   least(one: RawBuilder<bigint>, other: RawBuilder<bigint>): RawBuilder<bigint>;
@@ -64,6 +64,11 @@ export interface Statement<P extends Parameters, R> {
    * commit).
    */
   readonly waitsForNoRowLock?: true;
+  /**
+   * True if PostgreSQL plans the statement at each call, because the size of its tables changes too much for a plan that
+   * is kept. Planning takes about a millisecond.
+   */
+  readonly isPlannedEachTime?: true;
 }
 
 /** One statement of a transaction, with its parameters. `R` is the type of its rows. */
@@ -171,13 +176,8 @@ export interface Database {
 }
 
 /** Declares a statement. `P` is the type of its parameters. The row type is inferred from the query. */
-export function statement<P extends Parameters>() {
-  return <R>(build: Statement<P, R>['build']): Statement<P, R> => ({ build });
-}
-
-/** Declares a writing statement that never waits for a row lock (`waitsForNoRowLock`). */
-export function sharingStatement<P extends Parameters>() {
-  return <R>(build: Statement<P, R>['build']): Statement<P, R> => ({ build, waitsForNoRowLock: true });
+export function statement<P extends Parameters>(traits: Omit<Statement<P, unknown>, 'build'> = {}) {
+  return <R>(build: Statement<P, R>['build']): Statement<P, R> => ({ build, ...traits });
 }
 
 /** Declares a transaction. `src/transactions.ts` must list it, because SQLite's writing thread finds it there. */

@@ -154,6 +154,11 @@ export interface Tables {
   events: Event;
   /** One row with the position of the newest deleted event, or 0. All older events are deleted too. */
   event_horizon: { deleted_to: bigint };
+  /**
+   * A row for each server that took over from another one. Another server may have given the positions after
+   * `lost_after` and before `skipped_to`. Events of this server come after `skipped_to`.
+   */
+  event_gaps: { lost_after: bigint; skipped_to: bigint };
   /** One row for all animals. It does not include the changes that are still in `inventory_changes`. */
   inventory_totals: Counts;
   inventory_by_category: Counts & { category_id: bigint };

@@ -5,7 +5,7 @@ import { AppError, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import { createEventIds, type EventIds } from '../events/event-ids.ts';
 import { canReadType, canSee, coversReader, type EventReader } from '../events/event-reader.ts';
-import { endsOf, selectEnds, selectTookOver, unknownEvent } from '../events/feed-page.ts';
+import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
 import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
 import {
@@ -58,7 +58,7 @@ export const addWebhook = defineTransaction(
         'limit_reached',
         `this account has ${webhooksMax} webhooks, the most that an account may have`,
       );
-    const { newest } = endsOf(yield* step(selectEnds, {}));
+    const { newest } = endsOf(yield* step(selectEnds, { position: 0n }));
     const [added] = yield* step(insertWebhook, { ...row, position: newest });
     if (added === undefined) throw new Error('the store gave no row for a new webhook');
     yield* step(insertSecret, { webhookId: added.id, secret });
@@ -139,7 +139,7 @@ export const requestMessage = defineTransaction(
 );
 
 function* requireReceivable(row: WebhookRow, position: bigint): Steps<void> {
-  const { deleted_to, newest } = endsOf(yield* step(selectEnds, {}));
+  const { deleted_to, newest } = endsOf(yield* step(selectEnds, { position }));
   if (position <= 0n || position > newest)
     throw new AppError('invalid_body', 'eventId must be the id of an event that this service returned');
   if (position <= deleted_to) throw expiredEvent();
@@ -235,17 +235,18 @@ function* applyChange(row: WebhookRow, change: WebhookChange, because: DisabledR
  * Returns the new position of a webhook.
  *
  * Checks the position if the change sets it or enables the webhook. Throws `position_lost` if an event after the
- * position is deleted. Throws `invalid_body` if the position is after the newest event, but `position_lost` if the server
- * took over from one that may have given this position.
+ * position is deleted, or if only a server that this one took over from may have given the position. Throws
+ * `invalid_body` if nobody has given it.
  */
 function* findPosition(row: WebhookRow, { after, status }: WebhookChange): Steps<bigint> {
   if (after === null && status !== 'enabled') return row.position;
-  const { deleted_to, newest } = endsOf(yield* step(selectEnds, {}));
-  const position = after === 'now' ? newest : (after ?? row.position);
-  const [server] = position > newest ? yield* step(selectTookOver, {}) : [];
-  if (position > newest && server?.took_over !== 1n)
-    throw new AppError('invalid_body', unknownEvent().message);
-  if (position >= deleted_to && position <= newest) return position;
+  const asked = after ?? row.position;
+  const position = asked === 'now' ? 0n : asked;
+  const ends = endsOf(yield* step(selectEnds, { position }));
+  if (asked === 'now') return ends.newest;
+  const judgement = judgePosition(position, ends);
+  if (judgement === 'kept') return position;
+  if (judgement === 'unknown') throw new AppError('invalid_body', unknownEvent().message);
   throw new AppError(
     'position_lost',
     'after: the events after the position of this webhook are no longer kept; set "after" to the id of a later event, or to "now"',

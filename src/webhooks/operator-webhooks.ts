@@ -175,7 +175,7 @@ function createReads(database: Database): Reads {
       return { farthest, disabled };
     },
 
-    readOldest: async () => endsOf(await database.read(selectEnds, {})).deleted_to,
+    readOldest: async () => endsOf(await database.read(selectEnds, { position: 0n })).deleted_to,
 
     async listOfKey(keyId) {
       const rows = await database.read(selectWebhooksOfKey, { keyId });

@@ -78,7 +78,7 @@ export function describeInventory(engine: Engine): void {
       const adds = Array.from({ length: 60 }, (_, at) =>
         catalogue.add({ name: 'Rex', categoryId: BigInt(at % 2) }),
       );
-      const folds = [database, other, database, other].map(foldInventory);
+      const folds = [database, other, database, other].map((one) => foldInventory(one));
       await Promise.all([...adds, ...folds]);
       await expectCounted(store, database);
     });

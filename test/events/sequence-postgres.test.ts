@@ -6,6 +6,7 @@ import { createFeed } from '../../src/events/feed.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { createTail } from '../../src/events/tail.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
+import { createBatches } from '../../src/storage/batches.ts';
 import { petValues } from '../support/catalogue.ts';
 import { findPostgres, type Store } from '../support/engines.ts';
 
@@ -104,7 +105,7 @@ test('a reader of several instances gets each event once, and the changes of eac
   }
   async function sequence(): Promise<void> {
     const instance = await store.open();
-    while (isWriting) await sequenceEvents(instance, 3);
+    while (isWriting) await sequenceEvents(instance, createBatches(3));
   }
   const met: string[] = [];
   async function follow(): Promise<void> {

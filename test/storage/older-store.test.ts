@@ -5,6 +5,8 @@ import { describe, type TestContext, test } from 'node:test';
 import { Kysely, PostgresDialect } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { Pool } from 'pg';
+import { createFeed } from '../../src/events/feed.ts';
+import { createTail } from '../../src/events/tail.ts';
 import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
 import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
@@ -12,9 +14,12 @@ import { createInventory } from '../../src/inventory/inventory.ts';
 import { createCatalogue } from '../../src/pets/catalogue.ts';
 import type { PetStatus } from '../../src/pets/pet.ts';
 import { writePet } from '../../src/pets/pet.ts';
+import { insertPet } from '../../src/pets/pet-rows.ts';
 import { readMigration } from '../../src/storage/migrations/migrate.ts';
 import { createSqliteDialect } from '../../src/storage/sqlite/dialect.ts';
+import { restoreSqlite } from '../../src/storage/sqlite/restore.ts';
 import type { Tables } from '../../src/storage/tables.ts';
+import { petValues } from '../support/catalogue.ts';
 import { type Engine, findPostgres, type Store, sqliteEngine } from '../support/engines.ts';
 
 const nowMs = 1_800_000_000_000;
@@ -112,3 +117,23 @@ for (const engine of [sqliteEngine, await findPostgres()])
       }
     });
   });
+
+test('a backup of the first release skips the ids and positions that came after it, and they are lost', async (t) => {
+  const [backup, store] = [await sqliteEngine.createStore(t), await sqliteEngine.createStore(t)];
+  await migrateToFirst(backup, sqliteEngine);
+  const pet = petValues({ name: 'Rex', categoryId: 1n, status: 'available' });
+  const former = await store.open();
+  for (let count = 0; count < 3; count += 1) await former.run(insertPet, pet);
+  await former.close();
+  const [path = '', file = ''] = [store, backup].map(({ url }) => url.replace('sqlite:', ''));
+  await restoreSqlite(path, file);
+
+  const database = await store.open();
+  const feed = createFeed(database, createTail(database, Date.now));
+  const reader = { accountId: 0n, seesPets: true, seesOrders: 'all' } as const;
+  const expectLost = () =>
+    assert.rejects(feed.read({ start: 3n, limit: 1 }, reader), { code: 'events_expired' });
+  await expectLost();
+  assert.equal((await database.run(insertPet, pet))[0]?.id, 4n);
+  await expectLost();
+});

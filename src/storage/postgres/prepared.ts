@@ -32,10 +32,11 @@ export function toTextCall(text: string): Call {
   return { prepared: { name: '', text }, values: [] };
 }
 
-/** The name is a hash of the text, so that every instance uses the same name. */
+/** The name is a hash of the text, so that every instance uses the same name. Without a name, the plan is not kept. */
 function compile<P extends Parameters, R>(target: Statement<P, R>): Compiled {
   const { sql: text, names } = compileStatement(target, 'postgres');
-  const made = { name: createHash('sha256').update(text).digest('base64url'), text, names };
+  const name = target.isPlannedEachTime ? '' : createHash('sha256').update(text).digest('base64url');
+  const made = { name, text, names };
   compiled.set(target, made);
   return made;
 }

@@ -105,6 +105,7 @@ const roles: { readonly [T in keyof Tables]: Readonly<Record<keyof Tables[T], Ro
   event_outbox: event,
   events: event,
   event_horizon: { deleted_to: 'key' },
+  event_gaps: { lost_after: 'key', skipped_to: 'value' },
   inventory_totals: { available: 'key', pending: 'value', sold: 'value' },
   inventory_by_category: { category_id: 'key', ...counts },
   inventory_changes: { id: 'id', category_id: 'value', ...counts },

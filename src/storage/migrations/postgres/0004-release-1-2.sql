@@ -102,3 +102,50 @@ create index events_by_account_and_type on events ((cast(account_id as text) || 
 create unique index webhook_requests_by_position on webhook_requests (webhook_id, position);
 
 create index webhook_attempts_by_webhook on webhook_attempts (webhook_id, id);
+
+-- No statement reads the transaction of an event.
+alter table event_outbox drop column tx;
+
+alter table events drop column tx;
+
+-- The positions between the two may have been given by a server that this one took over from. Nothing gives them again.
+create table event_gaps (lost_after bigint primary key, skipped_to bigint not null);
+
+-- The timeline of the server that gave the last ids. A promotion begins a new timeline.
+create table server_timeline (timeline bigint not null);
+
+create function read_timeline() returns bigint language sql as $$
+  select ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint $$;
+
+insert into server_timeline values (read_timeline());
+
+-- The former server may have given ids that this one does not know. On a new timeline, the first insert into any of
+-- these tables therefore skips ids in all of them, a million for each timeline: one between may be lost, too. Other
+-- inserts wait until this is committed.
+create function skip_lost_ids() returns trigger language plpgsql as $$
+  declare
+    server bigint := read_timeline();
+    seen bigint := (select timeline from server_timeline);
+  begin
+    if seen = server then return null; end if;
+    select timeline into seen from server_timeline for update;
+    if seen = server then return null; end if;
+    perform setval(ids, nextval(ids) + 1000000 * greatest(1, server - seen))
+      from (select pg_get_serial_sequence(name, 'id')::regclass as ids from unnest(array['accounts', 'pets', 'orders',
+        'events', 'audit', 'ban_lifts', 'limit_resets', 'requests', 'webhooks', 'webhook_secrets', 'webhook_requests',
+        'webhook_attempts']) as name) as sequences;
+    insert into event_gaps
+      select greatest(deleted_to, (select max(id) from events), (select max(skipped_to) from event_gaps)),
+        currval(pg_get_serial_sequence('events', 'id')) from event_horizon;
+    update server_timeline set timeline = server;
+    return null;
+  end $$;
+
+do $$ declare name text;
+  begin
+    foreach name in array array['accounts', 'pets', 'orders', 'events', 'audit', 'ban_lifts', 'limit_resets', 'webhooks']
+    loop
+      execute format('create trigger skip_lost_ids before insert on %I
+        for each statement execute function skip_lost_ids()', name);
+    end loop;
+  end $$;

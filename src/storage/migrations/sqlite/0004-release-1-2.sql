@@ -96,3 +96,10 @@ create index events_by_account_and_type on events ((cast(account_id as text) || 
 create unique index webhook_requests_by_position on webhook_requests (webhook_id, position);
 
 create index webhook_attempts_by_webhook on webhook_attempts (webhook_id, id);
+
+-- Only a move from PostgreSQL adds rows.
+create table event_gaps (lost_after integer primary key, skipped_to integer not null) strict;
+
+-- A restore of a backup without events has skipped the positions that the former store gave.
+update event_horizon set deleted_to = coalesce((select seq from sqlite_sequence where name = 'events'), 0)
+  where not exists (select 1 from events);

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { sequenceEvents } from '../../src/events/sequence-events.ts';
+import { foldInventory } from '../../src/inventory/fold-inventory.ts';
+import { createBatches } from '../../src/storage/batches.ts';
+import { findPostgres } from '../support/engines.ts';
+import { until } from '../support/processes.ts';
+
+const postgres = await findPostgres();
+const waiting = 40_000;
+const batch = 1_000;
+const statisticsMsMax = 20_000;
+
+const tables = {
+  event_outbox: {
+    take: sequenceEvents,
+    insert: "insert into event_outbox (type, data) select 'pet.added', '{}'",
+  },
+  inventory_changes: {
+    take: foldInventory,
+    insert: 'insert into inventory_changes (category_id, available, pending, sold) select 1, 1, 0, 0',
+  },
+} as const;
+
+describe('rows are taken in batches on PostgreSQL', { skip: postgres.skip }, () => {
+  for (const [table, { take, insert }] of Object.entries(tables))
+    for (const mode of ['auto', 'force_generic_plan'])
+      test(`from ${table} by its index, though it was empty for a long time (plan_cache_mode ${mode})`, async (t) => {
+        const store = await postgres.createStore(t);
+        const database = await store.open(`${store.url}?options=-cplan_cache_mode%3D${mode}`);
+        await store.execute(`analyze ${table}`);
+        // PostgreSQL may keep a plan from the sixth call on.
+        for (let round = 0; round < 7; round += 1) {
+          await store.execute(`${insert} from generate_series(1, ${round})`);
+          await take(database, createBatches(batch));
+        }
+        await store.execute(`${insert} from generate_series(1, ${waiting})`);
+        await take(database, createBatches(batch));
+        // A connection writes its statistics at its end.
+        await database.close();
+        const readStatistics = async () => {
+          const [row] = await store.execute(`select seq_tup_read::int as scanned, n_tup_del::int as deleted
+            from pg_stat_user_tables where relname = '${table}'`);
+          return row as { scanned: number; deleted: number };
+        };
+        const { scanned } = await until(readStatistics, ({ deleted }) => deleted >= waiting, statisticsMsMax);
+        assert.ok(scanned < waiting / 2, `${scanned} rows were read by scans of the table`);
+        assert.equal((await store.execute(`select from ${table}`)).length, 0);
+      });
+});
