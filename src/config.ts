@@ -99,7 +99,7 @@ export const settings = {
   DATABASE_URL: setting(
     'URL',
     'sqlite:./data/animal-store.db',
-    'The store: `sqlite:` with a file, or `postgres://`.',
+    'The store: `sqlite:` with a file, or `postgres://` with one or several hosts.',
     parseDatabaseUrl,
   ),
   REDIS_URL: setting(

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isPostgresUrl, parsePostgresHosts } from './postgres-address.ts';
 
 // Every parser in this file throws RangeError. The message completes the sentence "NAME must be …".
 
@@ -52,7 +53,7 @@ function parseAddress(text: string, ending: string): string {
 }
 
 export function parseDatabaseUrl(text: string): string {
-  if (isSqliteAddress(text) || isPostgresUrl(text)) return text;
+  if (isSqliteAddress(text) || (isPostgresUrl(text) && parsePostgresHosts(text).length > 0)) return text;
   throw new RangeError(
     '"sqlite:" and the path of a file, which does not begin with // or ~ and has no ? and no control character, or a postgres:// address, whose password, if any, is percent-encoded',
   );
@@ -65,11 +66,6 @@ export function parseDatabaseUrl(text: string): string {
  */
 export function isSqliteAddress(text: string): boolean {
   return /^sqlite:(?!:memory:$|file:|~|\/\/)[^?\p{Cc}]+$/u.test(text);
-}
-
-/** Returns true if a text is the address of a PostgreSQL database. */
-export function isPostgresUrl(text: string): boolean {
-  return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text) && !hasPasswordInPath(text);
 }
 
 /**

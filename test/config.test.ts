@@ -81,6 +81,13 @@ describe('the settings of contract section 8', () => {
     ['DATABASE_URL', 'sqlite:/var/lib/store.db', 'databaseUrl', 'sqlite:/var/lib/store.db'],
     ['DATABASE_URL', 'postgres://u:p@h:1/d', 'databaseUrl', 'postgres://u:p@h:1/d'],
     ['DATABASE_URL', 'postgresql://h/d', 'databaseUrl', 'postgresql://h/d'],
+    ['DATABASE_URL', 'postgres://u:a%2Cb@h1,[::1]:2/d', 'databaseUrl', 'postgres://u:a%2Cb@h1,[::1]:2/d'],
+    [
+      'DATABASE_URL',
+      'postgres://h,i/d?target_session_attrs=read-write&sslmode=verify-full',
+      'databaseUrl',
+      'postgres://h,i/d?target_session_attrs=read-write&sslmode=verify-full',
+    ],
     ['DATABASE_URL', 'postgres://u:1%2F%40@h/d?a=b', 'databaseUrl', 'postgres://u:1%2F%40@h/d?a=b'],
     ['DRAIN_SECONDS', '15', 'drainMs', 15_000],
     ['REDIS_URL', 'rediss://u:p@h:1/2', 'redisUrl', 'rediss://u:p@h:1/2'],
@@ -174,6 +181,17 @@ describe('a wrong setting', () => {
       'postgres://u:12/secret@h/d',
       'postgres://u:12?secret@h/d',
       'postgres://u:12#secret@h/d',
+      'postgres://h1,/d',
+      'postgres://h1,:5433/d',
+      'postgres://h:70000/d',
+      'postgres://h:0,i/d',
+      'postgres://h1,H1:5432/d',
+      'postgres://h1,%2Fvar%2Frun%2Fpostgresql/d',
+      'postgres://h1,h2/d?host=/var/run/postgresql',
+      'postgres://h1,h 2/d',
+      'postgres://h/d?target_session_attrs=any',
+      'postgres://h/d?sslmode=allow',
+      'postgres://h/d?sslmode=verify-ca',
     ],
     REDIS_URL: [
       'http://:secret@127.0.0.1:6379',
@@ -243,6 +261,17 @@ describe('a wrong setting', () => {
         const message = messageOf({ [setting]: text });
         assert.match(message, new RegExp(`^wrong settings: ${setting} must be [^;\n]+$`));
       });
+
+  test('is reported with the rule that an address with several hosts breaks', () => {
+    const rules = {
+      'postgres://h1,/d': /without an empty host$/,
+      'postgres://h1,h2:70000/d': /ports are from 1 to 65535$/,
+      'postgres://h1,h2,h1/d': /names h1:5432 once$/,
+      'postgres://h1,%2Frun/d': /with several servers or with one socket, not with both$/,
+      'postgres://h1,h2/d?target_session_attrs=standby': /target_session_attrs is read-write or primary$/,
+    };
+    for (const [text, rule] of Object.entries(rules)) assert.match(messageOf({ DATABASE_URL: text }), rule);
+  });
 
   test('is reported together with all other wrong settings, in one line', () => {
     const message = messageOf(

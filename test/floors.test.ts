@@ -10,7 +10,10 @@ const source = join(import.meta.dirname, '../src');
  * own folder and from lower floors.
  */
 const floors: readonly (readonly [name: string, files: RegExp])[] = [
-  ['words', /^(?:clock|config|errors|etag|exact-json|int64|schema|setting-values|soon)\.ts$/],
+  [
+    'words',
+    /^(?:clock|config|errors|etag|exact-json|int64|postgres-address|schema|setting-values|soon)\.ts$/,
+  ],
   ['plans', /^plans\//],
   ['rules', /^(?:\w+\/rules\/.*|pets\/pet|accounts\/(?:account|api-key))\.ts$/],
   ['ports', /^(?:storage\/(?:batches|database|tables|constraint|secret-rows)|limits\/counters)\.ts$/],

@@ -1,5 +1,6 @@
-import { OperatorError } from '../errors.ts';
-import { isPostgresUrl, isSqliteAddress } from '../setting-values.ts';
+import { OperatorError, reasonOf } from '../errors.ts';
+import { isPostgresUrl } from '../postgres-address.ts';
+import { parseDatabaseUrl } from '../setting-values.ts';
 import type { Database } from './database.ts';
 import { followLinks } from './sqlite/follow-links.ts';
 
@@ -17,10 +18,11 @@ const sqliteScheme = 'sqlite:';
  * which may include a password.
  */
 export function parseStoreAddress(address: string): StoreAddress {
+  try {
+    parseDatabaseUrl(address);
+  } catch (error) {
+    throw new OperatorError(`the database must be ${reasonOf(error)}`);
+  }
   if (isPostgresUrl(address)) return { engine: 'postgres', location: address };
-  if (!isSqliteAddress(address))
-    throw new OperatorError(
-      'the database must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE, with a percent-encoded password',
-    );
   return { engine: 'sqlite', location: followLinks(address.slice(sqliteScheme.length)) };
 }

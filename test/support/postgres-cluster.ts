@@ -13,9 +13,13 @@ import { eventually, findFreePort } from './redis-server.ts';
 export interface PostgresServer {
   /** The address of the database `postgres`. */
   readonly url: string;
+  /** The folder with its data. */
+  readonly data: string;
   execute(sql: string): Promise<readonly Record<string, unknown>[]>;
   /** Kills all processes of the server at once, as a power loss does. */
   kill(): Promise<void>;
+  /** Starts the killed server again, with its former port and role. */
+  start(): Promise<void>;
   /** Promotes a standby to primary. */
   promote(): Promise<void>;
 }
@@ -74,25 +78,38 @@ export async function startPostgresCluster(test: Pick<TestContext, 'after'>): Pr
     const port = await findFreePort();
     const data = join(folder, name);
     const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off' };
-    const child = spawn(
-      join(programs ?? '', 'postgres'),
-      ['-D', data, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
-      { ...owner, cwd: folder, stdio: 'ignore' },
-    );
-    servers.push({ end: () => killAll(child) });
+    const options = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
     const url = `postgres://${user}@127.0.0.1:${port}/postgres`;
     const execute = (sql: string) => executeAt(url, sql);
-    await eventually(async () => {
-      if (child.exitCode !== null) throw new Error('the server does not start');
-      return execute('select 1').then(
-        () => true,
-        () => false,
-      );
-    });
+    let child: ChildProcess | null = null;
+
+    async function start(): Promise<void> {
+      const server = spawn(join(programs ?? '', 'postgres'), ['-D', data, ...options], {
+        ...owner,
+        cwd: folder,
+        stdio: 'ignore',
+      });
+      child = server;
+      await eventually(async () => {
+        if (server.exitCode !== null) throw new Error('the server does not start');
+        return execute('select 1').then(
+          () => true,
+          () => false,
+        );
+      });
+    }
+
+    const kill = async () => {
+      if (child !== null) await killAll(child);
+    };
+    servers.push({ end: kill });
+    await start();
     return {
       url,
+      data,
       execute,
-      kill: () => killAll(child),
+      start,
+      kill,
       promote: async () => {
         await call('pg_ctl', 'promote', '-D', data, '-w');
       },

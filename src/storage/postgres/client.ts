@@ -1,4 +1,5 @@
 import { Client, type ClientBase, type ClientConfig, type QueryConfig, type QueryResult } from 'pg';
+import { parsePostgresHosts, readPostgresParameters } from '../../postgres-address.ts';
 import type { Parameters, Statement, Steps } from '../database.ts';
 import { sendBatch } from './batch.ts';
 import { throwStorageError } from './faults.ts';
@@ -11,10 +12,12 @@ export const connectMsMax = 2_000;
 /** Application name of the service's connections, unless the address sets another name. */
 export const applicationName = 'animal-store';
 
-/** Returns the settings of every connection to the server at `url`. */
+/** Returns the settings of every connection to the server at `url`, which names one host. */
 export function connectionSettings(url: string): ClientConfig {
+  // The driver reads `sslmode` as libpq does only with this parameter, and otherwise prints a warning.
+  const connectionString = readPostgresParameters(url).has('sslmode') ? `${url}&uselibpqcompat=true` : url;
   return {
-    connectionString: url,
+    connectionString,
     connectionTimeoutMillis: connectMsMax,
     fallback_application_name: applicationName,
     keepAlive: true,
@@ -22,11 +25,14 @@ export function connectionSettings(url: string): ClientConfig {
   };
 }
 
-/** Returns the server of an address as `host:port/database`. The result contains no password, so it may be shown. */
+/**
+ * Returns the servers of an address as `host:port,host:port/database`. The result contains no password, so it may be
+ * shown.
+ */
 export function describeServer(url: string): string {
   try {
-    const { host, port, database } = new Client(connectionSettings(url));
-    return `${host}:${port}/${database}`;
+    const clients = parsePostgresHosts(url).map((host) => new Client(connectionSettings(host.url)));
+    return `${clients.map(({ host, port }) => `${host}:${port}`).join(',')}/${clients[0]?.database}`;
   } catch {
     return 'at that address';
   }

@@ -18,6 +18,7 @@ import { isLentByTransaction, requireSession } from './pooler.ts';
 import { type Call, toCall, toTextCall } from './prepared.ts';
 import { createReadBatches } from './read-batches.ts';
 import { requireUsable } from './requirements.ts';
+import { findPrimary } from './servers.ts';
 
 /** Maximum wait in ms for each lock at startup. Another instance may hold a lock, for example while it migrates. */
 export const startLockMsMax = minuteMs;
@@ -41,7 +42,7 @@ const lockNotHad = '55P03';
  */
 export async function openPostgres(url: string, lockMsMax = startLockMsMax): Promise<Database> {
   try {
-    await prepareServer(url, lockMsMax);
+    await prepareServer(await findPrimary(url), lockMsMax);
   } catch (error) {
     throw toOpeningError(describeServer(url), error);
   }

@@ -1,10 +1,9 @@
-import { Client } from 'pg';
 import type { KeyEnvironment } from '../../accounts/api-key.ts';
 import { foreignKeysSql, type Inspection, migrationsSql, newestRowSql } from '../inspection.ts';
 import { compareSchema } from '../migrations/migrate.ts';
-import { connectionSettings } from './client.ts';
+import { createClient } from './client.ts';
 import { askRequirements, type Requirement } from './requirements.ts';
-import { createPostgresSockets } from './sockets.ts';
+import { findPrimary } from './servers.ts';
 
 /** The state of a PostgreSQL server and of the store on it. */
 export interface PostgresInspection extends Inspection {
@@ -56,9 +55,7 @@ interface State {
  * the server cannot be reached, or does not answer a query within `answerMsMax`.
  */
 export async function inspectPostgres(url: string, environment: KeyEnvironment): Promise<PostgresInspection> {
-  const { stream, destroy } = createPostgresSockets();
-  const client = new Client({ ...connectionSettings(url), query_timeout: answerMsMax, stream });
-  client.on('error', () => undefined);
+  const client = createClient(await findPrimary(url), { query_timeout: answerMsMax });
   const ask = async <R>(sql: string): Promise<R | undefined> => (await client.query(sql)).rows[0];
   try {
     await client.connect();
@@ -86,8 +83,8 @@ export async function inspectPostgres(url: string, environment: KeyEnvironment):
       ...clock,
     };
   } finally {
-    // An orderly close would wait for a server that does not answer.
-    destroy();
+    // A server that does not answer must not delay the caller.
+    void client.end();
   }
 }
 

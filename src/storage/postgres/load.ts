@@ -3,6 +3,7 @@ import { OutcomeUnknownError } from '../../errors.ts';
 import type { Database, LoadOptions, Value } from '../database.ts';
 import { createClient, removeLimits, runSteps, send } from './client.ts';
 import { isFromServer, repeatOnConflict, throwConnectionError } from './faults.ts';
+import { findPrimary } from './servers.ts';
 
 type Changes = NonNullable<LoadOptions['changes']>;
 
@@ -14,7 +15,7 @@ export async function loadRows(
   url: string,
   ...[table, columns, batches, { onWrite, changes } = {}]: Parameters<Database['load']>
 ): Promise<number> {
-  const client = createClient(url);
+  const client = createClient(await findPrimary(url).catch(throwConnectionError));
   try {
     await client.connect().catch(throwConnectionError);
     await send(client, { text: removeLimits('session') });

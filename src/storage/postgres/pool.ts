@@ -1,11 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import type { PoolClient, PoolConfig } from 'pg';
 import { storeOverloaded, storeUnavailable } from '../store-unavailable.ts';
-import { keepNoStatements } from './batch.ts';
-import { connectionSettings } from './client.ts';
+import { createConnections } from './connections.ts';
 import { isConnectionSpoilt, repeatOnConflict, throwConnectionError } from './faults.ts';
-import { isLentByTransaction } from './pooler.ts';
-import { createPostgresSockets } from './sockets.ts';
 
 /** A bounded pool of connections to one server. It opens connections on demand and replaces lost connections. */
 export interface PostgresPool {
@@ -24,74 +21,33 @@ export interface PostgresPool {
   close(): Promise<void>;
 }
 
-/**
- * Maximum number of connections of one instance. Ten keep a server of several cores busy. The instances share the
- * server's `max_connections`.
- */
-export const connectionsMax = 10;
 /** Maximum number of tasks that wait for a connection. Each waits at most `connectMsMax`. */
 export const waitingTasksMax = 1_000;
 
-/** Timeouts of the server in ms, for one statement and for one lock. */
-const statementMsMax = 5_000;
-const lockMsMax = 2_000;
-/**
- * Time in ms after which the server rolls back an idle transaction. Otherwise an unresponsive instance would keep its
- * locks.
- */
-const idleInTransactionMsMax = 5_000;
-const sessionSettings = {
-  statement_timeout: statementMsMax,
-  lock_timeout: lockMsMax,
-  idle_in_transaction_session_timeout: idleInTransactionMsMax,
-};
-/**
- * Timeout of the client in ms for a response. The server's own timeout is shorter, so after this time the server or
- * the connection is dead.
- */
-const answerMsMax = 6_000;
 const repeatMsMax = 5_000;
 /** Time in ms that running tasks may take after the pool closes. A server that hangs must not delay the shutdown. */
 export const closeMsMax = 1_000;
-/**
- * Idle connections are closed after `idleMsMax`, and all connections after `lifetimeSeconds`. New connections then
- * follow a server that moved.
- */
-const idleMsMax = 60_000;
-const lifetimeSeconds = 1_800;
 
 /**
  * Creates a pool for the server at an address. The first task opens the first connection. `settings` override the
  * settings above.
  */
 export function createPostgresPool(url: string, settings: PoolConfig = {}): PostgresPool {
-  const sockets = createPostgresSockets();
-  const pool = new Pool({
-    ...connectionSettings(url),
-    ...(isLentByTransaction(url) ? {} : sessionSettings),
-    stream: sockets.stream,
-    query_timeout: answerMsMax,
-    max: connectionsMax,
-    idleTimeoutMillis: idleMsMax,
-    maxLifetimeSeconds: lifetimeSeconds,
-    ...settings,
-  });
-  // A lost connection fails the task that uses it. The pool itself drops an idle connection that is lost.
-  const ignore = () => undefined;
-  pool.on('error', ignore);
-  pool.on('connect', (client) => {
-    client.on('error', ignore);
-    if (isLentByTransaction(url)) keepNoStatements(client);
-  });
+  const { pool, choice, destroy, unref } = createConnections(url, settings);
 
   async function runTask<T>(task: (client: PoolClient) => Promise<T>): Promise<T> {
+    await choice.find().catch(throwConnectionError);
     if (pool.waitingCount >= waitingTasksMax) throw storeOverloaded();
-    const client = await pool.connect().catch(throwConnectionError);
+    const client = await pool.connect().catch((error) => {
+      choice.leave();
+      return throwConnectionError(error);
+    });
     let spoilt = false;
     try {
       return await task(client);
     } catch (error) {
       spoilt = isConnectionSpoilt(error);
+      if (spoilt) choice.leave();
       throw error;
     } finally {
       // A connection whose transaction is still open is dropped, because its rollback failed.
@@ -118,9 +74,9 @@ export function createPostgresPool(url: string, settings: PoolConfig = {}): Post
       closed = true;
       await Promise.race([Promise.allSettled(running), setTimeout(closeMsMax, undefined, { ref: false })]);
       const ended = pool.end();
-      if (running.size > 0) sockets.destroy();
+      if (running.size > 0) destroy();
       await ended;
-      sockets.unref();
+      unref();
     },
   };
 }

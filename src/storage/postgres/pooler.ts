@@ -1,11 +1,12 @@
 import { OperatorError } from '../../errors.ts';
+import { readPostgresParameters } from '../../postgres-address.ts';
 
 /**
  * Returns true if an address names a pooler in transaction mode (`?pgbouncer=transaction`). Connections through such
  * a pooler have no prepared statements, no session settings and no notices.
  */
 export function isLentByTransaction(url: string): boolean {
-  return new URL(url).searchParams.get('pgbouncer') === 'transaction';
+  return readPostgresParameters(url).get('pgbouncer') === 'transaction';
 }
 
 /**

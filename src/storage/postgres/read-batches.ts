@@ -1,7 +1,8 @@
 import { storeOverloaded } from '../store-unavailable.ts';
 import { type Rows, sendBatch } from './batch.ts';
+import { connectionsMax } from './connections.ts';
 import { isUndone } from './faults.ts';
-import { connectionsMax, type PostgresPool, waitingTasksMax } from './pool.ts';
+import { type PostgresPool, waitingTasksMax } from './pool.ts';
 import type { Call } from './prepared.ts';
 
 /** Maximum number of reads in one round trip. The server runs the reads of one connection one after the other. */

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { ClientBase } from 'pg';
+import type { Client, ClientBase } from 'pg';
 import { OperatorError } from '../../errors.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { type CopiedTable, copiedTables } from '../transfer/copied-tables.ts';
@@ -7,6 +7,7 @@ import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from '..
 import { applicationName, createClient, describeServer, removeLimits, send } from './client.ts';
 import { toRecordset } from './load.ts';
 import { requireSession } from './pooler.ts';
+import { findPrimary } from './servers.ts';
 
 /** Maximum wait in ms for other writers before a whole store is written. */
 const lockWaitMsMax = 30_000;
@@ -38,11 +39,10 @@ export function writePostgresStore<T>(url: string, task: WholeStoreTask<T>): Pro
 
 async function inTransaction<T>(url: string, begin: readonly string[], task: WholeStoreTask<T>): Promise<T> {
   requireSession(url, 'moving a store');
-  const client = createClient(url);
+  const client = await connect(url).catch((error) => {
+    throw toOpeningError(describeServer(url), error);
+  });
   try {
-    await client.connect().catch((error) => {
-      throw toOpeningError(describeServer(url), error);
-    });
     for (const text of begin) await send(client, { text });
     const result = await task(createWholeStore(client, url));
     await send(client, { text: 'commit' });
@@ -50,6 +50,12 @@ async function inTransaction<T>(url: string, begin: readonly string[], task: Who
   } finally {
     await client.end();
   }
+}
+
+async function connect(url: string): Promise<Client> {
+  const client = createClient(await findPrimary(url));
+  await client.connect();
+  return client;
 }
 
 function createWholeStore(client: ClientBase, url: string): WholeStore {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { connectionsMax, createPostgresPool, waitingTasksMax } from '../../../src/storage/postgres/pool.ts';
+import { connectionsMax } from '../../../src/storage/postgres/connections.ts';
+import { createPostgresPool, waitingTasksMax } from '../../../src/storage/postgres/pool.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { eventually } from '../../support/redis-server.ts';
 

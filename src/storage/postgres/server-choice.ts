@@ -1,0 +1,66 @@
+import type { ClientBase } from 'pg';
+import { parsePostgresHosts } from '../../postgres-address.ts';
+import { askHosts, isOneServer, type Primary, requirePrimary } from './servers.ts';
+
+/** Time in ms in which a host must answer, and after which the hosts are asked again if none takes writes. */
+const answerMsMax = 1_000;
+const askEveryMs = 200;
+
+/** Chooses the server that the connections of a pool lead to. */
+export interface ServerChoice {
+  /** Returns the address for a new connection: the server found last. */
+  readUrl(): string;
+  /** Asks the hosts of the address which one takes writes, if that is unknown. Throws Error if there is none. */
+  find(): Promise<void>;
+  /** Reports that the server is lost or takes no writes. `find` then asks again. */
+  leave(): void;
+  /** Checks a new connection. Throws Error if its server must be neither read nor written. */
+  admit(client: ClientBase): Promise<void>;
+}
+
+/**
+ * Creates a choice among the hosts of an address. Calls `endConnections` when the address leads to another server or to
+ * a newer timeline than before. An older connection could read what a former primary has.
+ */
+export function createServerChoice(url: string, endConnections: () => void): ServerChoice {
+  const isOne = isOneServer(url);
+  let chosen = parsePostgresHosts(url)[0]?.url ?? url;
+  let isLost = !isOne;
+  let known: Primary | null = null;
+  let asking: Promise<void> | null = null;
+
+  function note(primary: Primary): void {
+    const isOther = primary.system !== known?.system || primary.timeline !== known.timeline;
+    if (known !== null && isOther) endConnections();
+    known = primary;
+  }
+
+  async function ask(): Promise<void> {
+    const found = await askHosts(url, known, answerMsMax);
+    note(found);
+    chosen = found.url;
+    isLost = false;
+  }
+
+  return {
+    readUrl: () => chosen,
+    async find() {
+      if (!isLost) return;
+      asking ??= ask().finally(() => {
+        setTimeout(
+          () => {
+            asking = null;
+          },
+          isLost ? askEveryMs : 0,
+        ).unref();
+      });
+      await asking;
+    },
+    leave() {
+      isLost = !isOne;
+    },
+    async admit(client) {
+      note(await requirePrimary(client, known));
+    },
+  };
+}

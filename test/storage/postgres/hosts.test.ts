@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { OperatorError } from '../../../src/errors.ts';
+import type { Database } from '../../../src/storage/database.ts';
+import { openDatabase } from '../../../src/storage/open-database.ts';
+import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import {
+  type PostgresServer,
+  startPostgresCluster,
+  whyNoPostgresCluster,
+} from '../../support/postgres-cluster.ts';
+import { eventually } from '../../support/redis-server.ts';
+import { startRelay } from '../../support/relay.ts';
+
+const skip = whyNoPostgresCluster();
+const unavailable = { name: 'AppError', code: 'unavailable' };
+
+/** Returns the address of one database on several servers. */
+function addressOf(...servers: readonly PostgresServer[]): string {
+  const url = new URL(servers[0]?.url ?? '');
+  const hosts = servers.map((server) => new URL(server.url).host);
+  return `postgres://${url.username}@${hosts.join(',')}${url.pathname}`;
+}
+
+async function open(t: TestContext, url: string): Promise<Database> {
+  const database = await openDatabase(url);
+  t.after(() => database.close());
+  return database;
+}
+
+const write = (database: Database, subject: string) => database.run(insertWindow, { subject, used: 1n });
+
+async function isServed(database: Database): Promise<boolean> {
+  return database.read(selectSubjects, {}).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Counts the connections of the service on a server. */
+async function countConnections(server: PostgresServer): Promise<number> {
+  const sql = `select pid from pg_stat_activity where application_name = 'animal-store'`;
+  return (await server.execute(sql)).length;
+}
+
+test('an address with several PostgreSQL hosts leads to the one that takes writes', { skip }, async (t) => {
+  const { primary, standby } = await startPostgresCluster(t);
+  const url = addressOf(standby, primary);
+  const database = await open(t, url);
+  await write(database, 'a');
+  assert.equal(await countConnections(standby), 0);
+
+  await t.test('after a promotion to the new primary', async (inner) => {
+    await primary.kill();
+    await assert.rejects(database.read(selectSubjects, {}), unavailable);
+    await standby.promote();
+    const promotedMs = performance.now();
+    await eventually(() => isServed(database));
+    inner.diagnostic(`served ${Math.round(performance.now() - promotedMs)} ms after the promotion`);
+    await standby.execute(`alter system reset synchronous_standby_names`);
+    await standby.execute('select pg_reload_conf()');
+    await eventually(() =>
+      write(database, 'b').then(
+        () => true,
+        () => false,
+      ),
+    );
+    assert.equal((await database.read(selectSubjects, {})).length, 2);
+  });
+
+  await t.test('and never back to the former primary if that comes back alone', async () => {
+    await primary.start();
+    await primary.execute(`alter system set synchronous_standby_names = ''`);
+    await primary.execute('select pg_reload_conf()');
+    assert.equal((await database.read(selectSubjects, {})).length, 2);
+    await standby.kill();
+    await eventually(async () => !(await isServed(database)));
+    for (let times = 0; times < 3; times += 1) {
+      await assert.rejects(database.read(selectSubjects, {}), unavailable);
+      await assert.rejects(write(database, 'c'), unavailable);
+    }
+    await assert.rejects(database.read(selectSubjects, {}), (error: Error) => {
+      assert.match(String((error.cause as Error).message), /ECONNREFUSED .*it is a former primary/);
+      return true;
+    });
+    assert.equal(await countConnections(primary), 0);
+    await standby.start();
+    await eventually(() => isServed(database));
+    assert.equal((await database.read(selectSubjects, {})).length, 2);
+  });
+});
+
+test('a start fails with one line that says what each PostgreSQL host said', { skip }, async (t) => {
+  const { primary, standby } = await startPostgresCluster(t);
+  await primary.execute('alter system set default_transaction_read_only = on');
+  await primary.execute('select pg_reload_conf()');
+  const gone = { ...primary, url: primary.url.replace(/:\d+\//, ':1/') };
+  await assert.rejects(openDatabase(addressOf(standby, gone, primary)), (error) => {
+    assert.ok(error instanceof OperatorError);
+    assert.match(
+      error.message,
+      /^the database \S+\/postgres cannot be opened: none of its hosts takes writes: 127\.0\.0\.1:\d+: it is a standby; 127\.0\.0\.1:1: .*ECONNREFUSED.*; 127\.0\.0\.1:\d+: it is read-only$/,
+    );
+    return true;
+  });
+});
+
+test('connections to a PostgreSQL server end when its address leads to another one', { skip }, async (t) => {
+  const { primary, standby } = await startPostgresCluster(t);
+  const relay = await startRelay(t, primary.url);
+  const database = await open(t, relay.url);
+  await write(database, 'a');
+  await primary.execute(`alter system reset synchronous_standby_names`);
+  await primary.execute('select pg_reload_conf()');
+  await standby.promote();
+  relay.redirect(standby.url);
+  assert.ok((await countConnections(primary)) > 0);
+  // Simultaneous reads need more connections than are open.
+  await eventually(async () => {
+    await Promise.allSettled(Array.from({ length: 200 }, () => database.read(selectSubjects, {})));
+    return (await countConnections(primary)) === 0;
+  });
+  await eventually(() => isServed(database));
+  assert.equal(await countConnections(primary), 0);
+  assert.ok((await countConnections(standby)) > 0);
+
+  await t.test('and it is not used again if its address leads back to it', async () => {
+    await relay.cut();
+    relay.redirect(primary.url);
+    await relay.mend();
+    await assert.rejects(database.read(selectSubjects, {}), unavailable);
+    await assert.rejects(database.read(selectSubjects, {}), (error: Error) => {
+      assert.match(String((error.cause as Error).message), /it is a former primary/);
+      return true;
+    });
+  });
+});
