@@ -10,10 +10,12 @@ const statuses = ['available', 'available', 'pending', 'sold'] as const;
 
 /** Generates the same animals in every run: 50 categories, names of 6 to 21 characters, half of them available. */
 export function* makeAnimals(count: number): Generator<Animal> {
-  for (let index = 1; index <= count; index += 1) {
-    const name = `${names[index % names.length]} ${index}`;
-    yield { name, categoryId: 1 + (index % 50), status: statusOf(index) };
-  }
+  for (let id = 1; id <= count; id += 1) yield makeAnimal(id);
+}
+
+/** Returns the animal that has this id in a new store. */
+export function makeAnimal(id: number): Animal {
+  return { name: `${names[id % names.length]} ${id}`, categoryId: 1 + (id % 50), status: statusOf(id) };
 }
 
 /** True if the animal with this id is available in a new store. */

@@ -1,4 +1,7 @@
 import type { Plan } from './entrant.ts';
+import { measureSqlite } from './floor.ts';
+import { floorOf } from './goals.ts';
+import { addOrders } from './orders.ts';
 import { buildPeerData } from './peer-data.ts';
 import { installPeer } from './peer-installation.ts';
 import { peers, toSubject } from './peers.ts';
@@ -10,6 +13,8 @@ import { bare, commitEach, loggingService, type Subject, service } from './subje
 export interface Comparison {
   readonly own: Measured;
   readonly base: Measured;
+  /** CPU time per request of SQLite alone in microseconds (floor.ts), or null if it is not measured. */
+  readonly sqliteUs: number | null;
   /** The other subjects. */
   readonly others: readonly Measured[];
 }
@@ -22,11 +27,17 @@ export async function compare(
 ): Promise<Comparison[]> {
   const comparisons: Comparison[] = [];
   for (const [index, scenario] of scenarios.entries()) {
-    const [base, own, ...rest] = await measureScenario(scenario, [bare, service, ...others], plan);
+    const store = scenario.hasOrders === true ? addOrders(plan) : plan.store;
+    const there = { ...plan, store };
+    const [base, own, ...rest] = await measureScenario(scenario, [bare, service, ...others], there);
     if (base === undefined || own === undefined) continue;
-    comparisons.push({ base, own, others: rest });
+    const comparison = { base, own, sqliteUs: measureSqlite(scenario, there), others: rest };
+    comparisons.push(comparison);
     const progress = `${index + 1}/${scenarios.length} ${scenario.name}`;
-    process.stderr.write(`${progress}: ${own.cpuUs.toFixed(1)} µs, ratio ${own.ratio.toFixed(2)}\n`);
+    const floor = floorOf(comparison);
+    const share =
+      floor === null ? '' : `, ${floor.times.toFixed(2)} of the floor of ${floor.us.toFixed(1)} µs`;
+    process.stderr.write(`${progress}: ${own.cpuUs.toFixed(1)} µs, ratio ${own.ratio.toFixed(2)}${share}\n`);
   }
   return comparisons;
 }

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { exchange, type Request, type RequestHeaders } from './exchange.ts';
-import { listRenames, randomIds } from './scenarios.ts';
+import { randomIds } from './ids.ts';
 import type { SeededStore } from './store.ts';
 import { withKey } from './subjects.ts';
+import { listRenames } from './writes.ts';
 
 /** Changes animals during a load. */
 export interface Edits {

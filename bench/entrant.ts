@@ -4,7 +4,7 @@ import type { Request } from './exchange.ts';
 import { sendHeads } from './head-load.ts';
 import { type RunningServer, startServer } from './processes.ts';
 import { hotPage, type Scenario, type Walk } from './scenarios.ts';
-import { copyStore, removeEvents, type SeededStore } from './store.ts';
+import { copyStore, type SeededStore } from './store.ts';
 import { type Subject, service, withKey } from './subjects.ts';
 import { type Load, type Seen, sendByWrk, writeRequests } from './wrk.ts';
 
@@ -50,7 +50,6 @@ export function startSubject(
   { recordedFile, nodeFlags = [] }: Start,
 ): Promise<RunningServer> {
   const storeFile = copyStore(store, folder, subject.name);
-  if (scenario.isEventless) removeEvents(storeFile);
   const ground = { folder, store, recordedFile, storeFile, settings: scenario.settings ?? {} };
   const ready = subject.isPeer ? subject.requests(scenario, walk)[0] : hotPage;
   if (ready === undefined) throw new Error(`${scenario.name} has no requests`);

@@ -8,6 +8,7 @@ export interface Request {
   readonly method: Method;
   readonly path: string;
   readonly ifNoneMatch?: string;
+  readonly ifMatch?: string;
   readonly body?: string;
 }
 
@@ -46,8 +47,9 @@ export async function exchange(origin: string, sent: Request, headers: RequestHe
 }
 
 /** Returns the headers that only this request needs. */
-export function ownHeaders({ ifNoneMatch, body }: Request): RequestHeaders {
+export function ownHeaders({ ifNoneMatch, ifMatch, body }: Request): RequestHeaders {
   return {
+    ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
     ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   };

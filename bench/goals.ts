@@ -24,9 +24,32 @@ export const sharedRatioMax: Readonly<Record<string, number>> = {
   'create-keyed': 8,
 };
 
-/** True if the ratio of a scenario is at most its goal. Null if the scenario has no goal. */
-export function isGoalMet({ own: { scenario, ratio } }: Comparison): boolean | null {
-  return scenario.ratioMax === null ? null : ratio <= scenario.ratioMax;
+/**
+ * The floor of a write, and how many times as much the service takes: the bare server and SQLite alone. Null if SQLite
+ * is not measured.
+ */
+export function floorOf({
+  own,
+  base,
+  sqliteUs,
+}: Comparison): { readonly us: number; readonly times: number } | null {
+  if (sqliteUs === null) return null;
+  const us = base.cpuUs + sqliteUs;
+  return { us, times: own.cpuUs / us };
+}
+
+/** The maximum CPU time of a write, as a multiple of its floor (floorOf). */
+export const floorTimesMax = 1.3;
+
+/** True if a scenario meets its goals: the ratio, and for a write its floor. Null if the scenario has no goal. */
+export function isGoalMet(comparison: Comparison): boolean | null {
+  const { scenario, ratio } = comparison.own;
+  const floor = floorOf(comparison);
+  if (scenario.ratioMax === null && floor === null) return null;
+  return (
+    (scenario.ratioMax === null || ratio <= scenario.ratioMax) &&
+    (floor === null || floor.times <= floorTimesMax)
+  );
 }
 
 export interface Verdict {

@@ -2,8 +2,9 @@ import type { Plan } from './entrant.ts';
 import { judgeFlatness, type Verdict } from './goals.ts';
 import { formatTable, formatVerdicts } from './report.ts';
 import { enterService } from './rounds.ts';
-import { creation, type Scenario, scenarios } from './scenarios.ts';
+import { type Scenario, scenarios } from './scenarios.ts';
 import { medianOf } from './statistics.ts';
+import { creation } from './writes.ts';
 
 const sampleSeconds = 10;
 const growthTimesMax = 1.1;

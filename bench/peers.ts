@@ -1,10 +1,12 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from './exchange.ts';
+import { randomIds } from './ids.ts';
 import type { PeerData } from './peer-data.ts';
 import type { Command } from './processes.ts';
-import { newAnimal, type Operation, randomIds, type Walk } from './scenarios.ts';
+import type { Operation, Walk } from './scenarios.ts';
 import { type Ground, onNode, type Subject } from './subjects.ts';
+import { newAnimal } from './writes.ts';
 
 /** An alternative to the service. */
 export interface Peer {

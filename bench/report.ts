@@ -1,13 +1,17 @@
 import type { Comparison } from './comparison.ts';
-import { isGoalMet, type Verdict } from './goals.ts';
+import { floorOf, isGoalMet, type Verdict } from './goals.ts';
 import type { Measured } from './rounds.ts';
 
-/** Formats the comparisons as a Markdown table with one row for each scenario. */
+/**
+ * Formats the comparisons as a Markdown table with one row for each scenario. The last two columns are those of writes
+ * (floorOf).
+ */
 export function formatComparisons(comparisons: readonly Comparison[]): string {
+  const numbers = ['CPU µs', 'bare CPU µs', 'ratio', 'at most', 'SQLite CPU µs', 'of the floor', 'met'];
   return formatTable(
-    ['scenario', '', 'CPU µs', 'bare CPU µs', 'ratio', 'at most', 'met', 'req/s', 'bare req/s', 'p99 ms'],
+    ['scenario', '', ...numbers, 'req/s', 'p99 ms'],
     comparisons.map((comparison) => {
-      const { own, base } = comparison;
+      const { own, base, sqliteUs } = comparison;
       return [
         own.scenario.name,
         own.scenario.title,
@@ -15,9 +19,10 @@ export function formatComparisons(comparisons: readonly Comparison[]): string {
         base.cpuUs.toFixed(1),
         own.ratio.toFixed(2),
         own.scenario.ratioMax?.toString() ?? '-',
+        sqliteUs?.toFixed(1) ?? '-',
+        floorOf(comparison)?.times.toFixed(2) ?? '-',
         formatMet(isGoalMet(comparison)),
         formatCount(own.requestsPerSecond),
-        formatCount(base.requestsPerSecond),
         own.p99Ms.toFixed(1),
       ];
     }),
@@ -61,6 +66,8 @@ export function toJson(comparisons: readonly Comparison[]): object[] {
       bareCpuUs: base.cpuUs,
       ratio: own.ratio,
       ratioMax: own.scenario.ratioMax,
+      sqliteUs: comparison.sqliteUs,
+      timesOfFloor: floorOf(comparison)?.times ?? null,
       isMet: isGoalMet(comparison),
       requestsPerSecond: own.requestsPerSecond,
       bareRequestsPerSecond: base.requestsPerSecond,

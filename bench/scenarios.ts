@@ -1,6 +1,8 @@
-import { isAvailable } from './animals.ts';
+import type { Steps } from '../src/storage/database.ts';
 import type { Request, RequestHeaders } from './exchange.ts';
 import { ratioMax } from './goals.ts';
+import { manyIdsMax, randomIds, shuffle } from './ids.ts';
+import { categories, creates, creation, listCategories, toPetPath, writes } from './writes.ts';
 
 /** The data from which scenarios build their requests. */
 export interface Walk {
@@ -28,8 +30,10 @@ export interface Scenario {
   readonly headers?: RequestHeaders;
   /** True to send each request with its own Idempotency-Key. */
   readonly isKeyed?: boolean;
-  /** True to remove the triggers that write events from the store, in order to measure the cost of events. */
-  readonly isEventless?: boolean;
+  /** True for a store in which orders have reserved many of the animals (addOrders). */
+  readonly hasOrders?: boolean;
+  /** The transaction of a request. The service is then also compared with SQLite alone (floor.ts). */
+  readonly toSteps?: (request: Request) => Steps<unknown>;
   /** Number of edits per second during the load. They go through animals of the whole store in random order. */
   readonly editsPerSecond?: number;
   /** The maximum CPU time per request, as a multiple of the bare server's. Null for a scenario without a goal. */
@@ -38,17 +42,11 @@ export interface Scenario {
   readonly peerOperation: Operation | null;
 }
 
-export const newAnimal = '{"name":"Rex","categoryId":1,"status":"available"}';
 export const hotPage: Request = { method: 'GET', path: '/v1/pets' };
-export const creation: Request = { method: 'POST', path: '/v1/pets', body: newAnimal };
 const origin = 'https://shop.example';
-const manyIdsMax = 400_000;
 const editsPerSecond = 100;
-const categories = 50;
-/** A small number, so that the warm-up requests every id and fills the cache. */
-const randomIdsMax = 4_096;
 
-const common = { connections: 64, status: 200, peerOperation: null } as const;
+export const common = { connections: 64, status: 200, peerOperation: null } as const;
 
 const reads = [
   { name: 'list', title: 'newest page', peerOperation: 'list', requests: () => [hotPage] },
@@ -93,55 +91,6 @@ function toVariants(read: (typeof reads)[number]): Scenario[] {
     },
   ];
 }
-
-const creates = { ...common, requests: () => [creation], status: 201 } as const;
-
-const writes: readonly Scenario[] = [
-  { ...creates, name: 'create', title: 'create', peerOperation: 'create', ratioMax: ratioMax.create },
-  {
-    ...creates,
-    name: 'create-keyed',
-    title: 'create with an Idempotency-Key',
-    isKeyed: true,
-    ratioMax: ratioMax.keyedCreate,
-  },
-  {
-    ...creates,
-    name: 'create-categories',
-    title: `create in ${categories} categories in turn`,
-    requests: () => listCategories().map((id) => addTo(id)),
-    ratioMax: null,
-  },
-  {
-    ...common,
-    name: 'patch',
-    title: 'PATCH of the name, a different animal each time',
-    requests: ({ animals }) => listRenames(randomIds(animals, manyIdsMax)),
-    ratioMax: null,
-  },
-  {
-    ...common,
-    name: 'order',
-    title: 'order, a different animal each time',
-    status: 201,
-    requests: ({ animals }) => listOrders(randomIds(animals, manyIdsMax)),
-    ratioMax: null,
-  },
-];
-
-/** Variants of `create` and `order` in a store that writes no events. */
-const eventless = writes
-  .filter(({ name }) => name === 'create' || name === 'order')
-  .map(
-    (scenario): Scenario => ({
-      ...scenario,
-      name: `${scenario.name}-eventless`,
-      title: `${scenario.title}, in a store that writes no events`,
-      isEventless: true,
-      peerOperation: null,
-      ratioMax: null,
-    }),
-  );
 
 const editedReads = reads
   .filter(({ name }) => name !== 'get')
@@ -190,7 +139,6 @@ export const judgedScenarios: readonly Scenario[] = [
     ratioMax: ratioMax.uncachedList,
   },
   ...writes,
-  ...eventless,
 ];
 
 export const scenarios: readonly Scenario[] = [
@@ -205,52 +153,10 @@ export const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** Returns distinct ids from 1 to `animals` in random order. Every run gets the same ids. */
-export function randomIds(animals: number, most = randomIdsMax): number[] {
-  const count = Math.min(animals, most);
-  return shuffle(Array.from({ length: count }, (_, index) => Math.floor((index * animals) / count) + 1));
-}
-
-function listCategories(): number[] {
-  return Array.from({ length: categories }, (_, index) => index + 1);
-}
-
-function addTo(categoryId: number): Request {
-  return { ...creation, body: `{"name":"Rex","categoryId":${categoryId},"status":"available"}` };
-}
-
 function toInventoryPath(query: string): string {
   return `/v1/store/inventory${query}`;
 }
 
-/** Returns two renames for each animal, to different names, so that every request changes something. */
-export function listRenames(ids: readonly number[]): Request[] {
-  return ['Rex', 'Max'].flatMap((name) =>
-    ids.map((id): Request => ({ method: 'PATCH', path: toPetPath(id), body: `{"name":"${name}"}` })),
-  );
-}
-
-/** Returns one order for each available animal. Each order succeeds only once in a store. */
-function listOrders(ids: readonly number[]): Request[] {
-  return ids
-    .filter((id) => isAvailable(id))
-    .map((id) => ({ method: 'POST', path: '/v1/orders', body: `{"petId":${id}}` }));
-}
-
-function toPetPath(id: number): string {
-  return `/v1/pets/${id}`;
-}
-
 function toGets(paths: readonly string[]): Request[] {
   return paths.map((path) => ({ method: 'GET', path }));
-}
-
-/** Shuffles items in the same way in every run, with Park and Miller's generator. */
-function shuffle<T>(items: readonly T[]): T[] {
-  let state = 20_301_205;
-  const keyed = items.map((item) => {
-    state = (state * 48_271) % 2_147_483_647;
-    return { item, place: state };
-  });
-  return keyed.sort((a, b) => a.place - b.place).map(({ item }) => item);
 }

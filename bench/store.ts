@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, copyFileSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -56,20 +55,6 @@ export function copyStore({ file }: SeededStore, folder: string, name: string): 
   fsyncSync(descriptor);
   closeSync(descriptor);
   return copy;
-}
-
-/** Removes the statements that write events from the triggers of a store. */
-export function removeEvents(file: string): void {
-  const database = new DatabaseSync(file);
-  const triggers = database
-    .prepare("select name, sql from sqlite_schema where type = 'trigger' and sql like '%insert into events%'")
-    .all() as { name: string; sql: string }[];
-  for (const { name, sql } of triggers) {
-    database.exec(`drop trigger ${name}`);
-    const rest = sql.replace(/insert into events[^;]*;/, '');
-    if (!/begin\s*end$/.test(rest)) database.exec(rest);
-  }
-  database.close();
 }
 
 /** Returns the environment variables of a service in production on this SQLite file. */

@@ -1,5 +1,5 @@
 -- A script for wrk that sends the requests of a file in turn, again and again. At the end it prints the counts as one
--- line of JSON. Each line of the file has the method, the path, If-None-Match and the body, separated by tabs.
+-- line of JSON. Each line of the file has the method, the path, the header of a condition and the body, separated by tabs.
 -- Arguments:
 -- - the file
 -- - the number of requests to skip at the start
@@ -14,11 +14,11 @@ local keyed = nil
 -- Sorts the headers by name. The order of a Lua table varies from run to run, and another order of headers would give
 -- the header objects in Node another shape.
 local function format(line, key)
-  local method, path, validator, body = line:match("^(%S+)\t(%S+)\t([^\t]*)\t(.*)$")
+  local method, path, condition, body = line:match("^(%S+)\t(%S+)\t([^\t]*)\t(.*)$")
   local headers = {}
   for name, value in pairs(wrk.headers) do headers[#headers + 1] = name .. ": " .. value end
   if key then headers[#headers + 1] = "Idempotency-Key: " .. key end
-  if validator ~= "" then headers[#headers + 1] = "If-None-Match: " .. validator end
+  if condition ~= "" then headers[#headers + 1] = condition end
   if body ~= "" then
     headers[#headers + 1] = "Content-Type: application/json"
     headers[#headers + 1] = "Content-Length: " .. #body

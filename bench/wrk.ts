@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Request, RequestHeaders } from './exchange.ts';
+import { ownHeaders, type Request, type RequestHeaders } from './exchange.ts';
 
 /** A load on a server: requests that are sent in turn, again and again, over several connections. */
 export interface Load {
@@ -38,9 +38,11 @@ export function requireWrk(): void {
 
 /** Writes requests into a file for `sendByWrk`. */
 export function writeRequests(file: string, requests: readonly Request[]): void {
-  const lines = requests.map(
-    ({ method, path, ifNoneMatch = '', body = '' }) => `${method}\t${path}\t${ifNoneMatch}\t${body}\n`,
-  );
+  const lines = requests.map((request) => {
+    const { 'content-type': _, ...conditions } = ownHeaders(request);
+    const condition = Object.entries(conditions).map(([name, value]) => `${name}: ${value}`);
+    return `${request.method}\t${request.path}\t${condition.join()}\t${request.body ?? ''}\n`;
+  });
   writeFileSync(file, lines.join(''));
 }
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aloneShareMin, isGoalMet, judgeFlatness, judgePaces } from '../../bench/goals.ts';
+import { aloneShareMin, floorTimesMax, isGoalMet, judgeFlatness, judgePaces } from '../../bench/goals.ts';
 import { chooseScenarios } from '../../bench/options.ts';
 import type { Measured } from '../../bench/rounds.ts';
 
-function judge(ratioMax: number | null, ratio: number) {
+function judge(ratioMax: number | null, ratio: number, sqliteUs: number | null = null) {
   const [scenario] = chooseScenarios('create');
   assert.ok(scenario !== undefined);
   const figures = { cpuUs: 1, requestsPerSecond: 1, p99Ms: 1, memoryMib: 1, coldStartMs: 1 };
   const own: Measured = { scenario: { ...scenario, ratioMax }, subject: 'service', ratio, ...figures };
-  return isGoalMet({ own, base: own, others: [] });
+  return isGoalMet({ own, base: own, sqliteUs, others: [] });
 }
 
 test('a scenario meets its goal if its ratio is at most ratioMax', () => {
@@ -19,6 +19,13 @@ test('a scenario meets its goal if its ratio is at most ratioMax', () => {
 
 test('a scenario without a goal is not judged', () => {
   assert.equal(judge(null, 9), null);
+});
+
+test('a write meets its goal if it takes at most floorTimesMax times the bare server and SQLite together', () => {
+  const met = 1 / floorTimesMax - 1;
+  assert.equal(judge(null, 1, met + 0.01), true);
+  assert.equal(judge(null, 1, met - 0.01), false);
+  assert.equal(judge(0.5, 1, met + 0.01), false);
 });
 
 test('a scenario misses its goal if the system does not report CPU time', () => {
@@ -36,7 +43,9 @@ test('create-alone meets its goal if it reaches aloneShareMin of the requests pe
   });
   const judgePace = (share: number) => {
     const own = measure('service', 1_000 * share);
-    return judgePaces([{ own, base: own, others: [measure('one commit per create', 1_000)] }])[0]?.isMet;
+    return judgePaces([
+      { own, base: own, sqliteUs: null, others: [measure('one commit per create', 1_000)] },
+    ])[0]?.isMet;
   };
   assert.equal(judgePace(aloneShareMin), true);
   assert.equal(judgePace(aloneShareMin - 0.01), false);

@@ -19,12 +19,6 @@ export type WritingAnswer =
 /** The outcome of a job, as it is sent to the main thread. */
 export type PackedOutcome = { readonly result: unknown } | { readonly error: PackedError };
 
-/**
- * Number of pages in the WAL that triggers a checkpoint. If many commits change the same page, a checkpoint copies
- * that page only once. One block of SQLite's WAL index still covers this number, so reads do not get slower.
- */
-const checkpointPages = 4_000;
-
 /** Serves writes in this worker thread. The thread's entry calls it once with the list of transactions. */
 export async function serveWrites(transactions: readonly Transaction<never, unknown>[]): Promise<void> {
   if (parentPort === null) throw new Error('writes are served only in a worker thread');
@@ -34,7 +28,7 @@ export async function serveWrites(transactions: readonly Transaction<never, unkn
     const connection = await repeatWhileBusy(() => openConnection(workerData.path, 0), lockWaitMsMax);
     // A savepoint keeps the original pages. Without `temp_store`, SQLite would write them to a temporary file beyond
     // 64 KiB.
-    connection.raw.exec(`pragma temp_store = memory; pragma wal_autocheckpoint = ${checkpointPages}`);
+    connection.raw.exec('pragma temp_store = memory');
     listen(port, createRunBatch(connection, byName), connection.close);
     port.postMessage({ outcomes: [] } satisfies WritingAnswer);
   } catch (error) {
