@@ -19,7 +19,7 @@ import { endSessions, openSession } from './operator/sessions.ts';
 import { closeOrder } from './orders/close-order.ts';
 import { expireGiven } from './orders/expire-orders.ts';
 import { placeOrder } from './orders/place-order.ts';
-import { addPetOnce } from './pets/catalogue.ts';
+import { addPetByHand, addPetOnce } from './pets/catalogue.ts';
 import { editPet } from './pets/pet-edits.ts';
 import type { Transaction } from './storage/database.ts';
 import { addRequests } from './usage/request-rows.ts';
@@ -32,11 +32,13 @@ import {
   disableWebhooksOfKey,
   requestMessage,
   rotateSecret,
+  sendByHand,
 } from './webhooks/change-webhook.ts';
 
 /** All transactions. SQLite's writing thread runs them by name. */
 export const transactions: readonly Transaction<never, unknown>[] = [
   addHours,
+  addPetByHand,
   addPetOnce,
   addRequests,
   addWebhook,
@@ -70,6 +72,7 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   rotateSecret,
   sequenceCopied,
   resetAccountLimits,
+  sendByHand,
   setAccountLimits,
   setAccountPlan,
   suspendAccount,

@@ -1,4 +1,4 @@
-import type { QueryCreator } from 'kysely';
+import { type QueryCreator, sql } from 'kysely';
 import { type Limits, openHoldsOf, type Plan, type PlanName, resolvePlan } from '../plans/plan.ts';
 import { statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
@@ -161,6 +161,33 @@ export const selectAccount = statement<{ name: string }>()((query, p) =>
 /** Selects the `count` newest accounts from the id `newestId` on. */
 export const selectAccountPage = statement<{ newestId: bigint; count: bigint }>()((query, p) =>
   selectAccounts(query).where('id', '<=', p.newestId).orderBy('id', 'desc').limit(p.count),
+);
+
+/** Follows every character, so a text with it at its end follows all texts that begin with the text. */
+const lastCharacter = '\u{10ffff}';
+
+/**
+ * Selects the first `count` accounts whose name begins with `start`, by name, whatever the case. They begin at the account
+ * `firstId`, or at the first one if it is 0.
+ */
+export const selectAccountsByName = statement<{ start: string; firstId: bigint; count: bigint }>()(
+  (query, p, { folded }) => {
+    const name = folded(sql.ref('name'));
+    const start = folded(sql`cast(${p.start} as text)`);
+    const first = sql`coalesce((select ${folded(sql.ref('first.name'))} from accounts as first
+      where first.id = ${p.firstId}), ${start})`;
+    return selectAccounts(query)
+      .where(sql<boolean>`${name} >= ${first} and ${name} < ${start} || ${sql.lit(lastCharacter)}`)
+      .where(sql<boolean>`(${name} > ${first} or id >= ${p.firstId})`)
+      .orderBy(name)
+      .orderBy('id')
+      .limit(p.count);
+  },
+);
+
+/** Selects the accounts with these names. `names` is a JSON array. */
+export const selectNamedAccounts = statement<{ names: string }>()((query, p, { listTexts }) =>
+  selectAccounts(query).where('name', 'in', listTexts(p.names)),
 );
 
 /** Selects all accounts with the number of their keys, oldest first. */

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Actor, type Authorship, commandActor } from '../audit/audit-entry.ts';
 import { type Clock, dayMs } from '../clock.ts';
 import { int64Max } from '../int64.ts';
@@ -18,34 +17,31 @@ import {
   type PagedAccount,
   selectAccount,
   selectAccountPage,
+  selectAccountsByName,
   selectListedAccount,
   selectListedAccounts,
+  selectNamedAccounts,
   toListedAccount,
   toPagedAccount,
 } from './account-rows.ts';
 import { deleteAccount, type Erased, eraseAccount } from './delete-account.ts';
 
-/** Maximum number of accounts that a search by name reads for one page. The next page continues the search. */
-export const searchedAccountsMax = 10_000;
-/** Rows per query of a search. The event loop runs between two queries, so a search does not block other requests. */
-const readRows = 500;
-
-/** The filter, the size and the start of a page. */
+/** The order, the filter, the size and the start of a page. */
 export interface AccountQuery {
   readonly limit: number;
-  /** Part of the account name, case-insensitive. An empty text matches all accounts. */
-  readonly name: string;
-  /** Highest id on the page; null starts at the newest account. */
-  readonly newestId: bigint | null;
+  /** `name` also filters by the start of the name. */
+  readonly order: 'newest' | 'name';
+  /** The start of the name, whatever the case. Only for the order `name`. */
+  readonly start: string;
+  /** The id of the first account on the page; null starts at the first page. */
+  readonly firstId: bigint | null;
 }
 
-/** A page of accounts, newest first. */
+/** A page of accounts. */
 export interface AccountPage {
   readonly accounts: readonly PagedAccount[];
-  /** Number of accounts that were read for the page, including accounts that do not match. */
-  readonly searched: number;
-  /** The `newestId` of the next page; null on the last page. */
-  readonly nextNewestId: bigint | null;
+  /** The `firstId` of the next page; null on the last page. */
+  readonly nextId: bigint | null;
 }
 
 /**
@@ -55,8 +51,10 @@ export interface AccountPage {
 export interface Accounts {
   /** Returns all accounts, oldest first. */
   list(): Promise<ListedAccount[]>;
-  /** Returns a page of accounts. The cost of a page does not grow with the number of accounts. */
+  /** Returns a page of accounts, read from an index. The cost of a page does not grow with the number of accounts. */
   listPage(query: AccountQuery): Promise<AccountPage>;
+  /** Returns the accounts with these names, in their order. Leaves out those that do not exist. */
+  listNamed(names: readonly string[]): Promise<PagedAccount[]>;
   findId(account: string): Promise<bigint>;
   find(account: string): Promise<ListedAccount>;
   /** Creates an account without a key. Throws OperatorError if the name is taken or invalid. */
@@ -95,7 +93,20 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
       return (await database.read(selectListedAccounts, {})).map((row) => toListedAccount(row, clock()));
     },
 
-    listPage: (query) => listPage(database, query, clock()),
+    async listPage({ limit, order, start, firstId }) {
+      const count = BigInt(limit) + 1n;
+      const rows = await (order === 'name'
+        ? database.read(selectAccountsByName, { start, firstId: firstId ?? 0n, count })
+        : database.read(selectAccountPage, { newestId: firstId ?? int64Max, count }));
+      const accounts = rows.slice(0, limit).map((row) => toPagedAccount(row, clock()));
+      return { accounts, nextId: rows[limit]?.id ?? null };
+    },
+
+    async listNamed(names) {
+      const rows = await database.read(selectNamedAccounts, { names: JSON.stringify(names) });
+      const found = new Map(rows.map((row) => [row.name, toPagedAccount(row, clock())]));
+      return names.map((name) => found.get(name)).filter((account) => account !== undefined);
+    },
 
     async find(name) {
       const [row] = await database.read(selectListedAccount, { name });
@@ -123,33 +134,4 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
     suspend: (name) => database.transact(suspendAccount, { name, isSuspended: true, by: byNow() }),
     resume: (name) => database.transact(suspendAccount, { name, isSuspended: false, by: byNow() }),
   };
-}
-
-async function listPage(
-  database: Database,
-  { limit, name, newestId }: AccountQuery,
-  nowMs: number,
-): Promise<AccountPage> {
-  const wanted = fold(name);
-  const count = name === '' ? limit + 1 : readRows;
-  const accounts: PagedAccount[] = [];
-  let searched = 0;
-  let next = newestId ?? int64Max;
-  while (searched < searchedAccountsMax) {
-    const rows = await database.read(selectAccountPage, { newestId: next, count: BigInt(count) });
-    for (const row of rows) {
-      if (accounts.length === limit) return { accounts, searched, nextNewestId: row.id };
-      searched += 1;
-      if (fold(row.name).includes(wanted)) accounts.push(toPagedAccount(row, nowMs));
-    }
-    const last = rows.at(-1);
-    if (rows.length < count || last === undefined) return { accounts, searched, nextNewestId: null };
-    next = last.id - 1n;
-    await nextTurn();
-  }
-  return { accounts, searched, nextNewestId: next };
-}
-
-function fold(text: string): string {
-  return text.normalize('NFKC').toLowerCase();
 }

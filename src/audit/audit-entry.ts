@@ -40,6 +40,7 @@ export const auditActions = [
   'key.rotated',
   'key.revoked',
   'ban.lifted',
+  'pet.added',
   'pet.changed',
   'pet.deleted',
   'pets.imported',
@@ -50,6 +51,7 @@ export const auditActions = [
   'webhook.enabled',
   'webhook.disabled',
   'webhook.replayed',
+  'webhook.sent',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

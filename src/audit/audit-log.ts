@@ -28,6 +28,8 @@ export interface AuditQuery {
   readonly subject?: string | undefined;
   /** Unix milliseconds. */
   readonly sinceMs?: number | undefined;
+  /** Unix milliseconds. The page has only earlier rows. */
+  readonly untilMs?: number | undefined;
   readonly limit: number;
   /** Id of the first row on the page. Absent or null: the page starts at the newest row. */
   readonly newestId?: bigint | null;
@@ -105,13 +107,14 @@ export function createAudit(database: Database, clock: Clock) {
   return {
     /** Returns a page, newest first. Throws OperatorError if the account does not exist. */
     async list(query: AuditQuery): Promise<AuditPage> {
-      const { account, actor, action, subject, sinceMs, limit, newestId } = query;
+      const { account, actor, action, subject, sinceMs, untilMs, limit, newestId } = query;
       const filter: Filter = {
         accountId: account === undefined ? null : await findAccountId(account),
         actor: actor ?? null,
         action: action ?? null,
         subject: subject ?? null,
         sinceMs: sinceMs === undefined ? null : BigInt(sinceMs),
+        untilMs: untilMs === undefined ? null : BigInt(untilMs),
       };
       const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
       const rows = await database.read(selectPage(filter), { ...filter, ...range });
@@ -139,6 +142,7 @@ type Filter = {
   readonly action: string | null;
   readonly subject: string | null;
   readonly sinceMs: bigint | null;
+  readonly untilMs: bigint | null;
 };
 type PageParameters = Filter & { newestId: bigint; count: bigint };
 
@@ -180,6 +184,7 @@ function buildPage(filter: Filter): Statement<PageParameters, AuditRow> {
       .$if(isSet('action'), (narrowed) => narrowed.where('action', '=', sql<string>`${p.action}`))
       .$if(isSet('subject'), (narrowed) => narrowed.where('subject', '=', sql<string>`${p.subject}`))
       .$if(isSet('sinceMs'), (narrowed) => narrowed.where('at_ms', '>=', sql<bigint>`${p.sinceMs}`))
+      .$if(isSet('untilMs'), (narrowed) => narrowed.where('at_ms', '<', sql<bigint>`${p.untilMs}`))
       .orderBy('audit.id', 'desc')
       .limit(p.count),
   );

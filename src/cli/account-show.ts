@@ -76,9 +76,12 @@ async function withLook<T>(
 }
 
 function writeOverview(terminal: Terminal, overview: AccountOverview): void {
-  const { account, plan, limits, suspendedAtMs, createdAtMs, minute, day, lastDay } = overview;
+  const { account, plan, limits, ownLimits, suspendedAtMs, createdAtMs, minute, day, lastDay } = overview;
   writeLine(terminal, `account     ${account}`);
-  writeLine(terminal, `plan        ${plan}: ${limits.perMinute} a minute, ${limits.perDay} a day`);
+  writeLine(
+    terminal,
+    `plan        ${plan}: ${limits.perMinute} a minute, ${limits.perDay} a day${describeOwn(ownLimits)}`,
+  );
   if (suspendedAtMs !== null) writeLine(terminal, `suspended   since ${formatTime(suspendedAtMs)}`);
   writeLine(terminal, `created     ${formatTime(createdAtMs)}`);
   writeLine(terminal, `minute      ${describeWindow(minute)}`);
@@ -92,6 +95,11 @@ function writeOverview(terminal: Terminal, overview: AccountOverview): void {
   if (hours.length === 0) return;
   writeLine(terminal, '');
   writeColumns(terminal, hourColumns, hours);
+}
+
+function describeOwn(own: AccountOverview['ownLimits']): string {
+  if (own === null) return '';
+  return `, its own limits${own.untilMs === null ? '' : ` until ${formatTime(own.untilMs)}`}`;
 }
 
 function describeRest({ account, keys, keysTotal }: AccountOverview): string {
@@ -115,12 +123,14 @@ const hourColumns: readonly Column<UsageHour>[] = [
 ];
 
 function toJson({ id: _, keys, usage, minute, day, ...overview }: AccountOverview) {
-  const { account, plan, limits, openHolds, holdsOpen, createdAtMs, suspendedAtMs, keysTotal, lastDay } =
+  const { account, plan, limits, ownLimits, openHolds, holdsOpen, createdAtMs, suspendedAtMs, keysTotal } =
     overview;
+  const { lastDay } = overview;
   return {
     account,
     plan,
     ...limits,
+    ownLimits: ownLimits && { until: toIsoTime(ownLimits.untilMs) },
     createdAt: toIsoTime(createdAtMs),
     suspendedAt: toIsoTime(suspendedAtMs),
     minute: windowToJson(minute),

@@ -4,7 +4,8 @@ import type { Category } from '../categories/category.ts';
 import type { Clock } from '../clock.ts';
 import { closeOrder, type OrderAction } from '../orders/close-order.ts';
 import { type Order, toOrder } from '../orders/order.ts';
-import type { IfMatch, Pet, PetPatch } from '../pets/pet.ts';
+import { addPetByHand } from '../pets/catalogue.ts';
+import type { IfMatch, NewPet, Pet, PetPatch } from '../pets/pet.ts';
 import { editPet, requireEdited } from '../pets/pet-edits.ts';
 import type { Database } from '../storage/database.ts';
 
@@ -13,6 +14,7 @@ import type { Database } from '../storage/database.ts';
  * log are one transaction. The methods throw the same errors as the HTTP operations.
  */
 export interface Changes {
+  addPet(newPet: NewPet): Promise<Pet>;
   changePet(id: bigint, patch: PetPatch, tags: IfMatch): Promise<Pet>;
   deletePet(id: bigint): Promise<void>;
   putCategory(category: Category): Promise<{ readonly isNew: boolean }>;
@@ -30,6 +32,7 @@ export function createChanges(
   const byNow = (): Authorship => ({ actor, nowMs: clock() });
 
   return {
+    addPet: (newPet) => database.transact(addPetByHand, { newPet, by: byNow() }),
     async changePet(id, patch, tags) {
       const edited = requireEdited(await database.transact(editPet, { id, patch, tags, by: byNow() }));
       return edited.after ?? edited.before;

@@ -1,3 +1,5 @@
+import type { Authorship } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type Given, type Idempotency } from '../idempotency/first-answer.ts';
 import type { FirstAnswers } from '../idempotency/first-answers.ts';
@@ -46,6 +48,19 @@ export const addPetOnce = defineTransaction(
       const id = yield* addPet(pet);
       return { status: 201, location: `${locationStart}${id}`, body: stringifyExactJson({ id, ...pet }) };
     }),
+  'row locks',
+);
+
+/** Adds an animal for an operator, with an audit entry. */
+export const addPetByHand = defineTransaction(
+  'addPetByHand',
+  function* ({ newPet, by }: { readonly newPet: NewPet; readonly by: Authorship }): Steps<Pet> {
+    const pet = completeNewPet(newPet);
+    const id = yield* addPet(pet);
+    const entry = { action: 'pet.added', subject: String(id), accountId: null } as const;
+    yield* addAuditEntry(by, { ...entry, before: null, after: { ...pet } });
+    return { id, ...pet };
+  },
   'row locks',
 );
 

@@ -98,6 +98,7 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     isAmong: (column, json) => sqlText`${sqlText.ref(column)} in (select value from json_each(${json}))`,
     blankField: (column, field) =>
       sqlText`json_set(${sqlText.ref(column)}, ${sqlText.lit(`$.${field}`)}, null)`,
+    folded: (text) => sqlText`lower(${text})`,
     listTexts: (json) => sqlText`(select value from json_each(${json}))`,
   },
   postgres: {
@@ -129,6 +130,7 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
       select cast(value as bigint) from json_array_elements_text(cast(${json} as json))))`,
     blankField: (column, field) => sqlText`cast(
       jsonb_set(cast(${sqlText.ref(column)} as jsonb), ${sqlText.lit(`{${field}}`)}, 'null') as text)`,
+    folded: (text) => sqlText`(lower(${text}) collate "C")`,
     listTexts: (json) => sqlText`(select value from json_array_elements_text(cast(${json} as json)))`,
   },
 };

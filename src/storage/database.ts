@@ -46,6 +46,11 @@ export interface Dialect {
   isAmong(column: string, json: string): RawBuilder<boolean>;
   /** The JSON object of a text column with null in place of one of its fields. */
   blankField(column: string, field: string): RawBuilder<string>;
+  /**
+   * A text in lower case, compared by its bytes, as the index of the names of accounts has it. SQLite knows only the
+   * letters of ASCII.
+   */
+  folded(text: RawBuilder<string>): RawBuilder<string>;
   /** A subquery that returns the strings of a parameter. The parameter is a JSON array. */
   listTexts(json: string): RawBuilder<string>;
 }

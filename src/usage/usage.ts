@@ -205,6 +205,33 @@ export async function listUsageByAccount(
   }));
 }
 
+/** Returns the counts of these accounts since the hour of `sinceMs`, by account id. Accounts without requests are absent. */
+export async function sumUsage(database: Database, sinceMs: number, accountIds: readonly bigint[]) {
+  const range = { sinceMs: BigInt(sinceMs - (sinceMs % hourMs)), ids: `[${accountIds.join()}]` };
+  const rows = await database.read(selectSums, range);
+  return new Map(
+    rows.map(({ account_id: id, requests, refused, errors }) => [
+      id,
+      { requests: Number(requests), refused: Number(refused), errors: Number(errors) },
+    ]),
+  );
+}
+
+const sums = [
+  sql<bigint>`cast(sum(requests) as bigint)`.as('requests'),
+  sql<bigint>`cast(sum(refusals) as bigint)`.as('refused'),
+  sql<bigint>`cast(sum(errors) as bigint)`.as('errors'),
+] as const;
+
+const selectSums = statement<{ sinceMs: bigint; ids: string }>()((query, p, { isAmong }) =>
+  query
+    .selectFrom('usage_hours')
+    .select(['account_id', ...sums])
+    .where(isAmong('account_id', p.ids))
+    .where('hour_at_ms', '>=', p.sinceMs)
+    .groupBy('account_id'),
+);
+
 const selectByAccount = {
   requests: sumBy('requests'),
   refused: sumBy('refused'),
@@ -216,12 +243,7 @@ function sumBy(order: UsageOrder) {
     query
       .selectFrom('usage_hours')
       .innerJoin('accounts', 'accounts.id', 'usage_hours.account_id')
-      .select([
-        'accounts.name as account',
-        sql<bigint>`cast(sum(requests) as bigint)`.as('requests'),
-        sql<bigint>`cast(sum(refusals) as bigint)`.as('refused'),
-        sql<bigint>`cast(sum(errors) as bigint)`.as('errors'),
-      ])
+      .select(['accounts.name as account', ...sums])
       .where('hour_at_ms', '>=', p.sinceMs)
       .groupBy(['accounts.id', 'accounts.name'])
       .orderBy(sql.id(order), 'desc')

@@ -4,7 +4,7 @@ import { dayMs } from '../clock.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import { createEventIds, type EventIds } from '../events/event-ids.ts';
-import { canReadType, canSee, coversReader, type EventReader } from '../events/event-reader.ts';
+import { canReadType, canSee, coversReader, type EventReader, everything } from '../events/event-reader.ts';
 import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
 import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
@@ -18,6 +18,7 @@ import {
   writeAfter,
 } from './webhook.ts';
 import {
+  type AnyWebhookName,
   countWebhooks,
   deleteOldSecrets,
   endSecret,
@@ -31,7 +32,6 @@ import {
   selectEvent,
   selectRequests,
   updateWebhook,
-  type WebhookName,
 } from './webhook-rows.ts';
 
 /** Time for which an old secret still signs messages after a rotation. */
@@ -78,7 +78,7 @@ export interface WebhookChange {
 
 /** A webhook and the reader that changes it. */
 interface Managed {
-  readonly name: WebhookName;
+  readonly name: AnyWebhookName;
   readonly reader: EventReader;
 }
 
@@ -134,6 +134,23 @@ export const requestMessage = defineTransaction(
     if ((waiting?.count ?? 0n) >= requestsMax) throw tooManyRequested();
     yield* step(insertRequest, { id: row.id, messageId, position });
     return messageId;
+  },
+  'row locks',
+);
+
+/** Like `requestMessage`, for an operator and a webhook of any account. Adds a row to the audit log. */
+export const sendByHand = defineTransaction(
+  'sendByHand',
+  function* ({ by, ...request }: Omit<MessageRequest, 'reader'> & { readonly by: Authorship }): Steps<void> {
+    const [row] = yield* step(lockWebhook, request.name);
+    yield* requestMessage.body({ ...request, reader: everything });
+    const subject = { subject: request.name.publicId, accountId: row?.account_id ?? null };
+    yield* addAuditEntry(by, {
+      ...subject,
+      action: 'webhook.sent',
+      before: null,
+      after: { event: request.messageId },
+    });
   },
   'row locks',
 );

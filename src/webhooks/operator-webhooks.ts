@@ -8,9 +8,16 @@ import type { EventType } from '../events/event.ts';
 import { endsOf, selectEnds } from '../events/feed-page.ts';
 import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
-import { changeWebhookByHand, disableWebhooksOfKey, type OperatorChange } from './change-webhook.ts';
+import { listAttempts } from './attempt-rows.ts';
+import {
+  changeWebhookByHand,
+  disableWebhooksOfKey,
+  type OperatorChange,
+  sendByHand,
+  webhookNotFound,
+} from './change-webhook.ts';
 import { selectLags } from './delivery-rows.ts';
-import { type DisabledReason, readTypes, type WebhookStatus } from './webhook.ts';
+import { type Attempt, type DisabledReason, readTypes, toAttempt, type WebhookStatus } from './webhook.ts';
 import {
   countDisabled,
   type ListedWebhookRow,
@@ -47,7 +54,8 @@ export interface WebhookQuery {
   readonly limit: number;
   /** The name of an account. Null means all accounts. */
   readonly account: string | null;
-  readonly status: WebhookStatus | null;
+  /** `failing`: enabled, and the last attempt has failed. */
+  readonly status: WebhookStatus | 'failing' | null;
   /** The highest row id that the page may contain. Null for the first page. */
   readonly newestId: bigint | null;
 }
@@ -85,6 +93,8 @@ export interface OperatorWebhooks {
    * not exist.
    */
   list(account: string | null): Promise<ListedWebhook[]>;
+  /** Returns a webhook with its last attempts, newest first (webhooks.ts). */
+  get(id: string): Promise<{ readonly webhook: ListedWebhook; readonly attempts: readonly Attempt[] }>;
   /** Reads the lag from the store, so a restart does not forget it. */
   readLag(): Promise<WebhookLag>;
   /** Returns the lowest position after which the store has all events. */
@@ -97,6 +107,11 @@ export interface OperatorWebhooks {
    * event, and `position_lost` if an event after the position is deleted.
    */
   replay(id: string, after: bigint | 'now'): Promise<void>;
+  /**
+   * Sends an event once more, beside the feed. `position` is the position of the event. Throws `limit_reached`,
+   * `invalid_body` for an event that the webhook does not receive, and `events_expired` for one that is deleted.
+   */
+  send(id: string, eventId: string, position: bigint): Promise<void>;
   /** Returns the webhooks that a key created. They stay active after the key expires or is revoked. */
   listOfKey(keyId: string): Promise<MadeWebhook[]>;
   /** Disables the enabled webhooks that a key created. */
@@ -135,15 +150,21 @@ export function createOperatorWebhooks(
     disable: (id) => change(id, { status: 'disabled' }),
     replay: (id, after) => change(id, { after }),
 
+    send(id, messageId, position) {
+      const name = { publicId: id, accountId: null };
+      return database.transact(sendByHand, { name, messageId, position, by: byNow() });
+    },
+
     disableOfKey: (keyId) => database.transact(disableWebhooksOfKey, { keyId, by: byNow() }),
   };
 }
 
-type Reads = Pick<OperatorWebhooks, 'listPage' | 'list' | 'readLag' | 'readOldest' | 'listOfKey'>;
+type Reads = Pick<OperatorWebhooks, 'listPage' | 'list' | 'get' | 'readLag' | 'readOldest' | 'listOfKey'>;
 
 function createReads(database: Database): Reads {
   async function listPage({ limit, account, status, newestId }: WebhookQuery): Promise<ListedWebhookPage> {
-    const filter = { accountId: account === null ? null : await findAccountId(database, account), status };
+    const accountId = account === null ? null : await findAccountId(database, account);
+    const filter = { accountId, status, publicId: null };
     const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
     const rows = await database.read(selectWebhookPage(filter), { ...filter, ...range });
     return { webhooks: rows.slice(0, limit).map(toListedWebhook), nextNewestId: rows[limit]?.id ?? null };
@@ -163,17 +184,21 @@ function createReads(database: Database): Reads {
       return found.toReversed();
     },
 
-    async readLag() {
-      const [lags, counts] = await Promise.all([
-        database.read(selectLags, { count: shownLagsMax }),
-        database.read(countDisabled, {}),
-      ]);
-      const farthest = lags.map(({ public_id: id, behind_ms }) => ({ id, behindMs: Number(behind_ms) }));
-      const disabled = { owner: 0, operator: 0, gone: 0, failing: 0 };
-      for (const { disabled_because: because, count } of counts)
-        if (because !== null) disabled[because as DisabledReason] = Number(count);
-      return { farthest, disabled };
+    async get(id) {
+      const filter = { accountId: null, status: null, publicId: id };
+      const [row] = await database.read(selectWebhookPage(filter), {
+        ...filter,
+        newestId: int64Max,
+        count: 1n,
+      });
+      if (row === undefined) throw webhookNotFound();
+      return {
+        webhook: toListedWebhook(row),
+        attempts: (await listAttempts(database, row.id)).map(toAttempt),
+      };
     },
+
+    readLag: () => readLag(database),
 
     readOldest: async () => endsOf(await database.read(selectEnds, { position: 0n })).deleted_to,
 
@@ -186,6 +211,18 @@ function createReads(database: Database): Reads {
       }));
     },
   };
+}
+
+async function readLag(database: Database): Promise<WebhookLag> {
+  const [lags, counts] = await Promise.all([
+    database.read(selectLags, { count: shownLagsMax }),
+    database.read(countDisabled, {}),
+  ]);
+  const farthest = lags.map(({ public_id: id, behind_ms }) => ({ id, behindMs: Number(behind_ms) }));
+  const disabled = { owner: 0, operator: 0, gone: 0, failing: 0 };
+  for (const { disabled_because: because, count } of counts)
+    if (because !== null) disabled[because as DisabledReason] = Number(count);
+  return { farthest, disabled };
 }
 
 async function findAccountId(database: Database, name: string): Promise<bigint> {

@@ -23,6 +23,9 @@ const webhookColumns = [
 /** Identifies a webhook of an account. */
 export type WebhookName = { publicId: string; accountId: bigint };
 
+/** Identifies a webhook. `accountId` null means any account. */
+export type AnyWebhookName = { publicId: string; accountId: bigint | null };
+
 export const selectWebhook = statement<WebhookName>()((query, p) =>
   query
     .selectFrom('webhooks')
@@ -31,11 +34,8 @@ export const selectWebhook = statement<WebhookName>()((query, p) =>
     .where('account_id', '=', p.accountId),
 );
 
-/**
- * Locks a webhook until the transaction ends, by a change that changes nothing, and returns its row. `accountId` null
- * means any account.
- */
-export const lockWebhook = statement<{ publicId: string; accountId: bigint | null }>()((query, p) =>
+/** Locks a webhook until the transaction ends, by a change that changes nothing, and returns its row. */
+export const lockWebhook = statement<AnyWebhookName>()((query, p) =>
   query
     .updateTable('webhooks')
     .set({ revision: sql<bigint>`revision` })
@@ -63,10 +63,12 @@ export const selectWebhooksOfKey = statement<{ keyId: string }>()((query, p) =>
     .orderBy('id'),
 );
 
-/** The filters of a list of webhooks. Null means no filter. */
+/** The filters of a list of webhooks. Null means no filter. `failing`: enabled, and the last attempt has failed. */
 export type WebhookFilter = {
   readonly accountId: bigint | null;
   readonly status: string | null;
+  /** Only this webhook. */
+  readonly publicId: string | null;
 };
 
 export interface ListedWebhookRow extends WebhookRow {
@@ -88,13 +90,20 @@ const pages = new Map<string, PageStatement>();
  * its own statement, so that each statement can use the best index.
  */
 export function selectWebhookPage(filter: WebhookFilter): PageStatement {
-  const name = `${filter.accountId !== null}, ${filter.status !== null}`;
+  const { accountId, status, publicId } = filter;
+  const name = [
+    accountId !== null,
+    status === 'failing' ? status : status !== null,
+    publicId !== null,
+  ].join();
   const page = pages.get(name) ?? buildPage(filter);
   pages.set(name, page);
   return page;
 }
 
-function buildPage({ accountId, status }: WebhookFilter): PageStatement {
+function buildPage({ accountId, status, publicId }: WebhookFilter): PageStatement {
+  const isFailing = status === 'failing';
+  const hasStatus = status !== null && !isFailing;
   return statement<PageParameters>()((query, p, { nowMs }) =>
     query
       .selectFrom('webhooks')
@@ -114,12 +123,12 @@ function buildPage({ accountId, status }: WebhookFilter): PageStatement {
       ])
       .where('id', '<=', p.newestId)
       .$if(accountId !== null, (narrowed) => narrowed.where('account_id', '=', p.accountId as bigint))
-      .$if(status !== null && accountId === null, (narrowed) =>
-        narrowed.where('status', '=', p.status as string),
-      )
+      .$if(publicId !== null, (narrowed) => narrowed.where('public_id', '=', p.publicId as string))
+      .$if(isFailing, (narrowed) => narrowed.where(sql<boolean>`failures > 0 and status || '' = 'enabled'`))
+      .$if(hasStatus && accountId === null, (narrowed) => narrowed.where('status', '=', p.status as string))
       // The expression keeps the planner from using the index on the status. The index on the account is better,
       // because an account has at most `webhooksMax` webhooks.
-      .$if(status !== null && accountId !== null, (narrowed) =>
+      .$if(hasStatus && accountId !== null, (narrowed) =>
         narrowed.where(sql<boolean>`status || '' = ${p.status}`),
       )
       .orderBy('id', 'desc')

@@ -138,7 +138,7 @@ async function listWebhooks(
   limit: number,
   newestId: bigint | null,
 ) {
-  const filter = { accountId, status: null };
+  const filter = { accountId, status: null, publicId: null };
   const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
   const rows = await database.read(selectWebhookPage(filter), { ...filter, ...range });
   const webhooks = rows.slice(0, limit).map((row) => toWebhook(row, ids));

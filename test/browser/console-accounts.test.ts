@@ -31,6 +31,10 @@ describe('accounts and keys in the console', { skip }, () => {
     assert.match(key, /^as_stg_[0-9A-Za-z]{28}$/);
     const answer = await request(key, '/pets');
     assert.equal(answer.headers.get('x-ratelimit-limit'), '500');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
+    assert.equal(await page.getByLabel('The key', { exact: true }).textContent(), key);
     await page.getByRole('button', { name: 'I have copied the key' }).click();
     await page.getByText('Warehouse').waitFor();
     assert.ok(!(await page.content()).includes(key));
@@ -84,6 +88,49 @@ describe('accounts and keys in the console', { skip }, () => {
         rows.some((row) => row.includes(`account.${action}`) && row.includes('console mira in console_')),
         action,
       );
+  });
+
+  test('an operator deletes an account after typing its name', async (t) => {
+    const { page, open, createKey, request, clock } = await openDesk(t, browser);
+    const key = await createKey('free', undefined, { account: 'Happy Paws' });
+    await open('accounts/Happy%20Paws', 'Happy Paws');
+    await page.getByRole('button', { name: 'Delete' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Type the name of the account').fill('Happy');
+    await dialog.getByRole('button', { name: 'Delete Happy Paws' }).click();
+    await dialog.getByText('confirm: type the name of the account, "Happy Paws"').waitFor();
+    await dialog.getByLabel('Type the name of the account').fill('Happy Paws');
+    await dialog.getByRole('button', { name: 'Delete Happy Paws' }).click();
+    await page.getByText('The account is deleted with 1 key, 0 webhooks, 0 open holds.').waitFor();
+    await page.getByText('No account on this page matches.').waitFor();
+    clock.advance(10_000);
+    assert.equal((await request(key, '/pets')).status, 401);
+    await open('audit', 'Audit log');
+    await page.getByRole('cell', { name: 'account.deleted' }).waitFor();
+    assert.ok(!(await page.content()).includes('Happy Paws'));
+  });
+
+  test('accounts are found by the start of their name, and ordered by their requests', async (t) => {
+    const { page, open, createKey, openFile, clock } = await openDesk(t, browser);
+    for (const account of ['Acme Zoo', 'Happy Paws', 'Zoo']) await createKey('free', undefined, { account });
+    const hour = clock.now() - (clock.now() % 3_600_000);
+    openFile().exec(`insert into usage_hours values (2, ${hour}, 70, 0, 9), (3, ${hour}, 50, 20, 0)`);
+    await open('accounts', 'Accounts');
+    const names = () => page.locator('td:first-child').allTextContents();
+    await page.getByLabel('Name begins with').fill('ACME');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('cell', { name: 'Zoo', exact: true }).waitFor({ state: 'detached' });
+    assert.deepEqual(await names(), ['Acme Zoo']);
+    for (const [sort, expected] of [
+      ['requests', ['Happy Paws', 'Zoo']],
+      ['refused', ['Zoo', 'Happy Paws']],
+      ['errors', ['Happy Paws', 'Zoo']],
+    ] as const) {
+      await open(`accounts?sort=${sort}`, 'Accounts');
+      await page.getByRole('cell', { name: expected[0], exact: true }).waitFor();
+      assert.deepEqual(await names(), expected, sort);
+    }
+    await page.getByRole('cell', { name: '70' }).waitFor();
   });
 
   test('an operator sets limits for one account and lets its windows begin anew', async (t) => {
@@ -165,6 +212,17 @@ describe('accounts and keys in the console', { skip }, () => {
     assert.equal(await rows.count(), 2);
     await open('audit', 'Audit log');
     await page.getByRole('cell', { name: 'ban.lifted' }).waitFor();
+    await page.getByLabel('Who').fill('nobody');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('No changes found.').waitFor();
+    for (const [query, rows] of [
+      ['actor=mira', 2],
+      ['actor=mira&since=2027-01-02T12:00', 2],
+      ['actor=mira&until=2027-01-02T12:00', 0],
+    ] as const) {
+      await open(`audit?${query}`, 'Audit log');
+      assert.equal(await page.getByRole('row').count(), rows, query);
+    }
   });
 
   test('the time until a window resets is computed from the clock of the service, not of the browser', async (t) => {

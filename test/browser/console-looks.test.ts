@@ -39,10 +39,10 @@ describe('the pages of the console', { skip }, () => {
 });
 
 const looks = [
-  { size: 'screen', viewport: { width: 1280, height: 900 }, colorScheme: 'light', isJudged: true },
-  { size: 'screen', viewport: { width: 1280, height: 900 }, colorScheme: 'dark', isJudged: false },
-  { size: 'phone', viewport: { width: 320, height: 844 }, colorScheme: 'light', isJudged: false },
-  { size: 'phone', viewport: { width: 320, height: 844 }, colorScheme: 'dark', isJudged: true },
+  { size: 'screen', viewport: { width: 1440, height: 900 }, colorScheme: 'light', isJudged: true },
+  { size: 'screen', viewport: { width: 1440, height: 900 }, colorScheme: 'dark', isJudged: false },
+  { size: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'light', isJudged: false },
+  { size: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'dark', isJudged: true },
 ] as const;
 
 /** Checks an open page in each size and colour scheme. axe-core runs once for each size and each scheme. */

@@ -69,11 +69,12 @@ export async function furnish({
     { name: 'bans', address: 'bans', heading: 'Bans' },
     { name: 'requests', address: 'requests', heading: 'Failed requests' },
     { name: 'animals', address: 'animals', heading: 'Animals' },
-    { name: 'search', address: 'animals?name=e', heading: 'Animals' },
+    { name: 'users', address: 'accounts?sort=requests', heading: 'Accounts' },
     { name: 'animal', address: 'animals/1', heading: 'Animal 1' },
     { name: 'categories', address: 'categories', heading: 'Category names' },
     { name: 'orders', address: 'orders', heading: 'Orders' },
     { name: 'webhooks', address: 'webhooks', heading: 'Webhooks' },
+    { name: 'webhook', address: 'webhooks/wh_8tKq2ZmX0aLr5VnC', heading: 'wh_8tKq2ZmX0aLr5VnC' },
     {
       name: 'no-webhooks',
       address: 'webhooks?account=%C3%89lodie%E2%80%99s%20reptiles%20%26%20friends',

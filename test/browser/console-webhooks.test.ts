@@ -46,7 +46,10 @@ describe('webhooks in the console', { skip }, () => {
     await furnishWebhooks(desk);
     await open('webhooks', 'Webhooks');
     const [, newest = '', oldest = ''] = await page.getByRole('row').allTextContents();
-    assert.match(newest, /https:\/\/acme\.example\/hook.*wh_9.*Acme Zoo.*disabled.*at the end.*none yet/s);
+    assert.match(
+      newest,
+      /https:\/\/acme\.example\/hook.*wh_9.*Acme Zoo.*disabled by its account.*at the end.*none yet/s,
+    );
     assert.match(oldest, /paws\.example.*wh_8.*Happy Paws.*enabled.*3 events, .*503.*2027-01-02 11:58:00Z/s);
     assert.ok(!(await page.content()).includes('whsec_'));
     await page.getByLabel('Account').fill('Acme Zoo');
@@ -85,7 +88,9 @@ describe('webhooks in the console', { skip }, () => {
       ['webhook.enabled', other],
     ] as const)
       assert.ok(
-        rows.some((row) => row.includes(`${action}${id}`) && row.includes('console mira in console_')),
+        rows.some(
+          (row) => row.includes(action) && row.includes(id) && row.includes('console mira in console_'),
+        ),
         `${action}: ${rows}`,
       );
   });
@@ -125,6 +130,45 @@ describe('webhooks in the console', { skip }, () => {
       .getByText(/id of an event that this service returned/)
       .waitFor();
     assert.deepEqual(read(other), { status: 'disabled', position: 2 });
+  });
+
+  test('the page of a webhook shows its attempts and sends one event again, and failing webhooks are filtered', async (t) => {
+    const desk = await openDesk(t, browser);
+    const { page, open, openFile, store } = desk;
+    await furnishWebhooks(desk);
+    const file = openFile();
+    file.exec(`update webhooks set failures = 3 where public_id = '${one}';
+      insert into webhook_attempts (webhook_id, message_id, at_ms, result, duration_ms)
+      values (1, 'evt_0000000000000001', unixepoch() * 1000, '503', 1234)`);
+    await open('webhooks', 'Webhooks');
+    await page.getByLabel('Status').selectOption('failing');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('link', { name: other }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: one }).click();
+    await page.getByRole('heading', { name: one }).waitFor();
+    await page.getByRole('cell', { name: '1.23 s' }).waitFor();
+    const [second = ''] = /evt_\w{16}/.exec((await page.locator('dl').textContent()) ?? '') ?? [];
+    const send = async (event: string) => {
+      await page.getByLabel(/^Event id/).fill(event);
+      await page.getByRole('dialog').getByRole('button', { name: 'Send the event' }).click();
+    };
+    await page.getByRole('button', { name: 'Send an event' }).click();
+    await send('evt_0000000000000001');
+    await page
+      .getByRole('alert')
+      .getByText(/must be the id of an event that this service returned/)
+      .waitFor();
+    await send(second);
+    await page.getByText('The event is sent again within seconds.').waitFor();
+    assert.deepEqual(
+      file
+        .prepare('select position from webhook_requests')
+        .all()
+        .map((row) => ({ ...row })),
+      [{ position: 2 }],
+    );
+    const [entry] = (await store.audit.list({ limit: 1 })).entries;
+    assert.deepEqual([entry?.action, entry?.subject], ['webhook.sent', one]);
   });
 
   test('the dialog says that a webhook whose next event is deleted must be replayed before it is enabled', async (t) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { startConsole } from '../operator/console-browser.ts';
@@ -50,17 +51,36 @@ describe('the console in a browser', { skip }, () => {
     await again.getByText('npx animal-store console').waitFor();
   });
 
-  test('an operator finds an animal by a part of its name, renames it and deletes it', async (t) => {
-    const { page, open, store, importPets } = await openDesk(t, browser);
-    await importPets(3);
-    const { id } = await store.catalogue.add({ name: 'Happy Paw', categoryId: 9223372036854775807n });
+  test('the address that a visitor wanted is shown after the sign-in, in another tab too', async (t) => {
+    const { consoleUrl, makeLink } = await startConsole(t);
+    const context = await browser.newContext();
+    t.after(() => context.close());
+    const page = await context.newPage();
+    await page.goto(`${consoleUrl}#/audit?actor=mira`);
+    await page.getByText('npx animal-store console').waitFor();
+    const other = await context.newPage();
+    await other.goto(`${consoleUrl}#sign-in=${await makeLink()}`);
+    await other.getByRole('heading', { name: 'Audit log' }).waitFor();
+    assert.equal(new URL(other.url()).hash, '#/audit?actor=mira');
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await other.getByText('You are signed out.').waitFor();
+    await other.goto(`${consoleUrl}#sign-in=${await makeLink()}`);
+    await other.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+
+  test('an operator adds an animal, opens it by its number, renames it and deletes it', async (t) => {
+    const { page, open, store } = await openDesk(t, browser);
     await open('animals', 'Animals');
-    await page.getByLabel('Name contains').fill('PAW');
-    await page.getByRole('button', { name: 'Show' }).click();
-    await page
-      .getByText('1 animal found. Searched the newest 4 animals with the chosen status and category.')
-      .waitFor();
-    await page.getByRole('link', { name: String(id), exact: true }).click();
+    await page.getByRole('button', { name: 'Add an animal' }).click();
+    await page.getByLabel('Name').fill('Happy Paw');
+    await page.getByRole('dialog').getByLabel('Category').fill('9223372036854775807');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add the animal' }).click();
+    await page.getByText('The animal 1 is added.').waitFor();
+    const id = 1n;
+    await open('animals', 'Animals');
+    await page.getByLabel('Number').fill('1');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('heading', { name: 'Animal 1' }).waitFor();
 
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('Happy Paws');
@@ -94,8 +114,14 @@ describe('the console in a browser', { skip }, () => {
     await dialog.getByLabel('Category').fill('2');
     await store.catalogue.change(id, { name: 'Max' }, null);
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByText(/the animal has changed; get it again/).waitFor();
+    await dialog
+      .getByText(/Somebody else has changed this animal .*: name is now "Max"\. Your entries/)
+      .waitFor();
     assert.equal((await store.catalogue.get(id))?.name, 'Max');
+    assert.equal(await dialog.getByLabel('Category').inputValue(), '2');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText(`The animal ${id} is changed.`).waitFor();
+    assert.partialDeepStrictEqual(await store.catalogue.get(id), { name: 'Max', categoryId: 2n });
   });
 
   test('an operator cancels a reserved order and returns a completed order', async (t) => {
@@ -184,16 +210,39 @@ describe('the console in a browser', { skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('a list has a next page and a way back', async (t) => {
-    const { page, open, importPets } = await openDesk(t, browser);
-    await importPets(60);
+  test('a list has a next and a previous page, is sorted by a column and saved as CSV', async (t) => {
+    const { page, open, store, importPets } = await openDesk(t, browser);
+    await importPets(119);
+    await store.catalogue.add({ name: '=1+1, "Rex"', categoryId: -3n });
     await open('animals', 'Animals');
-    await page.getByRole('link', { name: 'Next page' }).click();
-    await page.getByRole('link', { name: 'First page' }).waitFor();
-    assert.equal(await page.getByRole('row').count(), 11);
-    await page.goBack();
-    await page.getByRole('link', { name: 'Next page' }).waitFor();
-    assert.equal(await page.getByRole('row').count(), 51);
+    const first = () => page.getByRole('row').nth(1).getByRole('cell').first().textContent();
+    const go = async (link: string, id: string) => {
+      await page.getByRole('link', { name: link }).click();
+      await page.getByRole('cell', { name: id, exact: true }).first().waitFor();
+      return await first();
+    };
+    assert.equal(await go('Next page', '70'), '70');
+    assert.equal(await go('Next page', '20'), '20');
+    assert.equal(await page.getByRole('link', { name: 'Next page' }).count(), 0);
+    assert.equal(await go('Previous page', '70'), '70');
+    assert.equal(await go('Previous page', '120'), '120');
+    assert.equal(await page.getByRole('link', { name: 'Previous page' }).count(), 0);
+    await go('Next page', '70');
+    assert.equal(await go('First page', '120'), '120');
+
+    await page.getByRole('button', { name: 'Number' }).click();
+    assert.equal(await first(), '71');
+    const header = page.getByRole('columnheader', { name: 'Number' });
+    assert.equal(await header.getAttribute('aria-sort'), 'ascending');
+    await page.getByRole('button', { name: 'Number' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV of this page' }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), 'animals.csv');
+    const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');
+    assert.deepEqual([lines.length, lines[0]], [52, 'id,name,categoryId,status,category']);
+    assert.equal(lines[1], `120,"'=1+1, ""Rex""",-3,available,`);
   });
 
   test('a page shows an error message with a retry button if the service does not answer', async (t) => {

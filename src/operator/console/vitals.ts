@@ -14,6 +14,8 @@ export interface Note {
   readonly requests: number;
   /** Number of requests answered with 429. */
   readonly refused: number;
+  /** Number of requests answered with any other 4xx. */
+  readonly rejected: number;
   /** Number of requests answered with 5xx. */
   readonly failed: number;
   /** The median of the response times in ms. Null without requests. */
@@ -36,6 +38,7 @@ interface Totals {
   readonly atMs: number;
   readonly requests: number;
   readonly refused: number;
+  readonly rejected: number;
   readonly failed: number;
   /** Maps a bound in seconds to the number of requests that took at most that long. */
   readonly byBound: ReadonlyMap<number, number>;
@@ -61,12 +64,13 @@ export function createVitals(registry: Registry, clock: Clock): Vitals {
 }
 
 async function readTotals(registry: Registry, atMs: number): Promise<Totals> {
-  const totals = { requests: 0, refused: 0, failed: 0 };
+  const totals = { requests: 0, refused: 0, rejected: 0, failed: 0 };
   for (const { labels, value } of await readValues(registry, 'requests_total')) {
     const status = Number(labels['status']);
     totals.requests += value;
     if (status === 429) totals.refused += value;
-    if (status >= 500) totals.failed += value;
+    else if (status >= 500) totals.failed += value;
+    else if (status >= 400) totals.rejected += value;
   }
   const byBound = new Map<number, number>();
   for (const { labels, value } of await readValues(registry, 'request_duration_seconds')) {
@@ -91,6 +95,7 @@ function compare(before: Totals, now: Totals): Note {
     seconds: (now.atMs - before.atMs) / secondMs,
     requests: now.requests - before.requests,
     refused: now.refused - before.refused,
+    rejected: now.rejected - before.rejected,
     failed: now.failed - before.failed,
     medianMs: findQuantile(counts, 0.5),
     slowMs: findQuantile(counts, 0.99),

@@ -5,22 +5,48 @@ import { dayMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { limitMax, type Plan, planNames, resolvePlan } from '../../../plans/plan.ts';
 import { enumField, wholeNumberField } from '../../../schema.ts';
+import { listUsageByAccount, sumUsage, usageOrders } from '../../../usage/usage.ts';
 import { webhooksMax } from '../../../webhooks/webhook.ts';
 import { defineConsoleOperation } from '../operation.ts';
 import { beforeField, pageRows, textFilter } from './fields.ts';
 import { findAccount } from './keys.ts';
 import { toShownWebhook } from './webhooks.ts';
 
-/** Returns a page of the accounts. The filter `name` matches any part of a name. */
+const noRequests = { requests: 0, refused: 0, errors: 0 };
+
+/**
+ * Returns a page of the accounts with their requests of the last 24 hours. A filter by the start of a name orders them by
+ * name. An order by a count gives one page, of the accounts with the highest counts.
+ */
 const listAccounts = defineConsoleOperation({
   method: 'GET',
   path: '/accounts',
-  query: Type.Object({ name: textFilter, before: beforeField }),
+  query: Type.Object({
+    name: textFilter,
+    sort: Type.Optional(enumField(['newest', 'name', ...usageOrders], 'The order.')),
+    before: beforeField,
+  }),
 
-  async handle({ query: { name = '', before = null } }, { accounts }) {
-    const page = await accounts.listPage({ limit: pageRows, name, newestId: before });
-    const searched = name === '' ? null : page.searched;
-    return { items: page.accounts, next: page.nextNewestId, searched };
+  async handle({ query: { name: start, sort = 'newest', before = null } }, { accounts, database, clock }) {
+    const sinceMs = clock() - dayMs;
+    const by = start === undefined ? usageOrders.find((order) => order === sort) : undefined;
+    if (by !== undefined) {
+      const used = await listUsageByAccount(database, sinceMs, by, pageRows);
+      const counts = new Map(used.map(({ account, ...rest }) => [account, rest]));
+      const found = await accounts.listNamed([...counts.keys()]);
+      return { items: found.map((item) => ({ ...item, ...counts.get(item.account) })), next: null };
+    }
+    const order = start === undefined && sort !== 'name' ? 'newest' : 'name';
+    const page = await accounts.listPage({ limit: pageRows, order, start: start ?? '', firstId: before });
+    const counts = await sumUsage(
+      database,
+      sinceMs,
+      page.accounts.map(({ id }) => id),
+    );
+    return {
+      items: page.accounts.map((item) => ({ ...item, ...(counts.get(item.id) ?? noRequests) })),
+      next: page.nextId,
+    };
   },
 });
 

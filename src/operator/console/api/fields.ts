@@ -25,6 +25,19 @@ export const textFilter = Type.Optional(
   }),
 );
 
+/** A time in UTC without its zone, to the minute, as the field of a form has it. */
+export const minuteFilter = Type.Optional(
+  Type.String({
+    pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d$',
+    rule: 'must be a time such as 2027-01-02T12:00',
+  }),
+);
+
+/** Parses a `minuteFilter` field. */
+export function readMinute(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(`${text}Z`);
+}
+
 /** Parses an `int64Text` field. Throws `invalid_body` if the value does not fit 64 bits. */
 export function readInt64(text: string, field: string): bigint {
   const value = parseCanonicalInt64(text);

@@ -4,40 +4,36 @@ import { computeEtag } from '../../../etag.ts';
 import { readOrderTime } from '../../../orders/order-rows.ts';
 import { everyAccount } from '../../../orders/orders.ts';
 import {
+  type NewPet,
+  NewPetSchema,
   type Pet,
+  type PetPatch,
   PetPatchSchema,
   PetStatusSchema,
   petInputs,
   pickPetFields,
   writePet,
 } from '../../../pets/pet.ts';
-import { searchPets } from '../../../pets/pet-search.ts';
 import { defineConsoleOperation } from '../operation.ts';
 import type { ConsoleServices } from '../services.ts';
-import { beforeField, int64Filter, int64Text, pageRows, readId, readInt64, textFilter } from './fields.ts';
+import { beforeField, int64Filter, int64Text, pageRows, readId, readInt64 } from './fields.ts';
 
 const ordersShown = 10;
 
-/** Returns a page of animals. The filter `name` matches any part of a name. */
+/** Returns a page of animals, with the inputs of the form that adds one. */
 const listPets = defineConsoleOperation({
   method: 'GET',
   path: '/pets',
   query: Type.Object({
     status: Type.Optional(PetStatusSchema),
     categoryId: int64Filter,
-    name: textFilter,
     before: beforeField,
   }),
 
-  async handle({ query: { status = null, categoryId = null, name, before = null } }, services) {
-    const { catalogue, database } = services;
+  async handle({ query: { status = null, categoryId = null, before = null } }, services) {
     const filter = { limit: pageRows, status, categoryId, newestId: before };
-    if (name !== undefined) {
-      const { pets, searched, nextNewestId } = await searchPets(database, name, filter);
-      return { items: await nameCategories(services, pets), next: nextNewestId, searched };
-    }
-    const { pets, nextNewestId } = await catalogue.list(filter);
-    return { items: await nameCategories(services, pets), next: nextNewestId, searched: null };
+    const { pets, nextNewestId } = await services.catalogue.list(filter);
+    return { items: await nameCategories(services, pets), next: nextNewestId, inputs: petInputs };
   },
 });
 
@@ -69,13 +65,33 @@ async function nameCategories({ categories }: ConsoleServices, pets: readonly Pe
   return pets.map((pet) => ({ ...pet, category: names.get(pet.categoryId) ?? null }));
 }
 
-/** The fields of a change. An int64 is a text. */
+/** The fields of a new animal, and those of a change. An int64 is a text. */
+const newFields = Object.fromEntries(
+  petInputs.map(({ field, isInt64 }) => [field, isInt64 ? int64Text() : NewPetSchema.properties[field]]),
+);
 const changedFields = Object.fromEntries(
   petInputs.map(({ field, isInt64 }) => [
     field,
     isInt64 ? Type.Optional(int64Text()) : PetPatchSchema.properties[field],
   ]),
 );
+
+/** Returns the fields of a form as fields of an animal. */
+function readPetFields(body: unknown): PetPatch {
+  const given = body as Readonly<Record<string, string | undefined>>;
+  const values = petInputs.map(({ field, isInt64 }) => {
+    const text = given[field];
+    return [field, isInt64 && text !== undefined ? readInt64(text, field) : text];
+  });
+  return pickPetFields(Object.fromEntries(values));
+}
+
+const addPet = defineConsoleOperation({
+  method: 'POST',
+  path: '/pets',
+  body: Type.Object(newFields),
+  handle: ({ body, signedIn }, { actAs }) => actAs(signedIn).addPet(readPetFields(body) as NewPet),
+});
 
 /**
  * Changes an animal. `tag` is the entity tag that the page has loaded. If the animal has changed since, the request is
@@ -88,12 +104,7 @@ const changePet = defineConsoleOperation({
 
   async handle({ params, body, signedIn }, { actAs }) {
     const id = readId(params['petId'], 'animal');
-    const given = body as Readonly<Record<string, string | undefined>>;
-    const values = petInputs.map(({ field, isInt64 }) => {
-      const text = given[field];
-      return [field, isInt64 && text !== undefined ? readInt64(text, field) : text];
-    });
-    return await actAs(signedIn).changePet(id, pickPetFields(Object.fromEntries(values)), [body.tag]);
+    return await actAs(signedIn).changePet(id, readPetFields(body), [body.tag]);
   },
 });
 
@@ -107,4 +118,4 @@ const deletePet = defineConsoleOperation({
   },
 });
 
-export const petOperations = [listPets, showPet, changePet, deletePet];
+export const petOperations = [listPets, showPet, addPet, changePet, deletePet];

@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import type { EventIds } from '../../../events/event-ids.ts';
+import { enumField } from '../../../schema.ts';
 import type { ListedWebhook } from '../../../webhooks/operator-webhooks.ts';
-import { AfterSchema, readAfter, WebhookStatusSchema, writeAfter } from '../../../webhooks/webhook.ts';
+import { AfterSchema, readAfter, writeAfter } from '../../../webhooks/webhook.ts';
 import { defineConsoleOperation } from '../operation.ts';
 import { beforeField, pageRows, textFilter } from './fields.ts';
 
@@ -16,7 +17,7 @@ const listWebhooks = defineConsoleOperation({
   path: '/webhooks',
   query: Type.Object({
     account: textFilter,
-    status: Type.Optional(WebhookStatusSchema),
+    status: Type.Optional(enumField(['enabled', 'failing', 'disabled'], 'The status.')),
     before: beforeField,
   }),
 
@@ -30,6 +31,32 @@ const listWebhooks = defineConsoleOperation({
     };
   },
 });
+
+/** Returns a webhook with its last attempts. */
+const showWebhook = defineConsoleOperation({
+  method: 'GET',
+  path: '/webhooks/{webhookId}',
+
+  async handle({ params: { webhookId = '' } }, { allWebhooks, eventIds }) {
+    const [found, oldest] = await Promise.all([allWebhooks.get(webhookId), allWebhooks.readOldest()]);
+    const attempts = found.attempts.map((attempt, index) => ({ id: index, ...attempt }));
+    return { webhook: toShownWebhook(found.webhook, eventIds), attempts, oldest: eventIds.write(oldest) };
+  },
+});
+
+/** Sends one event to a webhook again. */
+const sendEvent = defineConsoleOperation({
+  method: 'POST',
+  path: '/webhooks/{webhookId}/send',
+  body: Type.Object({ eventId: Type.String({ maxLength: 100 }) }),
+
+  async handle({ params: { webhookId = '' }, body: { eventId }, signedIn }, { actAs, eventIds }) {
+    await actAs(signedIn).allWebhooks.send(webhookId, eventId, eventIds.read(eventId) || unknownPosition);
+  },
+});
+
+/** The position of an event id that this service did not create. */
+const unknownPosition = -1n;
 
 /** Enables a webhook. Sending continues from its position. */
 const enableWebhook = defineConsoleOperation({
@@ -62,4 +89,11 @@ const replayWebhook = defineConsoleOperation({
   },
 });
 
-export const webhookOperations = [listWebhooks, enableWebhook, disableWebhook, replayWebhook];
+export const webhookOperations = [
+  listWebhooks,
+  showWebhook,
+  sendEvent,
+  enableWebhook,
+  disableWebhook,
+  replayWebhook,
+];

@@ -1,27 +1,35 @@
 import { callApi, formatQuery } from './api.js';
 import { ActDialog, useDialog } from './dialog.js';
-import { countThings, formatNumber, formatTime } from './format.js';
+import { formatNumber, formatTime } from './format.js';
 import { html } from './html.js';
 import { notify } from './notices.js';
-import { Badge, Field, Loaded, PageHead, Pager, readForm, Table } from './parts.js';
+import { Badge, Choice, Field, Loaded, PageHead, Pager, readForm, Table } from './parts.js';
 import { PlanFields, readPlan } from './plan-fields.js';
 import { useResource } from './resource.js';
 import { goTo, linkTo } from './routing.js';
 
 const parts = ['accounts'];
+const sorts = ['newest', 'name', 'requests', 'refused', 'errors'];
 
 const columns = [
   {
     title: 'Account',
+    by: 'account',
     cell: ({ account }) => html`<a class="text" href=${linkTo(['accounts', account])}>${account}</a>`,
   },
-  { title: 'Plan', cell: ({ plan }) => plan },
-  { title: 'A minute', isNumber: true, cell: ({ limits }) => formatNumber(limits.perMinute) },
-  { title: 'A day', isNumber: true, cell: ({ limits }) => formatNumber(limits.perDay) },
-  { title: 'Open holds', isNumber: true, isMinor: true, cell: ({ openHolds }) => formatNumber(openHolds) },
+  { title: 'Plan', by: 'plan', isMinor: true, cell: ({ plan }) => plan },
+  { title: 'A minute', isNumber: true, isMinor: true, cell: ({ limits }) => formatNumber(limits.perMinute) },
+  { title: 'A day', isNumber: true, isMinor: true, cell: ({ limits }) => formatNumber(limits.perDay) },
+  count('Requests', 'requests'),
+  count('Refused', 'refused'),
+  count('Errors', 'errors'),
   { title: 'State', cell: (account) => html`<${AccountState} ...${account} />` },
-  { title: 'Created', isMinor: true, cell: ({ createdAtMs }) => formatTime(createdAtMs) },
+  { title: 'Created', by: 'createdAtMs', isMinor: true, cell: ({ createdAtMs }) => formatTime(createdAtMs) },
 ];
+
+function count(title, field) {
+  return { title, by: field, isNumber: true, cell: (account) => formatNumber(account[field]) };
+}
 
 export function AccountState({ suspendedAtMs }) {
   return suspendedAtMs === null
@@ -41,22 +49,17 @@ export function Accounts({ query }) {
       <button type="button" class="main" onClick=${create}>New account</button>
     <//>
     <form class="filters" onSubmit=${search} role="search" aria-label="Find accounts" key=${formatQuery(query)}>
-      <${Field} id="name" label="Name contains">
+      <${Field} id="name" label="Name begins with">
         <input id="name" name="name" type="search" maxlength="100" value=${query.name ?? ''} />
       <//>
+      <${Choice} id="sort" label="Order" name="sort" value=${query.sort} choices=${sorts} />
       <button type="submit">Show</button>
     </form>
     <${Loaded} resource=${accounts}>
-      ${({ items, next, searched }) =>
-        html`${
-          searched !== null &&
-          html`<p role="status">
-            ${countThings(items.length, 'account')} found. Searched ${countThings(searched, 'account')}.
-            ${next === null ? ' The search is complete.' : ' There are more accounts to search.'}
-          </p>`
-        }
-          <${Table} caption="Accounts" columns=${columns} rows=${items} empty="No account on this page matches." />
-          <${Pager} parts=${parts} query=${query} next=${next} nextLabel=${searched === null ? 'Next page' : 'Search on'} />`}
+      ${({ items, next }) =>
+        html`<${Table} caption="Accounts" columns=${columns} rows=${items} empty="No account on this page matches." />
+          <${Pager} parts=${parts} query=${query} next=${next} />
+          <p class="hint">Requests, refused requests (429) and other errors are those of the last 24 hours. In their order, the list has the 50 accounts with the most.</p>`}
     <//>
     ${dialog.shown}`;
 }

@@ -1,10 +1,11 @@
-import { Category } from './animals.js';
+import { useRef } from 'preact/hooks';
+import { Category, capitalise, PetInput, readInputs } from './animals.js';
 import { callApi } from './api.js';
 import { ActDialog, useDialog } from './dialog.js';
 import { html } from './html.js';
 import { notify } from './notices.js';
 import { OrderTable } from './orders.js';
-import { Choice, Facts, Field, Loaded, PageHead, State } from './parts.js';
+import { Facts, Loaded, PageHead, State } from './parts.js';
 import { useResource } from './resource.js';
 import { goTo } from './routing.js';
 
@@ -43,15 +44,24 @@ export function Animal({ id }) {
   <//>`;
 }
 
-/** Sends only the fields that the operator has changed. */
+/**
+ * Sends only the fields that the operator has changed. If somebody else has changed the animal, the dialog says what it is
+ * now and keeps what was typed. The next attempt replaces the animal as it is then.
+ */
 function EditDialog({ pet, tag, inputs, onClose, onDone }) {
-  function act(values) {
-    const entered = inputs.map(({ field, isInt64 }) => {
-      const value = values[field] ?? '';
-      return [field, isInt64 ? value.trim() : value];
-    });
+  const seen = useRef(tag);
+  async function act(values) {
+    const given = Object.fromEntries(inputs.map(({ field }) => [field, values[field] ?? '']));
+    const entered = Object.entries(readInputs(inputs, given));
     const changed = entered.filter(([field, value]) => value !== (pet[field] ?? ''));
-    return callApi('PATCH', `/pets/${pet.id}`, { tag, ...Object.fromEntries(changed) });
+    try {
+      await callApi('PATCH', `/pets/${pet.id}`, { tag: seen.current, ...Object.fromEntries(changed) });
+    } catch (error) {
+      if (error.code !== 'precondition_failed') throw error;
+      const now = await callApi('GET', `/pets/${pet.id}`);
+      seen.current = now.tag;
+      throw new Error(describeConflict(pet, now.pet, inputs));
+    }
   }
   function finish() {
     notify(`The animal ${pet.id} is changed.`);
@@ -62,18 +72,10 @@ function EditDialog({ pet, tag, inputs, onClose, onDone }) {
   <//>`;
 }
 
-function PetInput({ input: { field, label, isInt64, choices }, value }) {
-  const id = `edit-${field}`;
-  const title = capitalise(label);
-  if (choices !== null)
-    return html`<${Choice} id=${id} label=${title} name=${field} value=${value} choices=${choices} />`;
-  return html`<${Field} id=${id} label=${title}>
-    <input id=${id} name=${field} inputmode=${isInt64 ? 'numeric' : undefined} value=${value ?? ''} />
-  <//>`;
-}
-
-function capitalise(label) {
-  return label[0].toUpperCase() + label.slice(1);
+function describeConflict(before, now, inputs) {
+  const differing = inputs.filter(({ field }) => before[field] !== now[field]);
+  const changes = differing.map(({ field, label }) => `${label} is now "${now[field] ?? ''}"`).join(', ');
+  return `Somebody else has changed this animal since you opened it${changes && `: ${changes}`}. Your entries are kept. Save again to apply the fields that you have changed, or go back to leave the animal as it is now.`;
 }
 
 function DeleteDialog({ pet, onClose }) {

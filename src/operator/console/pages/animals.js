@@ -1,6 +1,7 @@
-import { formatQuery } from './api.js';
-import { countThings, formatNumber } from './format.js';
+import { callApi, formatQuery } from './api.js';
+import { ActDialog, useDialog } from './dialog.js';
 import { html } from './html.js';
+import { notify } from './notices.js';
 import { Choice, Field, Loaded, PageHead, Pager, readForm, State, Table } from './parts.js';
 import { useResource } from './resource.js';
 import { goTo, linkTo } from './routing.js';
@@ -9,10 +10,15 @@ const petStatuses = ['available', 'pending', 'sold'];
 const parts = ['animals'];
 
 const columns = [
-  { title: 'Number', isNumber: true, cell: ({ id }) => html`<a href=${linkTo(['animals', id])}>${id}</a>` },
-  { title: 'Name', cell: ({ name }) => html`<span class="text">${name}</span>` },
-  { title: 'Category', cell: (pet) => html`<${Category} ...${pet} />` },
-  { title: 'Status', cell: ({ status }) => html`<${State} state=${status} />` },
+  {
+    title: 'Number',
+    by: 'id',
+    isNumber: true,
+    cell: ({ id }) => html`<a href=${linkTo(['animals', id])}>${id}</a>`,
+  },
+  { title: 'Name', by: 'name', cell: ({ name }) => html`<span class="text">${name}</span>` },
+  { title: 'Category', by: 'categoryId', cell: (pet) => html`<${Category} ...${pet} />` },
+  { title: 'Status', by: 'status', cell: ({ status }) => html`<${State} state=${status} />` },
 ];
 
 /** Shows the number of a category as a link to its animals, and the name of the category if it has one. */
@@ -23,23 +29,53 @@ export function Category({ categoryId, category }) {
 
 export function Animals({ query }) {
   const animals = useResource(`/pets${formatQuery(query)}`);
+  const dialog = useDialog();
+  const { inputs = [] } = animals.data ?? {};
+  const add = () => dialog.open(html`<${AddDialog} inputs=${inputs} />`);
   return html`<${PageHead} title="Animals">
+      <button type="button" class="main" disabled=${animals.data === null} onClick=${add}>Add an animal</button>
       <a class="button" href=${linkTo(['categories'])}>Category names</a>
     <//>
     <${Filters} key=${formatQuery(query)} query=${query} />
     <${Loaded} resource=${animals}>
-      ${({ items, next, searched }) =>
-        html`${searched !== null && html`<${Searched} items=${items} next=${next} searched=${searched} query=${query} />`}
-          <${Table} caption="Animals" columns=${columns} rows=${items} empty="No animal on this page matches." />
-          <${Pager} parts=${parts} query=${query} next=${next} nextLabel=${searched === null ? 'Next page' : 'Search on'} />`}
-    <//>`;
+      ${({ items, next }) =>
+        html`<${Table} caption="Animals" columns=${columns} rows=${items} empty="No animal on this page matches." />
+          <${Pager} parts=${parts} query=${query} next=${next} />`}
+    <//>
+    ${dialog.shown}`;
 }
 
-function Searched({ items, next, searched, query }) {
-  const found = `${countThings(items.length, 'animal')} found. Searched ${query.before === undefined ? 'the newest' : 'the next'} ${formatNumber(searched)} animals with the chosen status and category.`;
-  return html`<p role="status">
-    ${found} ${next === null ? 'The search is complete.' : 'There are more animals to search.'}
-  </p>`;
+function AddDialog({ inputs, onClose }) {
+  function finish({ id }) {
+    notify(`The animal ${id} is added.`);
+    goTo(['animals', id]);
+  }
+  const act = (values) => callApi('POST', '/pets', readInputs(inputs, values));
+  return html`<${ActDialog} title="Add an animal" label="Add the animal" act=${act} onDone=${finish} onClose=${onClose}>
+    ${inputs.map((input) => html`<${PetInput} key=${input.field} input=${input} />`)}
+  <//>`;
+}
+
+/** The values of the form of an animal. White space around a number does not count. */
+export function readInputs(inputs, values) {
+  const given = inputs.filter(({ field }) => values[field] !== undefined);
+  return Object.fromEntries(
+    given.map(({ field, isInt64 }) => [field, isInt64 ? values[field].trim() : values[field]]),
+  );
+}
+
+export function PetInput({ input: { field, label, isInt64, choices }, value }) {
+  const id = `edit-${field}`;
+  const title = capitalise(label);
+  if (choices !== null)
+    return html`<${Choice} id=${id} label=${title} name=${field} value=${value} choices=${choices} />`;
+  return html`<${Field} id=${id} label=${title}>
+    <input id=${id} name=${field} inputmode=${isInt64 ? 'numeric' : undefined} value=${value ?? ''} />
+  <//>`;
+}
+
+export function capitalise(label) {
+  return label[0].toUpperCase() + label.slice(1);
 }
 
 function Filters({ query }) {
@@ -57,9 +93,6 @@ function Filters({ query }) {
       <${Choice} id="status" label="Status" name="status" value=${query.status} choices=${petStatuses} all="all" />
       <${Field} id="category" label="Category">
         <input id="category" name="categoryId" inputmode="numeric" size="8" value=${query.categoryId ?? ''} />
-      <//>
-      <${Field} id="name" label="Name contains">
-        <input id="name" name="name" type="search" maxlength="255" value=${query.name ?? ''} />
       <//>
       <button type="submit">Show</button>
     </form>

@@ -8,17 +8,36 @@ import { goTo, linkTo } from './routing.js';
 const parts = ['audit'];
 
 const columns = [
-  { title: 'When', cell: ({ atMs }) => formatTime(atMs) },
+  { title: 'When', by: 'atMs', cell: ({ atMs }) => formatTime(atMs) },
+  {
+    title: 'What',
+    by: 'action',
+    cell: (entry) =>
+      html`<strong class="text">${entry.action}</strong><div class="narrow"><${Change} ...${entry} /></div>`,
+  },
+  { title: 'Of', by: 'subject', cell: (entry) => html`<${Subject} ...${entry} />` },
   {
     title: 'Who',
-    cell: ({ actorKind, actor }) =>
-      html`<span class="quiet">${actorKind}</span> <span class="text">${actor}</span>`,
+    by: 'actor',
+    isMinor: true,
+    cell: (entry) => html`<${Actor} ...${entry} />`,
   },
-  { title: 'What', cell: ({ action }) => action },
-  { title: 'Of', cell: (entry) => html`<${Subject} ...${entry} />` },
-  { title: 'Before', cell: ({ before }) => html`<code class="text">${before ?? '–'}</code>` },
-  { title: 'After', cell: ({ after }) => html`<code class="text">${after ?? '–'}</code>` },
+  { title: 'Before', isMinor: true, cell: ({ before }) => html`<code class="text">${before ?? '–'}</code>` },
+  { title: 'After', isMinor: true, cell: ({ after }) => html`<code class="text">${after ?? '–'}</code>` },
 ];
+
+function Actor({ actorKind, actor }) {
+  const [person] = actor.split(' in ');
+  return html`<span class="quiet">${actorKind}</span>${' '}<a class="text" href=${linkTo(parts, { actor: person })}>${actor}</a>`;
+}
+
+/** The author and the values of a change, for a narrow screen. */
+function Change(entry) {
+  const { before, after } = entry;
+  return html`<${Actor} ...${entry} />
+    ${before && html`<br /><span class="quiet">before</span> <code class="text">${before}</code>`}
+    ${after && html`<br /><span class="quiet">after</span> <code class="text">${after}</code>`}`;
+}
 
 function Subject({ action, subject, account }) {
   const place = action.startsWith('pet.')
@@ -42,6 +61,15 @@ export function Audit({ query }) {
         <input id="account" name="account" type="search" maxlength="100" value=${query.account ?? ''} />
       <//>
       <${Choice} id="action" label="What" name="action" value=${query.action} choices=${entries.data?.actions ?? [query.action].filter(Boolean)} all="all" />
+      <${Field} id="actor" label="Who">
+        <input id="actor" name="actor" type="search" maxlength="100" value=${query.actor ?? ''} />
+      <//>
+      <${Field} id="since" label="From (UTC)">
+        <input id="since" name="since" type="datetime-local" value=${query.since ?? ''} />
+      <//>
+      <${Field} id="until" label="Before (UTC)">
+        <input id="until" name="until" type="datetime-local" value=${query.until ?? ''} />
+      <//>
       <button type="submit">Show</button>
     </form>
     <${Loaded} resource=${entries}>

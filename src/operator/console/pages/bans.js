@@ -27,8 +27,9 @@ function BanTable({ bans, now, onChange, empty }) {
   const columns = [
     {
       title: 'Key',
-      cell: ({ id, start, name }) =>
-        html`<code title=${id}>${start}…</code>${' '}<span class="text">${name ?? ''}</span>`,
+      cell: ({ id, start, name, account }) =>
+        html`<a href=${linkTo(['accounts', account], { keysFrom: id })}><code>${start}…</code></a>
+          ${' '}<span class="text">${name ?? ''}</span>${' '}<a href=${linkTo(['requests'], { key: id })}>its requests</a>`,
     },
     {
       title: 'Account',

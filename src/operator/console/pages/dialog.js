@@ -5,9 +5,9 @@ import { Failure, readForm } from './parts.js';
 
 /**
  * A dialog in which the operator confirms an action. `act` gets the values of the form. `onDone` gets the result of
- * `act`. If `act` throws, the dialog stays open and shows the error.
+ * `act`. If `act` throws, the dialog stays open and shows the error. With `isFirm`, only its button closes the dialog.
  */
-export function ActDialog({ title, label, isDangerous, act, onDone, onClose, children }) {
+export function ActDialog({ title, label, isDangerous, isFirm, act, onDone, onClose, children }) {
   const dialog = useRef(null);
   const [failure, setFailure] = useState(null);
   const [isBusy, setBusy] = useState(false);
@@ -28,13 +28,21 @@ export function ActDialog({ title, label, isDangerous, act, onDone, onClose, chi
     }
   }
 
-  return html`<dialog ref=${dialog} onClose=${onClose} aria-labelledby="dialog-title">
+  // A browser without `closedby` closes a dialog at the second Escape, unless the key is handled.
+  const stay = (event) => isFirm && event.key === 'Escape' && event.preventDefault();
+  return html`<dialog
+    ref=${dialog}
+    closedby=${isFirm ? 'none' : undefined}
+    onKeyDown=${stay}
+    onClose=${onClose}
+    aria-labelledby="dialog-title"
+  >
     <form onSubmit=${submit}>
       <h2 id="dialog-title">${title}</h2>
       ${children}
       ${failure && html`<${Failure} failure=${failure} />`}
       <div class="acts">
-        <button type="button" onClick=${() => dialog.current?.close()}>Back</button>
+        ${!isFirm && html`<button type="button" onClick=${() => dialog.current?.close()}>Back</button>`}
         <button type="submit" class=${isDangerous ? 'danger' : 'main'} disabled=${isBusy}>${label}</button>
       </div>
     </form>

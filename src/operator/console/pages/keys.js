@@ -107,7 +107,7 @@ function IssuedDialog({ issued, onDone, onClose }) {
       button.textContent = 'Select and copy it by hand';
     }
   }
-  return html`<${ActDialog} title="The new key" label="I have copied the key" act=${async () => {}} onDone=${onDone} onClose=${onClose}>
+  return html`<${ActDialog} title="The new key" label="I have copied the key" isFirm act=${async () => {}} onDone=${onDone} onClose=${onClose}>
     <p>The key is shown only once. It is valid immediately.</p>
     <pre class="secret" tabindex="0" aria-label="The key"><code>${issued.key}</code></pre>
     <button type="button" onClick=${copy}>Copy</button>

@@ -15,8 +15,8 @@ import { Overview } from './overview.js';
 import { Failure, PageHead } from './parts.js';
 import { Requests } from './requests.js';
 import { linkTo, useRoute } from './routing.js';
-import { SignIn, takeToken } from './sign-in.js';
-import { Webhooks } from './webhooks.js';
+import { returnToPlace, SignIn, takeToken } from './sign-in.js';
+import { Webhook, Webhooks } from './webhooks.js';
 
 /** The sections, in the order of the navigation. `page` is the list of a section, `one` the page of one object. */
 const rooms = [
@@ -27,7 +27,7 @@ const rooms = [
   { path: 'animals', title: 'Animals', page: Animals, one: Animal },
   { path: 'categories', title: 'Categories', page: Categories },
   { path: 'orders', title: 'Orders', page: Orders },
-  { path: 'webhooks', title: 'Webhooks', page: Webhooks },
+  { path: 'webhooks', title: 'Webhooks', page: Webhooks, one: Webhook },
   { path: 'audit', title: 'Audit', page: Audit },
 ];
 
@@ -48,9 +48,17 @@ function App() {
     setToken(null);
     setKnown(true);
   }
+  function enter() {
+    returnToPlace();
+    look();
+  }
   function end(text) {
     setSession(null);
     setReason(text);
+  }
+  function leave() {
+    location.hash = '';
+    end('You are signed out.');
   }
   useEffect(() => {
     if (token === null) look();
@@ -68,10 +76,9 @@ function App() {
 
   if (failure !== null)
     return html`<main class="visitor"><h1>Animal Store console</h1><${Failure} failure=${failure} onRetry=${look} /></main>`;
-  if (session !== null)
-    return html`<${Frame} session=${session} onSignedOut=${() => end('You are signed out.')} />`;
+  if (session !== null) return html`<${Frame} session=${session} onSignedOut=${leave} />`;
   if (token === null && !isKnown) return html`<main class="visitor"><p role="status">Loading…</p></main>`;
-  return html`<${SignIn} key=${token} token=${token} reason=${reason} onSignedIn=${look} />`;
+  return html`<${SignIn} key=${token} token=${token} reason=${reason} onSignedIn=${enter} />`;
 }
 
 function Frame({ session, onSignedOut }) {

@@ -79,8 +79,8 @@ function Traffic({ notes, nowMs }) {
             title="Requests per second"
             times=${times}
             span=${span}
-            series=${['all', 'refused (429)', 'failed (5xx)']}
-            values=${['requests', 'refused', 'failed'].map(rate)}
+            series=${['all', 'refused (429)', 'failed (5xx)', 'rejected (other 4xx)']}
+            values=${['requests', 'refused', 'failed', 'rejected'].map(rate)}
             format=${formatRate}
           />
           <${Plot}

@@ -1,3 +1,5 @@
+import { useState } from 'preact/hooks';
+import { saveCsv } from './csv.js';
 import { html } from './html.js';
 import { linkTo } from './routing.js';
 
@@ -25,21 +27,32 @@ export function Loaded({ resource, children }) {
 }
 
 /**
- * A table. Each column is `{ title, cell(row), isNumber?, isMinor? }`. Narrow screens omit minor columns. `empty` is
- * the text for a table without rows.
+ * A table, whose rows can be saved as a CSV file. Each column is `{ title, cell(row), by?, isNumber?, isMinor? }`. A click
+ * on the title of a column with `by`, the name of a field, sorts the rows of this page. Narrow screens omit minor columns.
+ * `empty` is the text for a table without rows.
  */
 export function Table({ caption, columns, rows, empty }) {
+  const [order, setOrder] = useState({ by: null, isDown: false });
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  const sorted = order.by === null ? rows : rows.toSorted((one, other) => compare(one, other, order));
   const classOf = ({ isNumber, isMinor }) =>
     [isNumber && 'number', isMinor && 'minor'].filter(Boolean).join(' ') || undefined;
+  const head = (column) =>
+    html`<th scope="col" class=${classOf(column)} aria-sort=${describeOrder(column, order)}>
+      ${
+        column.by === undefined
+          ? column.title
+          : html`<button type="button" class="sort" onClick=${() => setOrder(nextOrder(column, order))}>${column.title}</button>`
+      }
+    </th>`;
   return html`<div class="scroll" role="group" aria-label=${caption} tabindex="0">
     <table>
       <caption class="unseen">${caption}</caption>
       <thead>
-        <tr>${columns.map((column) => html`<th scope="col" class=${classOf(column)}>${column.title}</th>`)}</tr>
+        <tr>${columns.map(head)}</tr>
       </thead>
       <tbody>
-        ${rows.map(
+        ${sorted.map(
           (row) =>
             html`<tr key=${row.id}>
               ${columns.map((column) => html`<td class=${classOf(column)}>${column.cell(row)}</td>`)}
@@ -47,18 +60,44 @@ export function Table({ caption, columns, rows, empty }) {
         )}
       </tbody>
     </table>
-  </div>`;
+  </div>
+  <button type="button" class="csv" onClick=${() => saveCsv(caption, sorted)}>CSV of this page</button>`;
 }
 
-/** Links to the next page and back to the first. */
-export function Pager({ parts, query, next, nextLabel = 'Next page' }) {
-  if (next === null && query.before === undefined) return null;
+function nextOrder({ by }, order) {
+  return { by, isDown: order.by === by && !order.isDown };
+}
+
+function describeOrder({ by }, order) {
+  if (by === undefined || by !== order.by) return undefined;
+  return order.isDown ? 'descending' : 'ascending';
+}
+
+/** Texts of digits, such as ids, are compared as numbers. */
+const texts = new Intl.Collator('en', { numeric: true });
+
+function compare(one, other, { by, isDown }) {
+  const [first, second] = isDown ? [other[by], one[by]] : [one[by], other[by]];
+  const areNumbers = typeof first === 'number' && typeof second === 'number';
+  return areNumbers ? first - second : texts.compare(first ?? '', second ?? '');
+}
+
+/**
+ * Links to the next page, the previous one and the first. The query parameter `back` has the starts of the earlier pages,
+ * because the API can only go on.
+ */
+export function Pager({ parts, query, next }) {
+  const { before, back = '', ...filters } = query;
+  if (next === null && before === undefined) return null;
+  const starts = back.split('~');
+  const last = { before: starts.at(-1), back: starts.slice(0, -1).join('~') };
   return html`<nav class="pager" aria-label="Pages">
+    ${before !== undefined && html`<a href=${linkTo(parts, filters)}>First page</a>`}
+    ${before !== undefined && html`<a rel="prev" href=${linkTo(parts, { ...filters, ...last })}>Previous page</a>`}
     ${
-      query.before !== undefined &&
-      html`<a href=${linkTo(parts, { ...query, before: undefined })}>First page</a>`
+      next !== null &&
+      html`<a rel="next" href=${linkTo(parts, { ...filters, before: next, back: before === undefined ? '' : [...starts, before].filter(Boolean).join('~') })}>Next page</a>`
     }
-    ${next !== null && html`<a rel="next" href=${linkTo(parts, { ...query, before: next })}>${nextLabel}</a>`}
   </nav>`;
 }
 

@@ -1,8 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import { formatTime } from './format.js';
 import { html } from './html.js';
 
 const height = 180;
+/** Lines differ in more than their colour. */
+const dashes = [undefined, [6, 3], [2, 3], [8, 3, 2, 3]];
 
 /** Returns the colours of the style sheet, because a canvas cannot use CSS variables. */
 function readColours(element) {
@@ -11,8 +14,14 @@ function readColours(element) {
   return {
     text: read('--plot-text'),
     grid: read('--plot-grid'),
-    lines: ['--plot-1', '--plot-2', '--plot-3'].map(read),
+    lines: ['--plot-1', '--plot-2', '--plot-3', '--plot-4'].map(read),
   };
+}
+
+/** The part of a time that differs between the marks of an axis: the hour, or the day at midnight. */
+function formatClock(seconds) {
+  const time = new Date(seconds * 1000).toISOString();
+  return time.slice(11, 16) === '00:00' ? time.slice(5, 10) : time.slice(11, 16);
 }
 
 function describeOptions(element, { series, format, span }) {
@@ -22,19 +31,22 @@ function describeOptions(element, { series, format, span }) {
     width: element.clientWidth,
     height,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-    axes: [axis, { ...axis, size: 64, values: (_, values) => values.map(format) }],
+    axes: [
+      { ...axis, values: (_, times) => times.map(formatClock) },
+      { ...axis, size: 64, values: (_, values) => values.map(format) },
+    ],
     scales: {
       x: { range: () => span.current },
       y: { range: (_, min, max) => [Math.min(0, min ?? 0), max > 0 ? max * 1.1 : 1] },
     },
     series: [
-      { label: 'Time (UTC)', value: '{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}' },
+      { label: 'Time', value: (_, seconds) => formatTime(seconds === null ? null : seconds * 1000) },
       ...series.map((label, index) => ({
         label,
         stroke: lines[index],
         width: 2,
         points: { size: 5 },
-        dash: index === 1 ? [6, 3] : index === 2 ? [2, 3] : undefined,
+        dash: dashes[index],
         value: (_, value) => format(value),
       })),
     ],

@@ -12,11 +12,26 @@ export function takeToken() {
   return token;
 }
 
+const memory = 'animal-store-wanted';
+
+/** Keeps the address that a visitor wanted to see. The link to sign in may open in another tab. */
+function rememberPlace() {
+  if (!location.hash.startsWith(mark)) localStorage.setItem(memory, location.hash);
+}
+
+/** Goes to the address that the visitor wanted before the sign-in. */
+export function returnToPlace() {
+  const wanted = localStorage.getItem(memory);
+  localStorage.removeItem(memory);
+  if (wanted) location.hash = wanted;
+}
+
 /** The page for visitors without a session. With a token from a link, it signs in automatically. */
 export function SignIn({ token, reason, onSignedIn }) {
   const [failure, setFailure] = useState(null);
   useEffect(() => {
-    if (token !== null) callApi('POST', '/sign-in', { token }).then(onSignedIn, setFailure);
+    if (token === null) rememberPlace();
+    else callApi('POST', '/sign-in', { token }).then(onSignedIn, setFailure);
   }, [token]);
 
   if (token !== null && failure === null)

@@ -1,15 +1,21 @@
 import { useState } from 'preact/hooks';
 import { callApi, formatQuery } from './api.js';
 import { ActDialog, useDialog } from './dialog.js';
-import { countThings, formatSpan, formatTime } from './format.js';
+import { countThings, formatDuration, formatSpan, formatTime } from './format.js';
 import { html } from './html.js';
 import { notify } from './notices.js';
-import { Badge, Choice, Field, Loaded, PageHead, Pager, readForm, State, Table } from './parts.js';
+import { Badge, Choice, Facts, Field, Loaded, PageHead, Pager, readForm, State, Table } from './parts.js';
 import { useResource } from './resource.js';
 import { goTo, linkTo } from './routing.js';
 
 const parts = ['webhooks'];
-const statuses = ['enabled', 'disabled'];
+const statuses = ['enabled', 'failing', 'disabled'];
+const reasons = {
+  owner: 'by its account',
+  operator: 'by an operator',
+  gone: 'because it answered 410',
+  failing: 'because it failed for days',
+};
 
 export function Webhooks({ query }) {
   const webhooks = useResource(`/webhooks${formatQuery(query)}`);
@@ -24,11 +30,73 @@ export function Webhooks({ query }) {
     <//>`;
 }
 
+/** The page of one webhook, with its last attempts. */
+export function Webhook({ id }) {
+  const found = useResource(`/webhooks/${encodeURIComponent(id)}`);
+  const dialog = useDialog();
+  const { reload } = found;
+  const columns = [
+    { title: 'When', by: 'at', cell: ({ at }) => formatTime(at) },
+    { title: 'Result', by: 'result', cell: ({ result }) => html`<${Result} result=${result} />` },
+    { title: 'Event', by: 'eventId', cell: ({ eventId }) => html`<code class="text">${eventId}</code>` },
+    {
+      title: 'Took',
+      by: 'durationMs',
+      isNumber: true,
+      isMinor: true,
+      cell: ({ durationMs }) => formatDuration(durationMs),
+    },
+  ];
+  return html`<${Loaded} resource=${found}>
+    ${({ webhook, attempts, oldest }) => {
+      const ask = askIn(dialog, oldest, reload);
+      return html`<${PageHead} title=${webhook.id}>
+          <button type="button" onClick=${ask(SendDialog, webhook)}>Send an event</button>
+          <${Acts} webhook=${webhook} ask=${ask} />
+        <//>
+        <${Facts}
+          facts=${[
+            ['URL', html`<span class="text">${webhook.url}</span>`],
+            ['Account', html`<${AccountLink} ...${webhook} />`],
+            ['Status', html`<${Status} ...${webhook} />`],
+            ['Behind', html`<${Behind} ...${webhook} />`],
+            ['Types', webhook.types.join(', ')],
+            ['Created with the key', html`<code>${webhook.keyId}</code>`],
+          ]}
+        />
+        <section aria-labelledby="attempts">
+          <h2 id="attempts">The last attempts</h2>
+          <${Table} caption="Attempts" columns=${columns} rows=${attempts} empty="No attempt in the last 7 days." />
+        </section>`;
+    }}
+  <//>
+  ${dialog.shown}`;
+}
+
+function askIn(dialog, oldest, onDone) {
+  return (Dialog, webhook) => () =>
+    dialog.open(html`<${Dialog} webhook=${webhook} oldest=${oldest} onDone=${onDone} />`);
+}
+
+function SendDialog({ webhook, onDone, onClose }) {
+  function finish() {
+    notify('The event is sent again within seconds.');
+    onDone();
+  }
+  const act = ({ eventId = '' }) =>
+    callApi('POST', `/webhooks/${webhook.id}/send`, { eventId: eventId.trim() });
+  return html`<${ActDialog} title="Send one event again" label="Send the event" act=${act} onDone=${finish} onClose=${onClose}>
+    <p><${Named} webhook=${webhook} /> It gets the event once more. Its position stays.</p>
+    <${Field} id="event-id" label="Event id (evt_…)">
+      <input id="event-id" name="eventId" maxlength="20" required />
+    <//>
+  <//>`;
+}
+
 /** A table of webhooks, with the actions for each. `oldest` is the oldest event from which a replay can start. */
 export function WebhookTable({ webhooks, oldest, onChange, empty, hasAccounts }) {
   const dialog = useDialog();
-  const ask = (Dialog, webhook) => () =>
-    dialog.open(html`<${Dialog} webhook=${webhook} oldest=${oldest} onDone=${onChange} />`);
+  const ask = askIn(dialog, oldest, onChange);
   const account = {
     title: 'Account',
     isMinor: true,
@@ -38,13 +106,13 @@ export function WebhookTable({ webhooks, oldest, onChange, empty, hasAccounts })
     {
       title: 'Webhook',
       cell: ({ id, url, account: name }) =>
-        html`<span class="text">${url}</span><br /><code class="quiet">${id}</code>
+        html`<span class="text">${url}</span><br /><a href=${linkTo([...parts, id])}><code>${id}</code></a>
           ${hasAccounts && html`<div class="narrow"><${AccountLink} account=${name} /></div>`}`,
     },
     ...(hasAccounts ? [account] : []),
-    { title: 'Status', cell: (webhook) => html`<${Status} ...${webhook} />` },
-    { title: 'Behind', cell: (webhook) => html`<${Behind} ...${webhook} />` },
-    { title: 'Last attempt', cell: (webhook) => html`<${Attempt} ...${webhook} />` },
+    { title: 'Status', by: 'status', cell: (webhook) => html`<${Status} ...${webhook} />` },
+    { title: 'Behind', by: 'eventsBehind', cell: (webhook) => html`<${Behind} ...${webhook} />` },
+    { title: 'Last attempt', by: 'lastAttemptAtMs', cell: (webhook) => html`<${Attempt} ...${webhook} />` },
     { title: 'Actions', cell: (webhook) => html`<${Acts} webhook=${webhook} ask=${ask} />` },
   ];
   return html`<${Table} caption="Webhooks" columns=${columns} rows=${webhooks} empty=${empty} />${dialog.shown}`;
@@ -54,8 +122,9 @@ function AccountLink({ account }) {
   return html`<a class="text" href=${linkTo(['accounts', account])}>${account}</a>`;
 }
 
-function Status({ status, isPaused }) {
+function Status({ status, disabledBecause, isPaused }) {
   return html`<${State} state=${status} />
+    ${disabledBecause && html`${' '}<span class="quiet">${reasons[disabledBecause]}</span>`}
     ${isPaused && html`${' '}<${Badge} kind="warn">paused: account suspended<//>`}`;
 }
 
@@ -69,9 +138,12 @@ function Behind({ after, eventsBehind, behindMs }) {
 
 function Attempt({ lastAttemptAtMs, lastResult }) {
   if (lastResult === null) return 'none yet';
-  const kind = /^2\d\d$/.test(lastResult) ? 'good' : 'bad';
-  return html`<${Badge} kind=${kind}>${lastResult}<//><br />
+  return html`<${Result} result=${lastResult} /><br />
     <span class="quiet minor">${formatTime(lastAttemptAtMs)}</span>`;
+}
+
+function Result({ result }) {
+  return html`<${Badge} kind=${/^2\d\d$/.test(result) ? 'good' : 'bad'}>${result}<//>`;
 }
 
 function Acts({ webhook, ask }) {

@@ -18,6 +18,8 @@ alter table accounts add column own_until_ms bigint;
 
 alter table accounts add column deleted_at_ms bigint;
 
+create index accounts_by_name on accounts ((lower(name) collate "C"), id);
+
 create table erasures (
   account_id bigint primary key references accounts (id)
 );
@@ -102,6 +104,8 @@ create index events_by_account_and_type on events ((cast(account_id as text) || 
 create unique index webhook_requests_by_position on webhook_requests (webhook_id, position);
 
 create index webhook_attempts_by_webhook on webhook_attempts (webhook_id, id);
+
+create index webhooks_failing on webhooks (id) where failures > 0;
 
 -- No statement reads the transaction of an event.
 alter table event_outbox drop column tx;

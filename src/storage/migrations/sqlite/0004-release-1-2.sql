@@ -18,6 +18,8 @@ alter table accounts add column own_until_ms integer;
 
 alter table accounts add column deleted_at_ms integer;
 
+create index accounts_by_name on accounts (lower(name), id);
+
 create table erasures (
   account_id integer primary key references accounts (id)
 ) strict;
@@ -96,6 +98,8 @@ create index events_by_account_and_type on events ((cast(account_id as text) || 
 create unique index webhook_requests_by_position on webhook_requests (webhook_id, position);
 
 create index webhook_attempts_by_webhook on webhook_attempts (webhook_id, id);
+
+create index webhooks_failing on webhooks (id) where failures > 0;
 
 -- Only a move from PostgreSQL adds rows.
 create table event_gaps (lost_after integer primary key, skipped_to integer not null) strict;
