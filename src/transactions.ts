@@ -9,6 +9,7 @@ import {
 import { deleteAccount } from './accounts/delete-account.ts';
 import { createAccountKey, issueFirstKey, issueKey, revokeKey, rotateKey } from './accounts/key-changes.ts';
 import { writeUses } from './accounts/key-uses.ts';
+import { recordAct } from './audit/audit-log.ts';
 import { putCategory, removeCategory } from './categories/categories.ts';
 import { deleteExpired } from './events/expire-events.ts';
 import { sequenceCopied } from './events/sequence-events.ts';
@@ -63,6 +64,7 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   openSession,
   placeOrder,
   putCategory,
+  recordAct,
   removeCategory,
   renameAccount,
   replayFirstAnswer,

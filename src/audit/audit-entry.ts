@@ -44,14 +44,19 @@ export const auditActions = [
   'pet.changed',
   'pet.deleted',
   'pets.imported',
+  'pets.exported',
   'category.changed',
   'category.deleted',
   'order.cancelled',
   'order.returned',
+  'orders.exported',
   'webhook.enabled',
   'webhook.disabled',
   'webhook.replayed',
   'webhook.sent',
+  'console.signed_in',
+  'store.backed_up',
+  'store.restored',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];
@@ -66,7 +71,7 @@ export interface Authorship {
 /** A change, as the audit log records it. `before` and `after` are JSON values and never contain a secret. */
 export interface AuditEntry {
   readonly action: AuditAction;
-  /** Id of the changed object. For an account: its name. For an import: the file name. */
+  /** Id of the changed object. For an account: its name. For an import, an export or a backup: the file name. */
   readonly subject: string;
   /** The account that the object belongs to; null if there is none. */
   readonly accountId: bigint | null;

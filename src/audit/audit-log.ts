@@ -3,12 +3,20 @@ import { type Clock, dayMs } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
 import { int64Max } from '../int64.ts';
-import { type Database, type Statement, type Steps, statement, step } from '../storage/database.ts';
+import {
+  type Database,
+  defineTransaction,
+  type Statement,
+  type Steps,
+  statement,
+  step,
+} from '../storage/database.ts';
 import {
   type Actor,
   type AuditAction,
   type AuditEntry,
   type Authorship,
+  commandActor,
   sessionMark,
 } from './audit-entry.ts';
 
@@ -92,6 +100,15 @@ export function* addAuditEntry({ actor, nowMs }: Authorship, entry: AuditEntry):
   });
 }
 
+/** Adds a row about an act that changes nothing else in the store. */
+export const recordAct = defineTransaction(
+  'recordAct',
+  function* ({ by, entry }: { readonly by: Authorship; readonly entry: AuditEntry }): Steps<void> {
+    yield* addAuditEntry(by, entry);
+  },
+  'row locks',
+);
+
 /** The audit log of a store: who changed what, and when. */
 export type Audit = ReturnType<typeof createAudit>;
 
@@ -105,6 +122,12 @@ export function createAudit(database: Database, clock: Clock) {
   }
 
   return {
+    /** Adds a row about an act of this process that changes nothing else in the store. */
+    async record(entry: Omit<AuditEntry, 'accountId' | 'before'>): Promise<void> {
+      const by = { actor: commandActor(), nowMs: clock() };
+      await database.transact(recordAct, { by, entry: { ...entry, accountId: null, before: null } });
+    },
+
     /** Returns a page, newest first. Throws OperatorError if the account does not exist. */
     async list(query: AuditQuery): Promise<AuditPage> {
       const { account, actor, action, subject, sinceMs, untilMs, limit, newestId } = query;

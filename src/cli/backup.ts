@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { commandActor } from '../audit/audit-entry.ts';
 import { OperatorError, UsageError } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
 import { toOpeningError } from '../storage/opening-error.ts';
@@ -25,6 +26,9 @@ export function addBackup(program: Command, context: CommandContext): void {
     .action(
       printing(context, async ({ force }: { readonly force: boolean }, file: string) => {
         const bytes = await backUp(context.readConfig().databaseUrl, file, force);
+        await context.withStore(({ audit }) =>
+          audit.record({ action: 'store.backed_up', subject: file, after: { bytes } }),
+        );
         return printLines(
           { file, bytes },
           `copied the store to ${file} (${formatBytes(bytes)}) and checked it`,
@@ -62,7 +66,10 @@ get 410 events_expired and must read the whole store again.`,
           databaseUrl,
           'restore works only with SQLite stores; use pg_restore for PostgreSQL',
         );
-        const { knowsGivenIds } = await restoreSqlite(store, file);
+        const { knowsGivenIds } = await restoreSqlite(store, file, {
+          actor: commandActor(),
+          nowMs: context.clock(),
+        });
         if (!knowsGivenIds) {
           const skipped = `the next ${skippedIdsUnknown} ids of each kind are skipped`;
           writeWarning(context.terminal, `the ids assigned since the backup are unknown: ${skipped}`);

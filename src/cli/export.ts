@@ -18,9 +18,16 @@ without an id adds an animal.`,
   ).option('--without-ids', 'omit the ids, for an import into another store', false);
   addExportOptions(command).action(
     printing(context, (options: ExportOptions & { readonly withoutIds: boolean }) =>
-      context.withStore(({ catalogue }) => {
+      context.withStore(({ catalogue, audit }) => {
         const columns = options.withoutIds ? petFields : ['id', ...petFields];
-        return exportRows(catalogue.listAll(), columns, 'animal', options, context.terminal);
+        return exportRows(
+          catalogue.listAll(),
+          columns,
+          'animal',
+          options,
+          context.terminal,
+          (exported, file) => audit.record({ action: 'pets.exported', subject: file, after: { exported } }),
+        );
       }),
     ),
   );

@@ -47,7 +47,8 @@ export function addExportOptions(command: Command): Command {
 }
 
 /**
- * Writes rows to standard output or to a file. A failed export leaves no file. If standard output fails, the export
+ * Writes rows to standard output or to a file. Whenever rows were read, `record` gets their number and the name of the
+ * target. A failed export leaves no file. If standard output fails, the export
  * ends without an error, because main.ts reports the failure. Throws OperatorError if the file exists and `force` is
  * false, or if the file cannot be written.
  */
@@ -57,13 +58,18 @@ export async function exportRows(
   thing: string,
   { format, output, force }: ExportOptions,
   { stdout }: Terminal,
+  record: (exported: number, file: string) => Promise<void>,
 ): Promise<Printed> {
   const chosen = format ?? formatOfEnding(output ?? '') ?? 'ndjson';
   let exported = 0;
   async function* counted() {
-    for await (const rows of batches) {
-      exported += rows.length;
-      yield rows;
+    try {
+      for await (const rows of batches) {
+        exported += rows.length;
+        yield rows;
+      }
+    } finally {
+      await record(exported, output ?? 'standard output');
     }
   }
   const text = writeRows(counted(), columns, chosen);

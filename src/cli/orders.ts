@@ -117,7 +117,9 @@ reference that begins with =, +, - or @ for a formula: import it as text.`,
       return context.withStore(async (store) => {
         const readPage = await findOrders(store, account === undefined ? {} : { account });
         const found = placedBetween(listPages(readPage), sinceMs, untilMs);
-        return exportRows(found, orderFields, 'order', options, context.terminal);
+        return exportRows(found, orderFields, 'order', options, context.terminal, (exported, file) =>
+          store.audit.record({ action: 'orders.exported', subject: file, after: { exported } }),
+        );
       });
     }),
   );

@@ -1,5 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { randomText } from '../accounts/api-key.ts';
+import { consoleActor } from '../audit/audit-entry.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
 import { type Clock, hourMs, minuteMs } from '../clock.ts';
 import { int64Max } from '../int64.ts';
 import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
@@ -70,6 +72,9 @@ export const openSession = defineTransaction(
     const madeBy = link.made_by;
     const expiresAtMs = untilMs + BigInt(sessionMs);
     yield* step(insertSession, { tokenHash, id, madeBy, createdAtMs: untilMs, expiresAtMs });
+    const signedIn = { action: 'console.signed_in', subject: id } as const;
+    const by = { actor: consoleActor(madeBy, id), nowMs };
+    yield* addAuditEntry(by, { ...signedIn, accountId: null, before: null, after: null });
     return madeBy;
   },
   'row locks',

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { addPet, readContents } from '../contracts/store-contents.ts';
-import { expectMistake, runInProcess } from '../support/command-line.ts';
+import { expectMistake, readCommand, runInProcess } from '../support/command-line.ts';
 import { makeFolder } from '../support/service.ts';
 
 /** Opens a store with two animals, in a folder that has only the files of SQLite. */
@@ -31,13 +31,14 @@ async function expectRefusal(url: string, args: readonly string[], line: RegExp)
 describe('backup', () => {
   test('copies an open store into one file and reports its size', async (t) => {
     const { url, store, file, folder } = await createWorld(t);
+    const before = await readContents(store);
     const { code, stdout, stderr } = await runInProcess(['backup', file], url);
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^copied the store to .*backup\.db \(0\.\d MiB\) and checked it\n$/);
     assert.deepEqual(await readdir(folder), ['backup.db']);
     const copy = await openDatabase(`sqlite:${file}`);
     t.after(() => copy.close());
-    assert.deepEqual(await readContents(copy), await readContents(store));
+    assert.deepEqual(await readContents(copy), before);
     assert.equal(await addPet(copy), 3n);
   });
 
@@ -50,10 +51,13 @@ describe('backup', () => {
     }
   });
 
-  test('prints one JSON value with --json', async (t) => {
+  test('prints one JSON value with --json, and stands in the audit log', async (t) => {
     const { url, file } = await createWorld(t);
     const { stdout } = await runInProcess(['backup', file, '--json'], url);
-    assert.deepEqual(JSON.parse(stdout), { file, bytes: (await stat(file)).size });
+    const { size: bytes } = await stat(file);
+    assert.deepEqual(JSON.parse(stdout), { file, bytes });
+    const [entry] = await readCommand<object[]>(['audit'], url);
+    assert.partialDeepStrictEqual(entry, { action: 'store.backed_up', subject: file, after: { bytes } });
   });
 
   test('replaces an existing file only with --force', async (t) => {

@@ -71,11 +71,8 @@ describe('export to standard output', () => {
       ['id', 'name'],
       'animal',
       { force: true, ...options },
-      {
-        stdin: Readable.from([]),
-        stdout,
-        stderr: new PassThrough(),
-      },
+      { stdin: Readable.from([]), stdout, stderr: new PassThrough() },
+      async () => undefined,
     );
 
   async function* inOneBatch(rows: readonly object[]) {
@@ -162,9 +159,11 @@ describe('export to a file', () => {
   }
 
   test('creates only that file and prints the number of animals', async (t) => {
-    const { print, output, target } = await prepare(t);
+    const { print, readJson, output, target } = await prepare(t);
     assert.equal(await print(`export --output ${output}`), `exported 2 animals to ${output}\n`);
     assert.deepEqual(await readdir(target), ['animals.ndjson']);
+    const [entry] = await readJson('audit --action pets.exported');
+    assert.partialDeepStrictEqual(entry, { subject: output, after: { exported: 2 } });
     assert.equal((await readFile(output, 'utf8')).split('\n').length, 3);
   });
 

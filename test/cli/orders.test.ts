@@ -79,4 +79,6 @@ test('orders export takes an account and a time', async (t) => {
     exported: 2,
     file: output,
   });
+  const [entry] = await readJson('audit --action orders.exported --limit 1');
+  assert.partialDeepStrictEqual(entry, { subject: output, after: { exported: 2 } });
 });

@@ -4,7 +4,7 @@ import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { runInProcess } from '../support/command-line.ts';
+import { readCommand, runInProcess } from '../support/command-line.ts';
 import { makeFolder, startService } from '../support/service.ts';
 
 /** Creates a store with a key, backs it up, and then changes it. */
@@ -53,6 +53,8 @@ test('a restored store has the content of the backup, reuses no id, and answers 
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(stdout, /^restored the store .*store\.db from .*backup\.db\n$/);
 
+  const [entry] = await readCommand<object[]>(['audit'], world.url);
+  assert.partialDeepStrictEqual(entry, { action: 'store.restored', subject: world.backup });
   const after = await startService(t, { DATABASE_URL: world.url });
   const pets = (await (await after.request(world.key, '/pets')).json()) as { id: number; name: string }[];
   assert.deepEqual(

@@ -27,14 +27,17 @@ test('the token of a link is exchanged for a cookie that is HttpOnly and SameSit
   assert.equal(((await session.json()) as { madeBy: string }).madeBy, 'mira');
 });
 
-test('a link signs in only once, even with concurrent attempts', async (t) => {
-  const { makeLink, exchange } = await startConsole(t);
+test('a link signs in only once, even with concurrent attempts, and the audit log has the sign-in', async (t) => {
+  const { makeLink, exchange, openFile } = await startConsole(t);
   const token = await makeLink();
   const statuses = (await Promise.all(Array.from({ length: 8 }, () => exchange(token)))).map(
     ({ status }) => status,
   );
   assert.deepEqual(statuses.sort(), [204, ...Array(7).fill(401)]);
   await expectRefusal(await exchange(token), 401, 'session_missing');
+  const audited = openFile().prepare("select actor from audit where action = 'console.signed_in'").all();
+  assert.deepEqual(audited.length, 1);
+  assert.match(String(audited[0]?.['actor']), /^mira in console_/);
 });
 
 test('a link expires after ten minutes', async (t) => {

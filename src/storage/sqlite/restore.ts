@@ -1,5 +1,6 @@
 import { rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
+import type { AuditAction, Authorship } from '../../audit/audit-entry.ts';
 import { OperatorError } from '../../errors.ts';
 import { compareSchema } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
@@ -30,14 +31,14 @@ type LastIds = ReadonlyMap<string, bigint>;
  * Replaces the store at `path` with a backup, in one transaction. At any moment, `path` has either the old store or
  * the new one. Ids and positions assigned since the backup are not assigned again. Every position from before the
  * restore expires, so that readers of events start again. A new store gets the permissions of the backup. The store
- * has the schema of the backup, so that an older release can use it again.
+ * has the schema of the backup, so that an older release can use it again. Its audit log says who restored it.
  *
  * Throws OperatorError, with nothing changed, in these cases:
  * - A service serves the store.
  * - The file is not a complete backup.
  * - The backup comes from a newer release.
  */
-export async function restoreSqlite(path: string, file: string): Promise<Restored> {
+export async function restoreSqlite(path: string, file: string, by: Authorship): Promise<Restored> {
   if (isServed(path))
     throw new OperatorError(
       `the database ${path} is being served, migrated or restored: stop the service first`,
@@ -50,7 +51,9 @@ export async function restoreSqlite(path: string, file: string): Promise<Restore
     removeStore(copy);
     await makeStoreFile(copy, ownerOnly);
     backupSqlite(file, copy);
-    return { knowsGivenIds: await replaceStore(copy, path) };
+    return {
+      knowsGivenIds: await replaceStore(copy, path, (raw) => recordRestore(raw, file, by)),
+    };
   } finally {
     removeStore(copy);
     release();
@@ -107,12 +110,23 @@ function skipGivenIds(raw: DatabaseSync, given: LastIds | null): void {
   const names = new Set([...own.keys(), ...(given?.keys() ?? []), 'events']);
   // Skips one more position, so that a reader that has read all events must also start again.
   for (const name of names) writeLastId(raw, name, name === 'events' ? last(name) + 1n : last(name));
-  // A store of the first release has no events.
-  if (raw.prepare("select 1 from sqlite_schema where name = 'event_horizon'").get() !== undefined) {
+  if (hasTable(raw, 'event_horizon')) {
     raw.exec('delete from events');
     raw.prepare('update event_horizon set deleted_to = ?').run(last('events') + 1n);
   }
   raw.exec('commit');
+}
+
+/** A store of an early release lacks some tables. */
+function hasTable(raw: DatabaseSync, name: string): boolean {
+  return raw.prepare('select 1 from sqlite_schema where name = ?').get(name) !== undefined;
+}
+
+function recordRestore(raw: DatabaseSync, file: string, { actor, nowMs }: Authorship): void {
+  if (!hasTable(raw, 'audit')) return;
+  raw
+    .prepare('insert into audit (at_ms, actor_kind, actor, action, subject) values (?, ?, ?, ?, ?)')
+    .run(nowMs, actor.kind, actor.name, 'store.restored' satisfies AuditAction, file);
 }
 
 function writeLastId(raw: DatabaseSync, name: string, id: bigint): void {
@@ -128,7 +142,7 @@ function writeLastId(raw: DatabaseSync, name: string, id: bigint): void {
  * final between the steps. The new store then skips them: SQLite also copies what the connection `source` writes during
  * the copy.
  */
-async function replaceStore(from: string, to: string): Promise<boolean> {
+async function replaceStore(from: string, to: string, record: (raw: DatabaseSync) => void): Promise<boolean> {
   const source = new DatabaseSync(from);
   const old = openWhileWritten(to);
   const pages = Number(source.prepare('pragma page_count').get()?.['page_count']);
@@ -136,6 +150,7 @@ async function replaceStore(from: string, to: string): Promise<boolean> {
   const progress = () => {
     const given = tryReadLastIds(old);
     skipGivenIds(source, given);
+    record(source);
     isKnown = given !== null;
   };
   try {
