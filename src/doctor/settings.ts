@@ -57,9 +57,9 @@ function listStoreRules({ environment, databaseUrl, redisUrl, webhookSecretKeys 
       'use an absolute path: sqlite:/var/lib/animal-store/animal-store.db',
     ],
     [
-      !isSqlite && /^[^?]*,|[?&]host=[^&]*,|[?&]target_session_attrs=/.test(location),
-      'DATABASE_URL names several hosts or target_session_attrs, and the driver knows only one host',
-      'name one address that always leads to the primary (docs/scaling.md)',
+      !isSqlite && /[?&]host=[^&]*,/.test(location),
+      'DATABASE_URL names several hosts in the parameter "host", which means one host here',
+      'name them before the database: postgres://user@h1:5432,h2:5432/store',
     ],
     [
       redisUrl !== null && /^rediss?:[^?]*,/.test(redisUrl),

@@ -5,6 +5,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { Kysely, PostgresDialect } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { Pool } from 'pg';
+import { commandActor } from '../../src/audit/audit-entry.ts';
 import { createFeed } from '../../src/events/feed.ts';
 import { createTail } from '../../src/events/tail.ts';
 import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
@@ -126,7 +127,7 @@ test('a backup of the first release skips the ids and positions that came after 
   for (let count = 0; count < 3; count += 1) await former.run(insertPet, pet);
   await former.close();
   const [path = '', file = ''] = [store, backup].map(({ url }) => url.replace('sqlite:', ''));
-  await restoreSqlite(path, file);
+  await restoreSqlite(path, file, { actor: commandActor(), nowMs: Date.now() });
 
   const database = await store.open();
   const feed = createFeed(database, createTail(database, Date.now));
