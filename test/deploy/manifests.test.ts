@@ -7,24 +7,27 @@ import { test } from 'node:test';
 import type { Deployment } from 'kubernetes-types/apps/v1.d.ts';
 import type { Service } from 'kubernetes-types/core/v1.d.ts';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { parseConfig, settings } from '../../src/config.ts';
 import { makeFolder } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
 const readShipped = (file: string) => readFile(join(root, 'deploy', file), 'utf8');
-const [manifests, dockerfile] = await Promise.all(
-  ['kubernetes/animal-store.yaml', 'Dockerfile'].map(readShipped),
+const [manifests, composeFile, dockerfile] = await Promise.all(
+  ['kubernetes/animal-store.yaml', 'compose.yaml', 'Dockerfile'].map(readShipped),
 );
 const [deployment, service, budget] = parseAllDocuments(manifests ?? '').map((document) =>
   document.toJS(),
 ) as [Deployment, Service, PodDisruptionBudget];
+const compose = parse(composeFile ?? '', { merge: true }) as {
+  services: Record<string, { environment?: Record<string, unknown>; stop_grace_period?: string }>;
+};
 
 /** The seconds that a shutdown takes at most after its drain. */
 const shutdownSecondsMax = 10;
 /** What the operator provides. */
 const provided = {
-  DATABASE_URL: 'postgres://animal_store@database/animal_store',
+  DATABASE_URL: 'postgres://animal_store@h1,h2/animal_store',
   WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'),
 };
 
@@ -100,4 +103,29 @@ test('the Service has only the public port of these pods, and the budget lets on
     ['http'],
   );
   assert.deepEqual(budget.spec, { maxUnavailable: 1, selector: { matchLabels: labels } });
+});
+
+test('each instance of the compose file drains before it stops, and has two databases, Sentinels and a webhook key', () => {
+  const instances = Object.entries(compose.services).filter(([name]) => name.startsWith('service-'));
+  assert.equal(instances.length, 3);
+  for (const [, { environment = {}, stop_grace_period }] of instances) {
+    const { PGPASSWORD, ...rest } = Object.fromEntries(
+      Object.entries(environment).map(([name, value]) => [
+        name,
+        String(value).replace(/^\$\{\w+:-(.*)\}$/, '$1'),
+      ]),
+    );
+    assert.match(
+      `${PGPASSWORD} ${rest['WEBHOOK_SECRET_KEY']}`,
+      /^\$\{POSTGRES_PASSWORD:\?.* \$\{WEBHOOK_SECRET_KEY:\?/,
+    );
+    const { drainMs, databaseUrl, redisUrl } = parseSettings({
+      ...rest,
+      WEBHOOK_SECRET_KEY: provided.WEBHOOK_SECRET_KEY,
+    });
+    assert.ok(drainMs / 1_000 + shutdownSecondsMax < Number.parseInt(stop_grace_period ?? '', 10));
+    const named = [...`${databaseUrl} ${redisUrl}`.matchAll(/[@/,]([a-z]+-\d):/g)].map(([, name]) => name);
+    assert.deepEqual(named, ['postgres-1', 'postgres-2', 'sentinel-1', 'sentinel-2', 'sentinel-3']);
+    for (const name of named) assert.ok(name !== undefined && name in compose.services);
+  }
 });
