@@ -217,8 +217,9 @@ describe('accounts and keys in the console', { skip }, () => {
     await page.getByText('No changes found.').waitFor();
     for (const [query, rows] of [
       ['actor=mira', 2],
-      ['actor=mira&since=2027-01-02T12:00', 2],
-      ['actor=mira&until=2027-01-02T12:00', 0],
+      ['actor=mira&since=2027-01-02T12:00:00Z', 2],
+      ['actor=mira&until=2027-01-02%2012:00', 0],
+      ['actor=mira&since=2027-01-02&until=2027-01-03', 2],
     ] as const) {
       await open(`audit?${query}`, 'Audit log');
       assert.equal(await page.getByRole('row').count(), rows, query);

@@ -18,6 +18,10 @@ describe('the pages of the console', { skip }, () => {
     const { page, open, complaints } = desk;
     for (const { name, address, heading } of await furnish(desk)) {
       await open(address, heading);
+      if (name === 'overview') {
+        desk.clock.advance(10_000);
+        await page.getByText('Requests per second', { exact: true }).waitFor();
+      }
       await look(desk, name);
     }
     await open('animals/1', 'Animal 1');

@@ -62,8 +62,8 @@ export async function furnish({
       result: '204',
     },
   ]);
+  await request(key, '/nothing');
   return [
-    { name: 'overview', address: '', heading: 'Overview' },
     { name: 'accounts', address: 'accounts', heading: 'Accounts' },
     { name: 'account', address: 'accounts/Happy%20Paws', heading: 'Happy Paws' },
     { name: 'bans', address: 'bans', heading: 'Bans' },
@@ -81,5 +81,6 @@ export async function furnish({
       heading: 'Webhooks',
     },
     { name: 'audit', address: 'audit', heading: 'Audit log' },
+    { name: 'overview', address: '', heading: 'Overview' },
   ];
 }

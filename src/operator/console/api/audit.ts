@@ -4,7 +4,7 @@ import type { ListedAuditEntry } from '../../../audit/audit-log.ts';
 import { stringifyExactJson } from '../../../exact-json.ts';
 import { enumField } from '../../../schema.ts';
 import { defineConsoleOperation } from '../operation.ts';
-import { beforeField, minuteFilter, pageRows, readMinute, textFilter } from './fields.ts';
+import { beforeField, pageRows, readTime, textFilter, timeFilter } from './fields.ts';
 
 /** Returns a page of the audit log, and all actions, which the page offers as a filter. */
 const listAuditEntries = defineConsoleOperation({
@@ -13,15 +13,15 @@ const listAuditEntries = defineConsoleOperation({
   query: Type.Object({
     account: textFilter,
     actor: textFilter,
-    since: minuteFilter,
-    until: minuteFilter,
+    since: timeFilter,
+    until: timeFilter,
     action: Type.Optional(enumField(auditActions, 'What was done.')),
     before: beforeField,
   }),
 
   async handle({ query }, { audit }) {
     const { account, actor, action, since, until, before = null } = query;
-    const times = { sinceMs: readMinute(since), untilMs: readMinute(until) };
+    const times = { sinceMs: readTime(since, 'since'), untilMs: readTime(until, 'until') };
     const filter = { account, actor, action, ...times };
     const { entries, nextId } = await audit.list({ ...filter, limit: pageRows, newestId: before });
     return { items: entries.map(toItem), next: nextId, actions: auditActions };

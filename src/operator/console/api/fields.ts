@@ -25,17 +25,20 @@ export const textFilter = Type.Optional(
   }),
 );
 
-/** A time in UTC without its zone, to the minute, as the field of a form has it. */
-export const minuteFilter = Type.Optional(
-  Type.String({
-    pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d$',
-    rule: 'must be a time such as 2027-01-02T12:00',
-  }),
+const timeRule = 'must be a time in UTC, such as 2027-01-02 12:00';
+
+/** A time in UTC as the pages write it, or only a date or a part of the time. */
+export const timeFilter = Type.Optional(
+  Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d(?:[ T]\\d\\d:\\d\\d(?::\\d\\d)?Z?)?$', rule: timeRule }),
 );
 
-/** Parses a `minuteFilter` field. */
-export function readMinute(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : Date.parse(`${text}Z`);
+/** Returns the Unix milliseconds of a `timeFilter`. Throws `invalid_parameter` if there is no such time. */
+export function readTime(text: string | undefined, field: string): number | undefined {
+  if (text === undefined) return undefined;
+  const [day = '', time = '00:00'] = text.replace('Z', '').split(/[ T]/);
+  const ms = Date.parse(`${day}T${time}Z`);
+  if (Number.isNaN(ms)) throw new AppError('invalid_parameter', `${field} ${timeRule}`);
+  return ms;
 }
 
 /** Parses an `int64Text` field. Throws `invalid_body` if the value does not fit 64 bits. */

@@ -3,10 +3,21 @@ import { ActDialog, useDialog } from './dialog.js';
 import { formatNumber, formatTime } from './format.js';
 import { html } from './html.js';
 import { notify } from './notices.js';
-import { Badge, Choice, Field, Loaded, PageHead, Pager, readForm, Table } from './parts.js';
+import {
+  AccountLink,
+  Badge,
+  Choice,
+  Field,
+  Filters,
+  Loaded,
+  PageHead,
+  Pager,
+  Table,
+  TextFilter,
+} from './parts.js';
 import { PlanFields, readPlan } from './plan-fields.js';
 import { useResource } from './resource.js';
-import { goTo, linkTo } from './routing.js';
+import { goTo } from './routing.js';
 
 const parts = ['accounts'];
 const sorts = ['newest', 'name', 'requests', 'refused', 'errors'];
@@ -15,7 +26,7 @@ const columns = [
   {
     title: 'Account',
     by: 'account',
-    cell: ({ account }) => html`<a class="text" href=${linkTo(['accounts', account])}>${account}</a>`,
+    cell: ({ account }) => html`<${AccountLink} account=${account} />`,
   },
   { title: 'Plan', by: 'plan', isMinor: true, cell: ({ plan }) => plan },
   { title: 'A minute', isNumber: true, isMinor: true, cell: ({ limits }) => formatNumber(limits.perMinute) },
@@ -40,21 +51,14 @@ export function AccountState({ suspendedAtMs }) {
 export function Accounts({ query }) {
   const accounts = useResource(`/accounts${formatQuery(query)}`);
   const dialog = useDialog();
-  function search(event) {
-    event.preventDefault();
-    goTo(parts, readForm(event.target));
-  }
   const create = () => dialog.open(html`<${CreateDialog} />`);
   return html`<${PageHead} title="Accounts">
       <button type="button" class="main" onClick=${create}>New account</button>
     <//>
-    <form class="filters" onSubmit=${search} role="search" aria-label="Find accounts" key=${formatQuery(query)}>
-      <${Field} id="name" label="Name begins with">
-        <input id="name" name="name" type="search" maxlength="100" value=${query.name ?? ''} />
-      <//>
+    <${Filters} parts=${parts} query=${query} label="Find accounts">
+      <${TextFilter} name="name" label="Name begins with" query=${query} />
       <${Choice} id="sort" label="Order" name="sort" value=${query.sort} choices=${sorts} />
-      <button type="submit">Show</button>
-    </form>
+    <//>
     <${Loaded} resource=${accounts}>
       ${({ items, next }) =>
         html`<${Table} caption="Accounts" columns=${columns} rows=${items} empty="No account on this page matches." />

@@ -2,7 +2,18 @@ import { callApi, formatQuery } from './api.js';
 import { ActDialog, useDialog } from './dialog.js';
 import { html } from './html.js';
 import { notify } from './notices.js';
-import { Choice, Field, Loaded, PageHead, Pager, readForm, State, Table } from './parts.js';
+import {
+  Choice,
+  Field,
+  Filters,
+  Loaded,
+  PageHead,
+  Pager,
+  readForm,
+  State,
+  Table,
+  TextFilter,
+} from './parts.js';
 import { useResource } from './resource.js';
 import { goTo, linkTo } from './routing.js';
 
@@ -36,7 +47,13 @@ export function Animals({ query }) {
       <button type="button" class="main" disabled=${animals.data === null} onClick=${add}>Add an animal</button>
       <a class="button" href=${linkTo(['categories'])}>Category names</a>
     <//>
-    <${Filters} key=${formatQuery(query)} query=${query} />
+    <div class="beside">
+      <${Filters} parts=${parts} query=${query} label="Filter animals">
+        <${Choice} id="status" label="Status" name="status" value=${query.status} choices=${petStatuses} all="all" />
+        <${TextFilter} name="categoryId" label="Category" query=${query} inputmode="numeric" size="8" />
+      <//>
+      <${OpenForm} />
+    </div>
     <${Loaded} resource=${animals}>
       ${({ items, next }) =>
         html`<${Table} caption="Animals" columns=${columns} rows=${items} empty="No animal on this page matches." />
@@ -78,29 +95,16 @@ export function capitalise(label) {
   return label[0].toUpperCase() + label.slice(1);
 }
 
-function Filters({ query }) {
-  function apply(event) {
-    event.preventDefault();
-    goTo(parts, readForm(event.target));
-  }
+function OpenForm() {
   function openOne(event) {
     event.preventDefault();
     const { id } = readForm(event.target);
     if (id !== undefined) goTo(['animals', id]);
   }
-  return html`<div class="filters">
-    <form onSubmit=${apply} role="search" aria-label="Filter animals">
-      <${Choice} id="status" label="Status" name="status" value=${query.status} choices=${petStatuses} all="all" />
-      <${Field} id="category" label="Category">
-        <input id="category" name="categoryId" inputmode="numeric" size="8" value=${query.categoryId ?? ''} />
-      <//>
-      <button type="submit">Show</button>
-    </form>
-    <form onSubmit=${openOne} aria-label="Open one animal">
-      <${Field} id="number" label="Number">
-        <input id="number" name="id" inputmode="numeric" size="8" />
-      <//>
-      <button type="submit">Open</button>
-    </form>
-  </div>`;
+  return html`<form class="filters" onSubmit=${openOne} aria-label="Open one animal">
+    <${Field} id="number" label="Number">
+      <input id="number" name="id" inputmode="numeric" size="8" />
+    <//>
+    <button type="submit">Open</button>
+  </form>`;
 }

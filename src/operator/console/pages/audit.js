@@ -1,19 +1,19 @@
 import { formatQuery } from './api.js';
 import { formatTime } from './format.js';
 import { html } from './html.js';
-import { Choice, Field, Loaded, PageHead, Pager, readForm, Table } from './parts.js';
+import { Choice, Filters, isDeleted, Loaded, PageHead, Pager, Table, TextFilter } from './parts.js';
 import { useResource } from './resource.js';
-import { goTo, linkTo } from './routing.js';
+import { linkTo } from './routing.js';
 
 const parts = ['audit'];
 
 const columns = [
-  { title: 'When', by: 'atMs', cell: ({ atMs }) => formatTime(atMs) },
+  { title: 'When', isTime: true, by: 'atMs', cell: ({ atMs }) => formatTime(atMs) },
   {
     title: 'What',
     by: 'action',
     cell: (entry) =>
-      html`<strong class="text">${entry.action}</strong><div class="narrow"><${Change} ...${entry} /></div>`,
+      html`<strong>${entry.action}</strong><div class="narrow"><${Change} ...${entry} /></div>`,
   },
   { title: 'Of', by: 'subject', cell: (entry) => html`<${Subject} ...${entry} />` },
   {
@@ -42,7 +42,7 @@ function Change(entry) {
 function Subject({ action, subject, account }) {
   const place = action.startsWith('pet.')
     ? ['animals', subject]
-    : account && !action.startsWith('order.')
+    : account && !isDeleted(account) && !action.startsWith('order.')
       ? ['accounts', account]
       : null;
   const text = html`<span class="text">${subject}</span>`;
@@ -51,27 +51,14 @@ function Subject({ action, subject, account }) {
 
 export function Audit({ query }) {
   const entries = useResource(`/audit${formatQuery(query)}`);
-  function apply(event) {
-    event.preventDefault();
-    goTo(parts, readForm(event.target));
-  }
   return html`<${PageHead} title="Audit log" />
-    <form class="filters" onSubmit=${apply} role="search" aria-label="Filter the audit log" key=${formatQuery(query)}>
-      <${Field} id="account" label="Account">
-        <input id="account" name="account" type="search" maxlength="100" value=${query.account ?? ''} />
-      <//>
+    <${Filters} parts=${parts} query=${query} label="Filter the audit log">
+      <${TextFilter} name="account" label="Account" query=${query} />
       <${Choice} id="action" label="What" name="action" value=${query.action} choices=${entries.data?.actions ?? [query.action].filter(Boolean)} all="all" />
-      <${Field} id="actor" label="Who">
-        <input id="actor" name="actor" type="search" maxlength="100" value=${query.actor ?? ''} />
-      <//>
-      <${Field} id="since" label="From (UTC)">
-        <input id="since" name="since" type="datetime-local" value=${query.since ?? ''} />
-      <//>
-      <${Field} id="until" label="Before (UTC)">
-        <input id="until" name="until" type="datetime-local" value=${query.until ?? ''} />
-      <//>
-      <button type="submit">Show</button>
-    </form>
+      <${TextFilter} name="actor" label="Who" query=${query} />
+      <${TextFilter} name="since" label="From" query=${query} placeholder="2027-01-02 12:00" size="18" />
+      <${TextFilter} name="until" label="Before" query=${query} placeholder="2027-01-03" size="18" />
+    <//>
     <${Loaded} resource=${entries}>
       ${({ items, next }) =>
         html`<${Table} caption="Audit log" columns=${columns} rows=${items} empty="No changes found." />

@@ -3,7 +3,7 @@ import { useDialog } from './dialog.js';
 import { formatTime, formatTimeLeft } from './format.js';
 import { html } from './html.js';
 import { LiftDialog } from './keys.js';
-import { Badge, Loaded, PageHead, Pager, Table } from './parts.js';
+import { AccountLink, Badge, Loaded, PageHead, Pager, Table } from './parts.js';
 import { useResource, useTime } from './resource.js';
 import { linkTo } from './routing.js';
 
@@ -33,7 +33,7 @@ function BanTable({ bans, now, onChange, empty }) {
     },
     {
       title: 'Account',
-      cell: ({ account }) => html`<a class="text" href=${linkTo(['accounts', account])}>${account}</a>`,
+      cell: ({ account }) => html`<${AccountLink} account=${account} />`,
     },
     { title: 'Banned since', isMinor: true, cell: ({ beganAtMs }) => formatTime(beganAtMs) },
     { title: 'Ban ends', cell: (ban) => html`<${TimeLeft} ban=${ban} now=${now} />` },

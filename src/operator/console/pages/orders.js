@@ -3,9 +3,9 @@ import { ActDialog, useDialog } from './dialog.js';
 import { formatTime, formatTimeLeft } from './format.js';
 import { html } from './html.js';
 import { notify } from './notices.js';
-import { Choice, Field, Loaded, PageHead, Pager, readForm, State, Table } from './parts.js';
+import { AccountLink, Choice, Filters, Loaded, PageHead, Pager, State, Table, TextFilter } from './parts.js';
 import { useResource, useTime } from './resource.js';
-import { goTo, linkTo } from './routing.js';
+import { linkTo } from './routing.js';
 
 const parts = ['orders'];
 const statuses = ['reserved', 'completed', 'cancelled', 'expired', 'returned'];
@@ -27,7 +27,12 @@ const acts = {
 export function Orders({ query }) {
   const orders = useResource(`/orders${formatQuery(query)}`);
   return html`<${PageHead} title="Orders" />
-    <${Filters} key=${formatQuery(query)} query=${query} />
+    <${Filters} parts=${parts} query=${query} label="Filter orders">
+      <${Choice} id="status" label="Status" name="status" value=${query.status} choices=${statuses} all="all" />
+      <${TextFilter} name="petId" label="Animal" query=${query} inputmode="numeric" size="8" />
+      <${TextFilter} name="account" label="Account" query=${query} />
+      <${TextFilter} name="reference" label="Reference" query=${query} />
+    <//>
     <${Loaded} resource=${orders}>
       ${({ items, next }, now) =>
         html`<${OrderTable} orders=${items} now=${now} onChange=${orders.reload} empty="No order on this page matches." />
@@ -53,7 +58,7 @@ export function OrderTable({ orders, now, onChange, empty }) {
     { title: 'Time left', cell: (order) => html`<${TimeLeft} order=${order} now=${now} />` },
     {
       title: 'Account',
-      cell: ({ account }) => html`<a class="text" href=${linkTo(['accounts', account])}>${account}</a>`,
+      cell: ({ account }) => html`<${AccountLink} account=${account} />`,
     },
     {
       title: 'Reference',
@@ -99,24 +104,4 @@ function CloseDialog({ order, onDone, onClose }) {
       be undone.
     </p>
   <//>`;
-}
-
-function Filters({ query }) {
-  function apply(event) {
-    event.preventDefault();
-    goTo(parts, readForm(event.target));
-  }
-  return html`<form class="filters" onSubmit=${apply} role="search" aria-label="Filter orders">
-    <${Choice} id="status" label="Status" name="status" value=${query.status} choices=${statuses} all="all" />
-    <${Field} id="pet" label="Animal">
-      <input id="pet" name="petId" inputmode="numeric" size="8" value=${query.petId ?? ''} />
-    <//>
-    <${Field} id="account" label="Account">
-      <input id="account" name="account" type="search" maxlength="200" value=${query.account ?? ''} />
-    <//>
-    <${Field} id="reference" label="Reference">
-      <input id="reference" name="reference" type="search" maxlength="255" value=${query.reference ?? ''} />
-    <//>
-    <button type="submit">Show</button>
-  </form>`;
 }

@@ -1,7 +1,7 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { saveCsv } from './csv.js';
 import { html } from './html.js';
-import { linkTo } from './routing.js';
+import { goTo, linkTo } from './routing.js';
 
 /** The heading of a page. `children` are its buttons. */
 export function PageHead({ title, children }) {
@@ -27,7 +27,7 @@ export function Loaded({ resource, children }) {
 }
 
 /**
- * A table, whose rows can be saved as a CSV file. Each column is `{ title, cell(row), by?, isNumber?, isMinor? }`. A click
+ * A table, whose rows can be saved as a CSV file. Each column is `{ title, cell(row), by?, isNumber?, isTime?, isMinor? }`. A click
  * on the title of a column with `by`, the name of a field, sorts the rows of this page. Narrow screens omit minor columns.
  * `empty` is the text for a table without rows.
  */
@@ -35,8 +35,8 @@ export function Table({ caption, columns, rows, empty }) {
   const [order, setOrder] = useState({ by: null, isDown: false });
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const sorted = order.by === null ? rows : rows.toSorted((one, other) => compare(one, other, order));
-  const classOf = ({ isNumber, isMinor }) =>
-    [isNumber && 'number', isMinor && 'minor'].filter(Boolean).join(' ') || undefined;
+  const classOf = ({ isNumber, isTime, isMinor }) =>
+    [isNumber && 'number', isTime && 'time', isMinor && 'minor'].filter(Boolean).join(' ') || undefined;
   const head = (column) =>
     html`<th scope="col" class=${classOf(column)} aria-sort=${describeOrder(column, order)}>
       ${
@@ -101,6 +101,18 @@ export function Pager({ parts, query, next }) {
   </nav>`;
 }
 
+/** A link to an account. A deleted account has no page. */
+export function AccountLink({ account }) {
+  if (account === null) return '–';
+  if (isDeleted(account)) return html`<span class="quiet">${account}</span>`;
+  return html`<a class="text" href=${linkTo(['accounts', account])}>${account}</a>`;
+}
+
+/** True for the name of a deleted account. No other account may have such a name. */
+export function isDeleted(account) {
+  return /^deleted-\d+$/.test(account);
+}
+
 /** A word in a colour. `kind` is `good`, `warn`, `bad` or empty. */
 export function Badge({ kind, children }) {
   return html`<span class=${`badge ${kind ?? ''}`}>${children}</span>`;
@@ -137,6 +149,39 @@ export function Field({ id, label, hint, children }) {
     ${children}
     ${hint && html`<p class="hint" id=${`${id}-hint`}>${hint}</p>`}
   </div>`;
+}
+
+const isWide = matchMedia('(width >= 48rem)');
+
+/**
+ * The filters of a list, which "Show" writes into the address. A narrow screen shows them only on demand, because the list
+ * matters first.
+ */
+export function Filters({ parts, query, label, children }) {
+  function apply(event) {
+    event.preventDefault();
+    goTo(parts, readForm(event.target));
+  }
+  const [isOpen, setOpen] = useState(isWide.matches);
+  useEffect(() => {
+    const follow = () => setOpen(isWide.matches);
+    isWide.addEventListener('change', follow);
+    return () => isWide.removeEventListener('change', follow);
+  }, []);
+  return html`<details class="fold" open=${isOpen} key=${JSON.stringify(query)}>
+    <summary>Filter</summary>
+    <form class="filters" onSubmit=${apply} role="search" aria-label=${label}>
+      ${children}
+      <button type="submit">Show</button>
+    </form>
+  </details>`;
+}
+
+/** A text by which a list is filtered. Other attributes belong to the input. */
+export function TextFilter({ name, label, query, ...attributes }) {
+  return html`<${Field} id=${`filter-${name}`} label=${label}>
+    <input id=${`filter-${name}`} name=${name} type="search" maxlength="255" value=${query[name] ?? ''} ...${attributes} />
+  <//>`;
 }
 
 /**

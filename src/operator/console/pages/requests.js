@@ -1,14 +1,13 @@
 import { formatQuery } from './api.js';
 import { formatDuration, formatNumber, formatTime } from './format.js';
 import { html } from './html.js';
-import { Badge, Choice, Field, Loaded, PageHead, Pager, readForm, Table } from './parts.js';
+import { AccountLink, Badge, Choice, Filters, Loaded, PageHead, Pager, Table, TextFilter } from './parts.js';
 import { useResource } from './resource.js';
-import { goTo, linkTo } from './routing.js';
 
 const parts = ['requests'];
 
 const columns = [
-  { title: 'When', cell: ({ lastAtMs }) => formatTime(lastAtMs) },
+  { title: 'When', isTime: true, cell: ({ lastAtMs }) => formatTime(lastAtMs) },
   {
     title: 'Status',
     cell: ({ status }) => html`<${Badge} kind=${status >= 500 ? 'bad' : 'warn'}>${status}<//>`,
@@ -16,8 +15,7 @@ const columns = [
   { title: 'Code', cell: ({ code }) => code ?? 'slow' },
   {
     title: 'Account',
-    cell: ({ account }) =>
-      account === null ? '–' : html`<a class="text" href=${linkTo(['accounts', account])}>${account}</a>`,
+    cell: ({ account }) => html`<${AccountLink} account=${account} />`,
   },
   { title: 'Message', cell: ({ message }) => html`<span class="text">${message ?? '–'}</span>` },
   { title: 'Times', cell: ({ times }) => formatNumber(times), isNumber: true, isMinor: true },
@@ -38,30 +36,15 @@ const columns = [
 
 export function Requests({ query }) {
   const requests = useResource(`/requests${formatQuery(query)}`);
-  function apply(event) {
-    event.preventDefault();
-    goTo(parts, readForm(event.target));
-  }
   return html`<${PageHead} title="Failed requests" />
-    <form class="filters" onSubmit=${apply} role="search" aria-label="Filter the requests" key=${formatQuery(query)}>
-      <${Field} id="account" label="Account">
-        <input id="account" name="account" type="search" maxlength="100" value=${query.account ?? ''} />
-      <//>
-      <${Field} id="key" label="Key">
-        <input id="key" name="key" type="search" maxlength="100" value=${query.key ?? ''} />
-      <//>
-      <${Field} id="status" label="Status">
-        <input id="status" name="status" type="number" min="200" max="599" value=${query.status ?? ''} />
-      <//>
+    <${Filters} parts=${parts} query=${query} label="Filter the requests">
+      <${TextFilter} name="account" label="Account" query=${query} />
+      <${TextFilter} name="key" label="Key" query=${query} />
+      <${TextFilter} name="status" label="Status" query=${query} type="number" min="200" max="599" />
       <${Choice} id="code" label="Code" name="code" value=${query.code} choices=${requests.data?.codes ?? [query.code].filter(Boolean)} all="all" />
-      <${Field} id="hours" label="Last hours">
-        <input id="hours" name="hours" type="number" min="1" max="168" value=${query.hours ?? ''} />
-      <//>
-      <${Field} id="id" label="Request id">
-        <input id="id" name="id" type="search" maxlength="100" value=${query.id ?? ''} />
-      <//>
-      <button type="submit">Show</button>
-    </form>
+      <${TextFilter} name="hours" label="Last hours" query=${query} type="number" min="1" max="168" />
+      <${TextFilter} name="id" label="Request id" query=${query} />
+    <//>
     <${Loaded} resource=${requests}>
       ${({ items, next }) =>
         html`<${Table} caption="Failed requests" columns=${columns} rows=${items} empty="No request failed." />

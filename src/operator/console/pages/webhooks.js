@@ -4,9 +4,22 @@ import { ActDialog, useDialog } from './dialog.js';
 import { countThings, formatDuration, formatSpan, formatTime } from './format.js';
 import { html } from './html.js';
 import { notify } from './notices.js';
-import { Badge, Choice, Facts, Field, Loaded, PageHead, Pager, readForm, State, Table } from './parts.js';
+import {
+  AccountLink,
+  Badge,
+  Choice,
+  Facts,
+  Field,
+  Filters,
+  Loaded,
+  PageHead,
+  Pager,
+  State,
+  Table,
+  TextFilter,
+} from './parts.js';
 import { useResource } from './resource.js';
-import { goTo, linkTo } from './routing.js';
+import { linkTo } from './routing.js';
 
 const parts = ['webhooks'];
 const statuses = ['enabled', 'failing', 'disabled'];
@@ -22,7 +35,10 @@ export function Webhooks({ query }) {
   const isFiltered = query.account !== undefined || query.status !== undefined;
   const empty = isFiltered ? 'No webhook on this page matches.' : 'No account has a webhook yet.';
   return html`<${PageHead} title="Webhooks" />
-    <${Filters} key=${formatQuery(query)} query=${query} />
+    <${Filters} parts=${parts} query=${query} label="Filter webhooks">
+      <${TextFilter} name="account" label="Account" query=${query} />
+      <${Choice} id="status" label="Status" name="status" value=${query.status} choices=${statuses} all="all" />
+    <//>
     <${Loaded} resource=${webhooks}>
       ${({ items, next, oldest }) =>
         html`<${WebhookTable} webhooks=${items} oldest=${oldest} onChange=${webhooks.reload} empty=${empty} hasAccounts />
@@ -36,7 +52,7 @@ export function Webhook({ id }) {
   const dialog = useDialog();
   const { reload } = found;
   const columns = [
-    { title: 'When', by: 'at', cell: ({ at }) => formatTime(at) },
+    { title: 'When', isTime: true, by: 'at', cell: ({ at }) => formatTime(at) },
     { title: 'Result', by: 'result', cell: ({ result }) => html`<${Result} result=${result} />` },
     { title: 'Event', by: 'eventId', cell: ({ eventId }) => html`<code class="text">${eventId}</code>` },
     {
@@ -116,10 +132,6 @@ export function WebhookTable({ webhooks, oldest, onChange, empty, hasAccounts })
     { title: 'Actions', cell: (webhook) => html`<${Acts} webhook=${webhook} ask=${ask} />` },
   ];
   return html`<${Table} caption="Webhooks" columns=${columns} rows=${webhooks} empty=${empty} />${dialog.shown}`;
-}
-
-function AccountLink({ account }) {
-  return html`<a class="text" href=${linkTo(['accounts', account])}>${account}</a>`;
 }
 
 function Status({ status, disabledBecause, isPaused }) {
@@ -241,18 +253,4 @@ function ReplayDialog({ webhook, oldest, onDone, onClose }) {
       ${webhook.status === 'disabled' && ' The webhook stays disabled until you enable it.'}
     </p>
   <//>`;
-}
-
-function Filters({ query }) {
-  function apply(event) {
-    event.preventDefault();
-    goTo(parts, readForm(event.target));
-  }
-  return html`<form class="filters" onSubmit=${apply} role="search" aria-label="Filter webhooks">
-    <${Field} id="account" label="Account">
-      <input id="account" name="account" type="search" maxlength="200" value=${query.account ?? ''} />
-    <//>
-    <${Choice} id="status" label="Status" name="status" value=${query.status} choices=${statuses} all="all" />
-    <button type="submit">Show</button>
-  </form>`;
 }
