@@ -2,4 +2,4 @@
 import { serveWrites } from './storage/sqlite/thread.ts';
 import { transactions } from './transactions.ts';
 
-await serveWrites(transactions);
+serveWrites(transactions);

@@ -4,4 +4,4 @@ import { transactions } from '../../src/transactions.ts';
 import { closeHold } from '../contracts/overdue-holds-works.ts';
 import * as works from '../contracts/works.ts';
 
-await serveWrites([...transactions, closeHold, ...Object.values(works)]);
+serveWrites([...transactions, closeHold, ...Object.values(works)]);

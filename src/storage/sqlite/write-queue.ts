@@ -13,7 +13,7 @@ export interface WriteQueue {
    * the job has not begun after `writeWaitMsMax`.
    */
   add<T>(job: Job): Promise<T>;
-  /** Ends the thread when all earlier jobs are settled. Later jobs fail with `unavailable`. */
+  /** Closes the store when all earlier jobs are settled. Later jobs fail with `unavailable`. */
   close(): Promise<void>;
 }
 
