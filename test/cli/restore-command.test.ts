@@ -103,6 +103,37 @@ test('restore creates a store that does not exist, with a warning about skipped 
   assert.ok((await world.add('after', after)) > 1_000_000);
 });
 
+test('a new store has pages of 2,048 bytes, and a backup is restored whatever its page size is', async (t) => {
+  const world = await prepare(t);
+  await world.add('lost');
+  await world.service.stop();
+  const file = world.url.replace('sqlite:', '');
+  assert.equal(readPageSize(file), 2_048);
+  const older = join(world.folder, 'older.db');
+  const backup = new DatabaseSync(world.backup);
+  backup.exec(`pragma page_size = 4096; vacuum into '${older}'`);
+  backup.close();
+  assert.equal(readPageSize(older), 4_096);
+  assert.equal((await restore(world, older)).code, 0);
+  assert.equal((await runInProcess(['restore', world.backup], `sqlite:${older}`)).code, 0);
+  assert.deepEqual([file, older].map(countPets), [2, 2]);
+});
+
+function readPageSize(file: string): unknown {
+  return readOne(file, 'pragma page_size');
+}
+
+function countPets(file: string): unknown {
+  return readOne(file, 'select count(*) from pets');
+}
+
+function readOne(file: string, sql: string): unknown {
+  const store = new DatabaseSync(file, { readOnly: true });
+  const row = store.prepare(sql).get() ?? {};
+  store.close();
+  return Object.values(row)[0];
+}
+
 test('restore refuses a file that is not a backup, and leaves the store unchanged', async (t) => {
   const world = await prepare(t);
   await world.service.stop();

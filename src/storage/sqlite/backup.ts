@@ -7,12 +7,13 @@ import { openReadOnly } from './connection.ts';
 /**
  * Copies a snapshot of the store at `path` into an empty file, and checks the copy. Other connections may keep
  * writing to the store. The copy is compact and consists of one file. Blocks the thread. Does not fsync the copy; the
- * caller must. Throws OperatorError if the store cannot be read completely or the copy cannot be written.
+ * caller must. `pageBytes` is the page size of the copy, that of the store by default. Throws OperatorError if the store cannot be read completely or the copy cannot be written.
  */
-export function backupSqlite(path: string, file: string): void {
+export function backupSqlite(path: string, file: string, pageBytes?: number): void {
   requireOneName(path);
   const store = openReadOnly(path);
   try {
+    if (pageBytes !== undefined) store.exec(`pragma page_size = ${pageBytes}`);
     store.prepare('vacuum into ?').run(file);
   } catch (error) {
     rmSync(`${file}-journal`, { force: true });

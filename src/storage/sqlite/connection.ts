@@ -27,6 +27,9 @@ export const lockWaitMsMax = 30_000;
  */
 const checkpointPages = 4_000;
 
+/** The page size of a new store. A write changes pages at random places, and SQLite writes whole pages. */
+export const newPageBytes = 2_048;
+
 /**
  * Opens a file for writing. A commit is on disk before it returns (WAL with `synchronous=FULL`), and foreign keys are
  * enforced. If another process has the lock, the connection blocks its thread for up to `busyTimeoutMs`.
@@ -34,9 +37,8 @@ const checkpointPages = 4_000;
 export function openConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   try {
-    raw.exec(
-      `pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${checkpointPages}`,
-    );
+    raw.exec(`pragma page_size = ${newPageBytes}; pragma journal_mode = wal; pragma synchronous = full;
+      pragma wal_autocheckpoint = ${checkpointPages}`);
   } catch (error) {
     raw.close();
     throw error;

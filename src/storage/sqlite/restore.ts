@@ -6,7 +6,7 @@ import { compareSchema } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { backupSqlite } from './backup.ts';
 import { claimServing, isServed } from './claim-serving.ts';
-import { lockWaitMsMax, openReadOnly, repeatWhileBusy } from './connection.ts';
+import { lockWaitMsMax, newPageBytes, openReadOnly, repeatWhileBusy } from './connection.ts';
 import { makeStoreFile } from './store-file.ts';
 
 /** The result of a restore. */
@@ -50,7 +50,7 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
   try {
     removeStore(copy);
     await makeStoreFile(copy, ownerOnly);
-    backupSqlite(file, copy);
+    backupSqlite(file, copy, readPageBytes(path));
     return {
       knowsGivenIds: await replaceStore(copy, path, (raw) => recordRestore(raw, file, by)),
     };
@@ -72,6 +72,19 @@ function requireBackup(file: string): number {
       `${file} is a backup of a newer release: restore it with that release or a later one`,
     );
   return found.mode & 0o777;
+}
+
+/** Returns the page size of a store. A copy over a store in WAL mode needs the same page size. */
+function readPageBytes(path: string): number {
+  if (statSync(path).size === 0) return newPageBytes;
+  try {
+    const raw = openReadOnly(path);
+    const found = raw.prepare('pragma page_size').get()?.['page_size'];
+    raw.close();
+    return Number(found);
+  } catch {
+    return newPageBytes;
+  }
 }
 
 function readMigrations(file: string): string[] {
@@ -168,7 +181,7 @@ async function replaceStore(from: string, to: string, record: (raw: DatabaseSync
 function openWhileWritten(path: string): DatabaseSync {
   const raw = new DatabaseSync(path, { timeout: 0 });
   try {
-    raw.exec('pragma journal_mode = wal');
+    raw.exec(`pragma page_size = ${newPageBytes}; pragma journal_mode = wal`);
   } catch {
     // The last ids of the store are then unknown.
   }
