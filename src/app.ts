@@ -5,7 +5,7 @@ import { describeForeignKeys, keyEnvironmentOf } from './accounts/api-key.ts';
 import { selectAnyKey } from './accounts/key-rows.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
 import type { IssuedKey, Keyring } from './accounts/keyring.ts';
-import { type Clock, secondMs } from './clock.ts';
+import { type Clock, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import { type DeliveryOptions, deliverWebhooks } from './deliver-webhooks.ts';
 import { createEventIds } from './events/event-ids.ts';
@@ -26,6 +26,7 @@ import { exposeDroppedLines, type Log } from './observability/log.ts';
 import { createRegistry } from './observability/metrics.ts';
 import { createStoreMetrics, type StoreWatcher, watchCalls } from './observability/store-calls.ts';
 import { createStoreFaults } from './observability/store-faults.ts';
+import { exposeStoreSize } from './observability/store-size.ts';
 import { describeSharing, flushLast, lastFlushMs, type OpenCounters, openCounters } from './open-counters.ts';
 import { createOpenParts, type OpenParts } from './open-parts.ts';
 import { buildConsole } from './operator/console/console.ts';
@@ -162,7 +163,7 @@ async function drainServer(server: HttpService, drainMs: number, cut: Promise<vo
 }
 
 async function startJobs(
-  { store, clock, log, registry, counting }: Basics,
+  { store, config, clock, log, registry, counting }: Basics,
   jobs: JobRunner,
   counts: Pick<JobParts, 'flush' | 'usage' | 'failedRequests'>,
 ): Promise<void> {
@@ -180,6 +181,9 @@ async function startJobs(
   exposeWaits(registry, store.tail);
   const noteFeedLag = exposeFeedLag(registry);
   const sessions = createSessions(store.database, clock);
+  const measureStore = exposeStoreSize(registry, store.database, config.databaseUrl);
+  await measureStore();
+  jobs.start({ name: 'measure the store', everyMs: minuteMs, run: measureStore });
   for (const job of listJobs({ store, counting, ...counts, sessions, lifts, resets, noteFeedLag }))
     jobs.start(job);
 }

@@ -3,11 +3,10 @@ import { secondMs } from '../clock.ts';
 import type { Tail } from '../events/tail.ts';
 import type { WebhookLag } from '../webhooks/operator-webhooks.ts';
 import { attemptFailures } from '../webhooks/webhook.ts';
-import { expose } from './metrics.ts';
+import { expose, exposeGauge } from './metrics.ts';
 
 export function exposeWaits(registry: Registry, tail: Pick<Tail, 'count'>): void {
-  const help = 'Number of requests that wait for an event.';
-  expose(registry, { name: 'event_waits', type: 'gauge', help }, () => [{ labels: {}, value: tail.count() }]);
+  exposeGauge(registry, 'event_waits', 'Number of requests that wait for an event.', tail.count);
 }
 
 /**
@@ -17,9 +16,7 @@ export function exposeFeedLag(registry: Registry): (ms: number) => void {
   let lastMs = 0;
   const help =
     'Longest time that an event waited for its position in the feed, at the last check of this instance.';
-  expose(registry, { name: 'event_lag_seconds', type: 'gauge', help }, () => [
-    { labels: {}, value: lastMs / secondMs },
-  ]);
+  exposeGauge(registry, 'event_lag_seconds', help, () => lastMs / secondMs);
   return (ms) => {
     lastMs = Math.max(0, ms);
   };
@@ -48,9 +45,7 @@ export function exposeWebhooks(registry: Registry, isSending: () => boolean): We
     () => [...attempts].map(([result, value]) => ({ labels: { result }, value })),
   );
   const senderHelp = '1 while this instance sends to webhooks, else 0.';
-  expose(registry, { name: 'webhook_sender', type: 'gauge', help: senderHelp }, () => [
-    { labels: {}, value: Number(isSending()) },
-  ]);
+  exposeGauge(registry, 'webhook_sender', senderHelp, isSending);
   const lagHelp = 'Age of the next event to send to a webhook, for the webhooks that lag most.';
   expose(registry, { name: 'webhook_lag_seconds', type: 'gauge', help: lagHelp }, () =>
     (isSending() ? (shown?.farthest ?? []) : []).map(({ id, behindMs }) => ({
@@ -66,9 +61,7 @@ export function exposeWebhooks(registry: Registry, isSending: () => boolean): We
     })),
   );
   const unreadableHelp = 'Enabled webhooks that get no events, because no key decrypts their secrets.';
-  expose(registry, { name: 'webhook_secrets_unreadable', type: 'gauge', help: unreadableHelp }, () => [
-    { labels: {}, value: unreadable },
-  ]);
+  exposeGauge(registry, 'webhook_secrets_unreadable', unreadableHelp, () => unreadable);
 
   return {
     noteAttempt(result) {

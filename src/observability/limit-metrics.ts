@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { beginsBan, type Usage } from '../limits/rules/decision.ts';
 import { type Limits, type PlanName, planNames, resolvePlan } from '../plans/plan.ts';
-import { expose } from './metrics.ts';
+import { expose, exposeGauge } from './metrics.ts';
 
 interface Tally {
   readonly plan: PlanName | 'none';
@@ -47,15 +47,8 @@ export function exposeVerdicts(registry: Registry): (usage: Usage, limits: Limit
  * Exposes whether this instance shares its counts with the others through Redis. Call it only if Redis is configured.
  */
 export function exposeSharing(registry: Registry, isShared: () => boolean): void {
-  expose(
-    registry,
-    {
-      name: 'counters_shared',
-      type: 'gauge',
-      help: '1 while this instance counts requests together with the others, 0 while it counts alone.',
-    },
-    () => [{ labels: {}, value: Number(isShared()) }],
-  );
+  const help = '1 while this instance counts requests together with the others, 0 while it counts alone.';
+  exposeGauge(registry, 'counters_shared', help, isShared);
 }
 
 function newTally(plan: Tally['plan']): Tally {

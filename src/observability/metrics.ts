@@ -1,4 +1,5 @@
 import { type Counter, collectDefaultMetrics, Registry } from 'prom-client';
+import manifest from '../../package.json' with { type: 'json' };
 import { secondMs } from '../clock.ts';
 
 /** The prefix of the service's own metrics. Process metrics begin with `nodejs_` and `process_`. */
@@ -18,11 +19,31 @@ export interface Exposition {
   readonly help: string;
 }
 
+/** Gauges of prom-client whose names end like those of counters. */
+const misnamed = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
+
 /** Creates the registry of `/metrics`, with prom-client's metrics of the process. */
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
+  const labels = { version: manifest.version, node: process.versions.node };
+  const help = 'Always 1. The labels are the versions of the service and of Node.js.';
+  expose(registry, { name: 'build_info', type: 'gauge', help }, () => [{ labels, value: 1 }]);
   return registry;
+}
+
+/** Registers a gauge without labels. `read` returns null if there is no value. */
+export function exposeGauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => number | boolean | null,
+): void {
+  expose(registry, { name, type: 'gauge', help }, () => {
+    const value = read();
+    return value === null ? [] : [{ labels: {}, value: Number(value) }];
+  });
 }
 
 /**

@@ -55,6 +55,13 @@ export interface Dialect {
   listTexts(json: string): RawBuilder<string>;
 }
 
+/** Connections that work on a call, idle ones, and calls that wait for one. */
+export interface ConnectionCounts {
+  readonly busy: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
 /** The clauses of a page that follows an index. */
 export interface Keyset {
   readonly where: RawBuilder<boolean>;
@@ -148,6 +155,9 @@ export interface Database {
    * call.
    */
   read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
+
+  /** Returns the number of connections of this instance by state, and of the calls that wait for one. */
+  countConnections(): ConnectionCounts;
 
   /** Like `read`, but synchronous. Null on PostgreSQL, where a read takes a round trip. */
   readonly readNow:

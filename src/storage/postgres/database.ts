@@ -102,6 +102,7 @@ function connect(url: string): Database {
       return (await reads.read(toCall(statement, parameters))) as readonly R[];
     },
     readNow: null,
+    countConnections: pool.count,
     async run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
       requireOpen();
       if (!statement.waitsForNoRowLock) return pool.lend((client) => query(client, statement, parameters));

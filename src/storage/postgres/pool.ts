@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { PoolClient, PoolConfig } from 'pg';
+import type { ConnectionCounts } from '../database.ts';
 import { storeOverloaded, storeUnavailable } from '../store-unavailable.ts';
 import { createConnections } from './connections.ts';
 import { isConnectionSpoilt, repeatOnConflict, throwConnectionError } from './faults.ts';
@@ -14,6 +15,7 @@ export interface PostgresPool {
    * `waitingTasksMax` tasks already wait.
    */
   lend<T>(task: (client: PoolClient) => Promise<T>): Promise<T>;
+  count(): ConnectionCounts;
   /**
    * Waits for running tasks, at most `closeMsMax`. Tasks that are still running then fail. Closes the connections
    * without waiting for the server. Later tasks fail.
@@ -69,6 +71,11 @@ export function createPostgresPool(url: string, settings: PoolConfig = {}): Post
         running.delete(result);
       }
     },
+    count: () => ({
+      busy: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     async close() {
       if (closed) return;
       closed = true;

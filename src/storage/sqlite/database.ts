@@ -103,6 +103,7 @@ async function connect(path: string, writingThread: URL): Promise<Database> {
     engine: 'sqlite',
     read: async (statement, parameters) => readNow(statement, parameters),
     readNow,
+    countConnections: queue.count,
     run: async (statement, parameters) => queue.add(toCall(statement, parameters)),
     transact: ({ name }, input) => queue.add({ name, input }),
     async load(...rows) {

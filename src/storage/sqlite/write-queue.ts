@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import type { ConnectionCounts } from '../database.ts';
 import { storeOverloaded, storeUnavailable } from '../store-unavailable.ts';
 import type { Job } from './batch.ts';
 import { isBusy, toStorageError } from './connection.ts';
@@ -13,6 +14,8 @@ export interface WriteQueue {
    * the job has not begun after `writeWaitMsMax`.
    */
   add<T>(job: Job): Promise<T>;
+  /** Counts the connections of the store: the one that reads, and the one that writes. */
+  count(): ConnectionCounts;
   /** Closes the store when all earlier jobs are settled. Later jobs fail with `unavailable`. */
   close(): Promise<void>;
 }
@@ -75,6 +78,9 @@ export function createWriteQueue(thread: WritingThread): WriteQueue {
         setImmediate(send);
       }),
 
+    // The reading connection never waits.
+    count: () => ({ busy: Number(isRunning), idle: 2 - Number(isRunning), waiting: line.count() }),
+
     async close() {
       if (isClosed) return;
       isClosed = true;
@@ -113,6 +119,7 @@ function createLine() {
       expiry ??= setTimeout(withdraw, waitMsMax).unref();
     },
     takeAll: () => waiting.splice(0),
+    count: () => waiting.length,
     /** Puts jobs that did not get the lock back to the front. */
     putBack(jobs: readonly Waiting[], lock: Error | null): void {
       reason = lock ?? reason;
