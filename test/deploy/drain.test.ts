@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict';
-import { Agent, get } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { findPostgres } from '../support/engines.ts';
-import { amplePlan, startInstances } from '../support/instances.ts';
-import { type ServiceProcess, serveInProcess, until } from '../support/processes.ts';
-import { findFreePort, startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
+import { serveInProcess, until } from '../support/processes.ts';
 import { makeFolder, startService } from '../support/service.ts';
-
-const postgres = await findPostgres();
-const skip = postgres.skip || (await whyNoRedisServer());
 
 async function readReadiness(opsUrl: string) {
   const response = await fetch(`${opsUrl}/readyz`);
@@ -66,89 +57,4 @@ test('a second SIGTERM ends the drain of a service', async (t) => {
   );
   const { code } = await service.end('SIGTERM');
   assert.equal(code, 0);
-});
-
-/** Asks `/readyz` of both instances every 50 ms, and sends each request to one that was ready. */
-function createBalancer(instances: ServiceProcess[]) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 20 });
-  const ready = new Set(instances.keys());
-  let isOver = false;
-
-  async function watch(place: number): Promise<void> {
-    while (!isOver) {
-      const opsUrl = instances[place]?.opsUrl;
-      const isReady = await readReadiness(`${opsUrl}`).then(
-        ({ status }) => status === 200,
-        () => false,
-      );
-      if (isReady) ready.add(place);
-      else ready.delete(place);
-      await sleep(50);
-    }
-  }
-  const watching = [...instances.keys()].map(watch);
-
-  return {
-    ready,
-    async ask(key: string, keepsAlive: boolean): Promise<number> {
-      const url = instances[[...ready][Math.floor(Math.random() * ready.size)] ?? 0]?.url;
-      const headers = { authorization: `Bearer ${key}` };
-      const options = keepsAlive ? { headers, agent } : { headers };
-      const { promise, resolve, reject } = Promise.withResolvers<number>();
-      const request = get(`${url}/pets`, options, (response) =>
-        text(response).then(() => resolve(response.statusCode ?? 0), reject),
-      );
-      request.on('error', reject);
-      return promise;
-    },
-    async end() {
-      isOver = true;
-      agent.destroy();
-      await Promise.all(watching);
-    },
-  };
-}
-
-test('rolling restarts behind a balancer that checks /readyz lose no request', { skip }, async (t) => {
-  const { url: redisUrl } = await startRedisServer(t);
-  const ports = [await findFreePort(), await findFreePort()];
-  const settings = { DRAIN_SECONDS: '1' };
-  const instances = await startInstances(t, { postgres, redisUrl, count: 0, settings });
-  const start = (place: number) =>
-    serveInProcess(t, {
-      settings: {
-        ...settings,
-        ENVIRONMENT: 'production',
-        DATABASE_URL: instances.store.url,
-        REDIS_URL: redisUrl,
-        PORT: String(ports[place]),
-      },
-    });
-  const running = [await start(0), await start(1)];
-  const { key } = await instances.createKey(...amplePlan);
-  const balancer = createBalancer(running);
-  let isOver = false;
-  let answered = 0;
-  async function client(keepsAlive: boolean): Promise<void> {
-    while (!isOver) {
-      assert.equal(await balancer.ask(key, keepsAlive), 200);
-      answered += 1;
-      await sleep(5);
-    }
-  }
-  const clients = Array.from({ length: 20 }, (_, index) => client(index < 15));
-  for (const place of [0, 1, 0, 1]) {
-    const { code } = await (running[place]?.end('SIGTERM') ?? assert.fail());
-    assert.equal(code, 0);
-    running[place] = await start(place);
-    await until(
-      async () => balancer.ready.has(place),
-      (isReady) => isReady,
-      10_000,
-    );
-  }
-  isOver = true;
-  await Promise.all(clients);
-  await balancer.end();
-  t.diagnostic(`${answered} requests were answered`);
 });

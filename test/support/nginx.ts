@@ -7,15 +7,17 @@ import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { eventually, findFreePort } from './redis-server.ts';
 
-/** Returns false if this machine can start nginx, otherwise the reason. With CI=true, throws instead. */
-export async function whyNoNginx(): Promise<string | false> {
-  const child = spawn('nginx', ['-v'], { stdio: 'ignore' });
+/** Returns false if this machine can start a program, otherwise the reason. With CI=true, throws instead. */
+export async function whyNoProgram(name: 'nginx' | 'haproxy'): Promise<string | false> {
+  const child = spawn(name, ['-v'], { stdio: 'ignore' });
   const [code] = await once(child, 'exit').catch(() => [null]);
   if (code === 0) return false;
-  const reason = 'SKIPPED: there is no nginx to start for the tests; install one';
+  const reason = `SKIPPED: there is no ${name} to start for the tests; install one`;
   if (process.env['CI'] === 'true') throw new Error(reason);
   return reason;
 }
+
+export const whyNoNginx = () => whyNoProgram('nginx');
 
 const shipped = join(import.meta.dirname, '../../deploy/nginx.conf');
 
@@ -56,19 +58,50 @@ export async function startNginx(
   const file = join(folder, 'nginx.conf');
   await writeFile(file, config);
   await mkdir(join(folder, 'logs'));
-  const child = spawn('nginx', ['-p', folder, '-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const url = `http://127.0.0.1:${port}`;
+  await startProxy(test, ['nginx', '-p', folder, '-c', file], folder, url);
+  return { url, ownUrl: `http://127.0.0.1:${ownPort}` };
+}
+
+/**
+ * Starts HAProxy with `deploy/haproxy.cfg` in front of instances with these ports and operator's ports of this machine.
+ * Returns the address for clients, without `/v1`. Stops HAProxy after the test.
+ */
+export async function startHaproxy(
+  test: Pick<TestContext, 'after'>,
+  instances: readonly { readonly port: number; readonly opsPort: number }[],
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-haproxy-'));
+  const port = await findFreePort();
+  let config = await readFile(join(import.meta.dirname, '../../deploy/haproxy.cfg'), 'utf8');
+  config = config.replace('bind :8080', `bind 127.0.0.1:${port}`);
+  for (const [place, instance] of instances.entries())
+    config = config.replace(
+      `service-${place + 1}:8080`,
+      `127.0.0.1:${instance.port} port ${instance.opsPort}`,
+    );
+  const file = join(folder, 'haproxy.cfg');
+  await writeFile(file, config);
+  const url = `http://127.0.0.1:${port}`;
+  await startProxy(test, ['haproxy', '-db', '-f', file], folder, url);
+  return url;
+}
+
+/** Resolves when the proxy answers at `url`. After the test, stops it and removes its folder. */
+async function startProxy(
+  test: Pick<TestContext, 'after'>,
+  [program = '', ...args]: readonly string[],
+  folder: string,
+  url: string,
+): Promise<void> {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   test.after(async () => {
     await end(child);
     await rm(folder, { recursive: true });
   });
-  await untilListening(child, `http://127.0.0.1:${port}`);
-  return { url: `http://127.0.0.1:${port}`, ownUrl: `http://127.0.0.1:${ownPort}` };
-}
-
-async function untilListening(child: ChildProcess, url: string): Promise<void> {
   const complaints = child.stderr === null ? '' : text(child.stderr);
   await eventually(async () => {
-    if (child.exitCode !== null) throw new Error(`nginx does not start: ${await complaints}`);
+    if (child.exitCode !== null) throw new Error(`${program} does not start: ${await complaints}`);
     return fetch(`${url}/openapi.json`).then(
       ({ ok }) => ok,
       () => false,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate as endOfTurn, setTimeout } from 'node:timers/promises';
 
 /** Milliseconds for which idle connections stay open during a shutdown, so that clients can send a last request. */
 export const lastCallMs = 500;
@@ -15,6 +15,7 @@ export async function closeGracefully(server: Server, drainMs: number): Promise<
   // `close` would also close the connections that are idle at this moment. A client may just have sent a request.
   server.closeIdleConnections = () => undefined;
   const closed = once(server, 'close');
+  await untilNobodyConnects(server);
   server.close();
   const cutting = globalThis.setTimeout(() => server.closeAllConnections(), drainMs);
   await Promise.race([closed, setTimeout(lastCallMs, undefined, { ref: false })]);
@@ -24,4 +25,22 @@ export async function closeGracefully(server: Server, drainMs: number): Promise<
   await closed;
   clearInterval(checking);
   clearTimeout(cutting);
+}
+
+/**
+ * Waits for a turn of the event loop in which nobody connects. A closing server resets the connections that it has not
+ * accepted yet, and their clients cannot tell whether a request was received. Waits at most `lastCallMs`.
+ */
+async function untilNobodyConnects(server: Server): Promise<void> {
+  let hasConnected = false;
+  const note = () => {
+    hasConnected = true;
+  };
+  server.on('connection', note);
+  const endMs = performance.now() + lastCallMs;
+  do {
+    hasConnected = false;
+    await endOfTurn();
+  } while (hasConnected && performance.now() < endMs);
+  server.off('connection', note);
 }
