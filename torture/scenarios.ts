@@ -6,6 +6,7 @@ import { heavyInputs } from './abuse/heavy-inputs.ts';
 import { slowBodies, slowHeads, slowReaders } from './abuse/slow.ts';
 import { stalledLog } from './abuse/stalled-log.ts';
 import { wrongKeys, wrongKeysShared } from './abuse/strangers.ts';
+import { failover } from './failover/postgres.ts';
 import { follow } from './follow/follow.ts';
 import { freshness } from './freshness/freshness.ts';
 import { fuzzApi } from './fuzz/api.ts';
@@ -17,6 +18,7 @@ import { killOrders, killOrdersShared } from './orders/kill-orders.ts';
 import { powerLoss } from './power-loss/power-loss.ts';
 import type { Scenario } from './scenario.ts';
 import { clockBack } from './shutdown/clock-back.ts';
+import { rollingRestarts } from './shutdown/rolling.ts';
 import { secondInstance } from './shutdown/second-instance.ts';
 import { terminate } from './shutdown/terminate.ts';
 import { soak } from './soak/soak.ts';
@@ -45,9 +47,11 @@ export const scenarios: readonly Scenario[] = [
   killOrders,
   killOrdersShared,
   follow,
+  failover,
   freshness,
   powerLoss,
   terminate,
+  rollingRestarts,
   secondInstance,
   clockBack,
   fullDisk,

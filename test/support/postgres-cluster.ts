@@ -22,6 +22,8 @@ export interface PostgresServer {
   start(): Promise<void>;
   /** Promotes a standby to primary. */
   promote(): Promise<void>;
+  /** Starts the killed server as a synchronous standby of another one, with a copy of its data. */
+  follow(primary: PostgresServer): Promise<void>;
 }
 
 /** A primary that confirms a commit only after its standby has written the commit to disk. */
@@ -74,6 +76,9 @@ export async function startPostgresCluster(test: Pick<TestContext, 'after'>): Pr
   const call = (program: string, ...args: string[]) =>
     run(join(programs, program), args, { ...owner, cwd: folder });
 
+  const copy = ({ url }: PostgresServer, data: string) =>
+    call('pg_basebackup', '-d', url, '-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync');
+
   async function startServer(name: string): Promise<PostgresServer> {
     const port = await findFreePort();
     const data = join(folder, name);
@@ -113,21 +118,38 @@ export async function startPostgresCluster(test: Pick<TestContext, 'after'>): Pr
       promote: async () => {
         await call('pg_ctl', 'promote', '-D', data, '-w');
       },
+      async follow(primary) {
+        await rm(data, { recursive: true });
+        await copy(primary, data);
+        await start();
+        await waitForStandby(primary);
+      },
     };
   }
 
   await call('initdb', '-D', join(folder, 'primary'), '-U', user, '-A', 'trust', '-E', 'UTF8', '--no-sync');
   const primary = await startServer('primary');
-  const copy = ['-D', join(folder, 'standby'), '-R', '-X', 'stream', '-c', 'fast', '--no-sync'];
-  await call('pg_basebackup', '-d', primary.url, ...copy);
+  await copy(primary, join(folder, 'standby'));
   const standby = await startServer('standby');
+  await waitForStandby(primary);
+  return { primary, standby };
+}
+
+/** Makes each commit of a primary wait for its standby. A promoted standby has a copy of the setting from before. */
+async function waitForStandby(primary: PostgresServer): Promise<void> {
   await primary.execute(`alter system set synchronous_standby_names = '*'`);
   await primary.execute('select pg_reload_conf()');
   await eventually(async () => {
     const [row] = await primary.execute('select sync_state from pg_stat_replication');
     return row?.['sync_state'] === 'sync';
   });
-  return { primary, standby };
+}
+
+/** Returns the address of one database on several servers. */
+export function addressOf(...servers: readonly PostgresServer[]): string {
+  const url = new URL(servers[0]?.url ?? '');
+  const hosts = servers.map((server) => new URL(server.url).host);
+  return `postgres://${url.username}@${hosts.join(',')}${url.pathname}`;
 }
 
 async function executeAt(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {

@@ -13,9 +13,12 @@ export interface FleetAnswer {
   readonly next: string | null;
 }
 
+type FleetStore = Pick<Store, 'url' | 'execute'>;
+
 /** Three instances over one PostgreSQL. Any of them may be killed at any time. */
 export interface Fleet {
-  readonly store: Store;
+  readonly store: FleetStore;
+  readonly services: readonly ServiceProcess[];
   readonly key: string;
   /** The base address of each running instance. */
   urls(): readonly string[];
@@ -32,15 +35,21 @@ export interface Fleet {
 
 const instances = 3;
 
-/** Starts the instances on an empty store, with a key that has all scopes. */
+/** Creates an empty store on the PostgreSQL of the tests. */
+async function createStore(context: TortureContext): Promise<FleetStore> {
+  const postgres = await findPostgres();
+  if (postgres.skip !== false) throw new Skipped(postgres.skip);
+  return postgres.createStore(context);
+}
+
+/** Starts the instances on a store, by default an empty one, with a key that has all scopes. */
 export async function startFleet(
   context: TortureContext,
   random: Random,
   extra: Readonly<Record<string, string>> = {},
+  given?: FleetStore,
 ): Promise<Fleet> {
-  const postgres = await findPostgres();
-  if (postgres.skip !== false) throw new Skipped(postgres.skip);
-  const store = await postgres.createStore(context);
+  const store = given ?? (await createStore(context));
   const settings = { ENVIRONMENT: 'production', DATABASE_URL: store.url, ...extra };
   const start = () => serveInProcess(context, { settings });
   const services: ServiceProcess[] = [await start()];
@@ -52,6 +61,7 @@ export async function startFleet(
 
   return {
     store,
+    services,
     key,
     urls: () =>
       services
@@ -61,7 +71,11 @@ export async function startFleet(
     async ask(path, init = {}) {
       const service = services[turn++ % instances];
       try {
-        const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+        const headers = {
+          ...init.headers,
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+        };
         const response = await fetch(`${service?.url}${path}`, { ...init, headers });
         const [, next = null] = /^<\/v1([^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
         return { status: response.status, body: await response.text(), next };

@@ -63,12 +63,12 @@ async function runSeed(context: TortureContext, seed: number): Promise<Round> {
   return { events: mirror.met.length, objects: mirror.objects.size };
 }
 
-async function readEvents({ store }: Fleet, rest: string): Promise<number[]> {
+export async function readEvents({ store }: Fleet, rest: string): Promise<number[]> {
   const rows = (await store.execute(`select id from events ${rest}`)) as { id: string }[];
   return rows.map(({ id }) => Number(id));
 }
 
-async function untilSequenced({ store }: Fleet): Promise<void> {
+export async function untilSequenced({ store }: Fleet): Promise<void> {
   while ((await store.execute('select id from event_outbox limit 1')).length > 0);
 }
 
@@ -76,7 +76,7 @@ async function untilSequenced({ store }: Fleet): Promise<void> {
  * Requires that the copy equals the store. It has all animals, but only the orders and categories that changed after
  * the copy began.
  */
-async function requireEqual({ store }: Fleet, { objects }: Mirror): Promise<void> {
+export async function requireEqual({ store }: Fleet, { objects }: Mirror): Promise<void> {
   const rows = (await store.execute(`
     select 'pet ' || id as key, name || ' ' || category_id || ' ' || status as text from pets
     union all select 'order ' || id, status from orders
@@ -92,7 +92,7 @@ async function requireEqual({ store }: Fleet, { objects }: Mirror): Promise<void
 }
 
 /** Requires that no event was repeated, missed or out of order. */
-async function requireWhole(fleet: Fleet, { met }: Mirror, begin: number): Promise<void> {
+export async function requireWhole(fleet: Fleet, { met }: Mirror, begin: number): Promise<void> {
   if (new Set(met).size !== met.length) throw new Error('an event was received twice');
   if (met.join() !== met.toSorted().join()) throw new Error('events were received out of order');
   const since = await readEvents(fleet, `where id > ${begin}`);

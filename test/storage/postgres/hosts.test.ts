@@ -5,6 +5,7 @@ import type { Database } from '../../../src/storage/database.ts';
 import { openDatabase } from '../../../src/storage/open-database.ts';
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
 import {
+  addressOf,
   type PostgresServer,
   startPostgresCluster,
   whyNoPostgresCluster,
@@ -14,13 +15,6 @@ import { startRelay } from '../../support/relay.ts';
 
 const skip = whyNoPostgresCluster();
 const unavailable = { name: 'AppError', code: 'unavailable' };
-
-/** Returns the address of one database on several servers. */
-function addressOf(...servers: readonly PostgresServer[]): string {
-  const url = new URL(servers[0]?.url ?? '');
-  const hosts = servers.map((server) => new URL(server.url).host);
-  return `postgres://${url.username}@${hosts.join(',')}${url.pathname}`;
-}
 
 async function open(t: TestContext, url: string): Promise<Database> {
   const database = await openDatabase(url);
