@@ -53,13 +53,10 @@ function checkCommits(unsafeSettings: readonly string[]): Finding {
   );
 }
 
-/** Number of connections of an instance: its pool, and one connection that listens for changed keys. */
-const perInstance = connectionsMax + 1;
-
 /** Checks that the server has enough free connections for one more instance. */
 function checkConnections({ connectionsMax: most, connectionsOpen: open }: PostgresInspection): Finding {
-  const is = `${open} of ${most} connections are open; an instance takes up to ${perInstance}`;
-  if (most - open >= perInstance) return ok('connections', is);
+  const is = `${open} of ${most} connections are open; an instance takes up to ${connectionsMax}`;
+  if (most - open >= connectionsMax) return ok('connections', is);
   const todo = 'raise max_connections, or see in pg_stat_activity which clients keep connections open';
   return warning('connections', is, todo);
 }

@@ -1,15 +1,20 @@
 import { Socket } from 'node:net';
 import { Client, type ClientConfig, Pool, type PoolConfig } from 'pg';
 import { keepNoStatements } from './batch.ts';
-import { connectionSettings, connectMsMax } from './client.ts';
+import { connectionSettings, connectMsMax, createClient } from './client.ts';
 import { isLentByTransaction } from './pooler.ts';
 import { createServerChoice, type ServerChoice } from './server-choice.ts';
 
+/** Maximum number of connections that read. A write that waits takes none of them. */
+export const readConnectionsMax = 4;
+/** Maximum number of connections that write. */
+export const writeConnectionsMax = 5;
 /**
- * Maximum number of connections of one instance. Ten keep a server of several cores busy. The instances share the
- * server's `max_connections`.
+ * Maximum number of connections of one instance: with one for questions to the server. Ten keep a server of several
+ * cores busy. The instances share the server's `max_connections`.
  */
-export const connectionsMax = 10;
+export const connectionsMax = readConnectionsMax + writeConnectionsMax + 1;
+
 /** Timeouts of the server in ms, for one statement and for one lock. */
 const statementMsMax = 5_000;
 const lockMsMax = 2_000;
@@ -35,11 +40,44 @@ const answerMsMax = 6_000;
 const idleMsMax = 60_000;
 const lifetimeSeconds = 1_800;
 
+/** Names the server process of a connection. A process id alone may come again. */
+const sessionName = `concat_ws(' ', pid, extract(epoch from backend_start))`;
+/**
+ * With these settings, each side notices within 25 s that the other one is lost: the server ends its process, and the
+ * client drops an idle connection.
+ */
+const settleSql = `select ${sessionName} as session,
+    set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
+    set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '25000', false)
+  from pg_stat_activity where pid = pg_backend_pid()`;
+/** Server processes that still do a statement. A process that waits for its client has lost the client's statement. */
+const busySql = `select ${sessionName} as session from pg_stat_activity
+  where ${sessionName} = any($1) and wait_event is distinct from 'ClientRead'`;
+const keepaliveIdleMs = 10_000;
+
+/** A connection of the pool. */
+export class PooledClient extends Client {
+  /** The socket can be closed even if the server does not answer. */
+  readonly socket: Socket;
+  /** The server process. Null if the server did not admit the connection yet, or behind a pooler. */
+  session: string | null = null;
+  isAdmitted = false;
+
+  constructor(config: ClientConfig) {
+    const socket = new Socket();
+    super({ ...config, stream: () => socket });
+    this.socket = socket;
+  }
+}
+
 /** The connections of one instance. */
 export interface Connections {
-  /** The driver's pool. A connection that it opens leads to the chosen server. */
-  readonly pool: Pool;
+  /** The driver's pools. A connection that they open leads to the chosen server. */
+  readonly reads: Pool;
+  readonly writes: Pool;
   readonly choice: ServerChoice;
+  /** Closes those of the connections on which the server does nothing any more. */
+  dropEnded(clients: readonly PooledClient[]): Promise<void>;
   /** Closes every connection, even if the server does not answer. Pending queries fail. */
   destroy(): void;
   /** Lets the process exit even if the server has not closed every connection. */
@@ -53,45 +91,46 @@ export function createConnections(url: string, settings: PoolConfig): Connection
     for (const { isAdmitted, socket } of clients) if (isAdmitted) socket.destroy();
   });
 
-  /** A connection to the chosen server. Its socket can be closed even if the server does not answer. */
-  class PooledClient extends Client {
-    readonly socket: Socket;
-    isAdmitted = false;
-
+  class ChosenClient extends PooledClient {
     constructor(config: ClientConfig = {}) {
-      const socket = new Socket();
-      super({ ...connectionSettings(choice.readUrl()), ...config, stream: () => socket });
-      this.socket = socket;
+      super({ ...connectionSettings(choice.readUrl()), ...config });
       clients.add(this);
-      socket.once('close', () => clients.delete(this));
+      this.socket.once('close', () => clients.delete(this));
     }
   }
 
-  const pool = new Pool({
-    ...(isLentByTransaction(url) ? {} : sessionSettings),
-    Client: PooledClient,
-    async onConnect(client) {
-      await choice.admit(client);
-      (client as PooledClient).isAdmitted = true;
-    },
-    connectionTimeoutMillis: connectMsMax,
-    query_timeout: answerMsMax,
-    max: connectionsMax,
-    idleTimeoutMillis: idleMsMax,
-    maxLifetimeSeconds: lifetimeSeconds,
-    ...settings,
-  });
-  // A lost connection fails the task that uses it. The pool itself drops an idle connection that is lost.
-  const ignore = () => undefined;
-  pool.on('error', ignore);
-  pool.on('connect', (client) => {
-    client.on('error', ignore);
+  async function admit(client: PooledClient): Promise<void> {
+    await choice.admit(client);
     if (isLentByTransaction(url)) keepNoStatements(client);
-  });
+    else client.session = (await client.query<{ session: string }>(settleSql)).rows[0]?.session ?? null;
+    client.isAdmitted = true;
+  }
+
+  const createPool = (max: number) => {
+    const pool = new Pool({
+      ...(isLentByTransaction(url) ? {} : sessionSettings),
+      Client: ChosenClient,
+      onConnect: (client) => admit(client as PooledClient),
+      connectionTimeoutMillis: connectMsMax,
+      keepAliveInitialDelayMillis: keepaliveIdleMs,
+      query_timeout: answerMsMax,
+      max,
+      idleTimeoutMillis: idleMsMax,
+      maxLifetimeSeconds: lifetimeSeconds,
+      ...settings,
+    });
+    // A lost connection fails the task that uses it. The pool itself drops an idle connection that is lost.
+    const ignore = () => undefined;
+    pool.on('error', ignore);
+    pool.on('connect', (client) => client.on('error', ignore));
+    return pool;
+  };
 
   return {
-    pool,
+    reads: createPool(readConnectionsMax),
+    writes: createPool(writeConnectionsMax),
     choice,
+    dropEnded: (silent) => dropEnded(choice.readUrl(), silent),
     destroy() {
       for (const { socket } of clients) socket.destroy();
     },
@@ -99,4 +138,16 @@ export function createConnections(url: string, settings: PoolConfig): Connection
       for (const { socket } of clients) socket.unref();
     },
   };
+}
+
+async function dropEnded(url: string, silent: readonly PooledClient[]): Promise<void> {
+  const asker = createClient(url, { query_timeout: connectMsMax });
+  try {
+    await asker.connect();
+    const { rows } = await asker.query<{ session: string }>(busySql, [silent.map(({ session }) => session)]);
+    const busy = new Set(rows.map(({ session }) => session));
+    for (const { session, socket } of silent) if (session === null || !busy.has(session)) socket.destroy();
+  } finally {
+    void asker.end();
+  }
 }

@@ -87,8 +87,8 @@ async function prepareServer(url: string, lockMsMax: number): Promise<void> {
 
 function connect(url: string): Database {
   const pool = createPostgresPool(url);
-  const reads = createReadBatches(pool.lend);
-  const group = createGroupCommit(pool.lend);
+  const reads = createReadBatches(pool.read);
+  const group = createGroupCommit(pool.write);
   let closed = false;
 
   function requireOpen(): void {
@@ -105,10 +105,10 @@ function connect(url: string): Database {
     countConnections: pool.count,
     async run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
       requireOpen();
-      if (!statement.waitsForNoRowLock) return pool.lend((client) => query(client, statement, parameters));
+      if (!statement.waitsForNoRowLock) return pool.write((client) => query(client, statement, parameters));
       return (await group.run(statement as unknown as Statement<Parameters, R>, parameters)) as readonly R[];
     },
-    transact: (work, input) => pool.lend((client) => transact(client, work, input)),
+    transact: (work, input) => pool.write((client) => transact(client, work, input)),
     async load(...rows) {
       requireSession(url, 'an import');
       return loadRows(url, ...rows);

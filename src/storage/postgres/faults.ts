@@ -58,6 +58,12 @@ export function isConnectionSpoilt(error: unknown): boolean {
  */
 const endings = /^(?:08|28|3D|53|57P|58)|^25006$/;
 
+/** Returns true if the server has not answered in time. It may still do the statement. */
+export function isUnanswered(error: unknown): boolean {
+  const cause = causeOf(error);
+  return cause instanceof Error && cause.message === 'Query read timeout';
+}
+
 /** Returns true if the server rolled back the statement and its transaction, and the session continues. */
 export function isUndone(error: unknown): boolean {
   const cause = causeOf(error) ?? error;

@@ -3,7 +3,8 @@ import { storeOverloaded } from '../store-unavailable.ts';
 import { type Rows, sendBatch } from './batch.ts';
 import { connectMsMax } from './client.ts';
 import { isUndone } from './faults.ts';
-import { type PostgresPool, waitingTasksMax } from './pool.ts';
+import { waitingTasksMax } from './lent-connections.ts';
+import type { Lend } from './pool.ts';
 import { toCall } from './prepared.ts';
 
 /** Maximum number of writes in one transaction. */
@@ -34,7 +35,7 @@ export interface GroupCommit {
  * Runs one commit at a time. Writes that arrive during a commit form the next group. A single write does not wait for
  * others.
  */
-export function createGroupCommit(lend: PostgresPool['lend']): GroupCommit {
+export function createGroupCommit(lend: Lend): GroupCommit {
   let waiting: Write[] = [];
   let underWay: Promise<void> | null = null;
 

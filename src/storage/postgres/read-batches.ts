@@ -1,8 +1,9 @@
 import { storeOverloaded } from '../store-unavailable.ts';
 import { type Rows, sendBatch } from './batch.ts';
-import { connectionsMax } from './connections.ts';
+import { readConnectionsMax } from './connections.ts';
 import { isUndone } from './faults.ts';
-import { type PostgresPool, waitingTasksMax } from './pool.ts';
+import { waitingTasksMax } from './lent-connections.ts';
+import type { Lend } from './pool.ts';
 import type { Call } from './prepared.ts';
 
 /** Maximum number of reads in one round trip. The server runs the reads of one connection one after the other. */
@@ -26,7 +27,7 @@ export interface ReadBatches {
  * Sends a batch at the end of the poll phase, or as soon as it has `batchReadsMax` reads. A single read is also sent
  * as a batch.
  */
-export function createReadBatches(lend: PostgresPool['lend']): ReadBatches {
+export function createReadBatches(lend: Lend): ReadBatches {
   const underWay = new Set<Promise<void>>();
   let gathered: Read[] = [];
   let unsettled = 0;
@@ -63,7 +64,7 @@ export function createReadBatches(lend: PostgresPool['lend']): ReadBatches {
 
   return {
     read(call) {
-      if (unsettled >= connectionsMax + waitingTasksMax) return Promise.reject(storeOverloaded());
+      if (unsettled >= readConnectionsMax + waitingTasksMax) return Promise.reject(storeOverloaded());
       unsettled += 1;
       return new Promise((resolve, reject) => {
         const count = gathered.push({ call, resolve, reject });

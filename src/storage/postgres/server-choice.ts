@@ -12,6 +12,8 @@ export interface ServerChoice {
   readUrl(): string;
   /** Asks the hosts of the address which one takes writes, if that is unknown. Throws Error if there is none. */
   find(): Promise<void>;
+  /** Asks in any case, but does not run twice at once. */
+  look(): Promise<void>;
   /** Reports that the server is lost or takes no writes. `find` then asks again. */
   leave(): void;
   /** Checks a new connection. Throws Error if its server must be neither read nor written. */
@@ -42,20 +44,22 @@ export function createServerChoice(url: string, endConnections: () => void): Ser
     isLost = false;
   }
 
+  function look(): Promise<void> {
+    asking ??= ask().finally(() => {
+      const forget = () => {
+        asking = null;
+      };
+      setTimeout(forget, isLost ? askEveryMs : 0).unref();
+    });
+    return asking;
+  }
+
   return {
     readUrl: () => chosen,
     async find() {
-      if (!isLost) return;
-      asking ??= ask().finally(() => {
-        setTimeout(
-          () => {
-            asking = null;
-          },
-          isLost ? askEveryMs : 0,
-        ).unref();
-      });
-      await asking;
+      if (isLost) await look();
     },
+    look,
     leave() {
       isLost = !isOne;
     },

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { sql } from 'kysely';
+import { type Database, statement } from '../../../src/storage/database.ts';
+import { openDatabase } from '../../../src/storage/open-database.ts';
+import { connectionsMax, writeConnectionsMax } from '../../../src/storage/postgres/connections.ts';
+import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { findPostgres } from '../../support/engines.ts';
+import { startPostgresCluster, whyNoPostgresCluster } from '../../support/postgres-cluster.ts';
+import { eventually } from '../../support/redis-server.ts';
+import { startRelay } from '../../support/relay.ts';
+
+const postgres = await findPostgres();
+const unavailable = { name: 'AppError', code: 'unavailable' };
+/** The server may take half a second for an answer. */
+const shortly = '?query_timeout=500';
+const processesSql = `select pid from pg_stat_activity where application_name = 'animal-store'`;
+let written = 0;
+
+function write(database: Database): Promise<unknown> {
+  written += 1;
+  return database.run(insertWindow, { subject: String(written), used: 1n });
+}
+
+async function canWrite(database: Database): Promise<boolean> {
+  return write(database).then(
+    () => true,
+    () => false,
+  );
+}
+
+describe('a connection to PostgreSQL that is given up', {
+  skip: whyNoPostgresCluster() || postgres.skip,
+}, () => {
+  test('counts until its commit ends, so that reads go on while a synchronous standby is lost', async (t) => {
+    const { primary, standby } = await startPostgresCluster(t);
+    const database = await openDatabase(`${primary.url}${shortly}`);
+    t.after(() => database.close());
+    await write(database);
+    await standby.kill();
+    for (let round = 0; round < writeConnectionsMax + 2; round += 1) {
+      const [added, read] = await Promise.allSettled([write(database), database.read(selectSubjects, {})]);
+      assert.equal(added.status === 'rejected' && added.reason.code, 'unavailable');
+      assert.equal(read.status, 'fulfilled');
+      assert.ok((await primary.execute(processesSql)).length <= connectionsMax);
+    }
+    const commits = `${processesSql} and wait_event = 'SyncRep'`;
+    assert.equal((await primary.execute(commits)).length, writeConnectionsMax);
+    await primary.execute('alter system reset synchronous_standby_names');
+    await primary.execute('select pg_reload_conf()');
+    await eventually(() => canWrite(database));
+  });
+
+  test('is free again when its statement was lost with the network', async (t) => {
+    const store = await postgres.createStore(t);
+    const relay = await startRelay(t, store.url);
+    const database = await store.open(`${relay.url}${shortly}`);
+    await Promise.all(Array.from({ length: 20 }, () => write(database)));
+    relay.silence();
+    for (let count = 0; count <= writeConnectionsMax; count += 1)
+      await assert.rejects(write(database), unavailable);
+    await relay.mend();
+    await eventually(() => canWrite(database));
+  });
+
+  test('is noticed by the server, because every connection sets its keepalives', async (t) => {
+    const database = await (await postgres.createStore(t)).open();
+    const names = [
+      'tcp_keepalives_idle',
+      'tcp_keepalives_interval',
+      'tcp_keepalives_count',
+      'tcp_user_timeout',
+    ];
+    const shown = names.map((name) => sql`current_setting(${sql.lit(name)})`);
+    const select = statement<Record<never, never>>()((query) =>
+      query.selectNoFrom(sql<string>`concat_ws(' ', ${sql.join(shown)})`.as('settings')),
+    );
+    assert.deepEqual(await database.read(select, {}), [{ settings: '10 5 3 25000' }]);
+  });
+});
