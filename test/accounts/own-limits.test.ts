@@ -93,6 +93,9 @@ test('the commands for limits print what applies, and refuse a limit of 0, a pas
     'Zoo may send 600 requests a minute and 50000 a day until 2027-01-11T00:00:00.000Z\n',
   );
   assert.match(await print('accounts list'), /Zoo +free +600 +50000/);
+  const shown = await print('accounts show Zoo');
+  assert.match(shown, /^plan +free: 600 a minute, 50000 a day, its own limits until 2027-01-11 00:00Z$/m);
+  assert.deepEqual((await readJson('accounts show Zoo')).ownLimits, { until: '2027-01-11T00:00:00.000Z' });
   assert.deepEqual(await readJson('accounts reset-limits Zoo'), { account: 'Zoo', reset: true });
   for (const wrong of [`${set} --until 2027-01-01`, `${set} --until Monday`, set.replace('600', '0')])
     expectMistake(await run(wrong), 2, /until|per-minute/);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
+import { resolvePlan } from '../../src/plans/plan.ts';
 import { until } from '../support/processes.ts';
 import { launchBrowser, skip } from './chromium.ts';
 import { openDesk } from './console.ts';
@@ -62,6 +63,14 @@ describe('accounts and keys in the console', { skip }, () => {
     await createKey('free', undefined, { account: 'Hapy Paws' });
     await open('accounts/Hapy%20Paws', 'Hapy Paws');
     await page.getByRole('button', { name: 'Change the plan' }).click();
+    const options = await page.getByLabel('Plan', { exact: true }).getByRole('option').allTextContents();
+    for (const [index, name] of ['free', 'pro', 'business'].entries()) {
+      const plan = resolvePlan(name, {});
+      assert.ok('limits' in plan);
+      const { perMinute, perDay } = plan.limits;
+      const numbers = `${perMinute.toLocaleString('en')} a minute, ${perDay.toLocaleString('en')} a day`;
+      assert.equal(options[index], `${name}: ${numbers}`);
+    }
     await page.getByLabel('Plan', { exact: true }).selectOption('business');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The new limits apply within 2 seconds').waitFor();
@@ -216,13 +225,14 @@ describe('accounts and keys in the console', { skip }, () => {
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByText('No changes found.').waitFor();
     for (const [query, rows] of [
-      ['actor=mira', 2],
-      ['actor=mira&since=2027-01-02T12:00:00Z', 2],
+      ['actor=mira', 3],
+      ['actor=mira&since=2027-01-02T12:00:00Z', 3],
       ['actor=mira&until=2027-01-02%2012:00', 0],
-      ['actor=mira&since=2027-01-02&until=2027-01-03', 2],
+      ['actor=mira&since=2027-01-02&until=2027-01-03', 3],
     ] as const) {
       await open(`audit?${query}`, 'Audit log');
-      assert.equal(await page.getByRole('row').count(), rows, query);
+      const shown = await page.getByRole('row').allTextContents();
+      assert.equal(shown.length, rows, `${query}: ${shown}`);
     }
   });
 

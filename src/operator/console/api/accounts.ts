@@ -141,16 +141,6 @@ const setLimits = defineConsoleOperation({
   },
 });
 
-/** Lets both windows of an account begin anew. */
-const resetLimits = defineConsoleOperation({
-  method: 'POST',
-  path: '/accounts/{account}/reset-limits',
-
-  async handle({ params: { account = '' }, signedIn }, { actAs }) {
-    await actAs(signedIn).accounts.resetLimits(account);
-  },
-});
-
 const renameAccount = defineConsoleOperation({
   method: 'PUT',
   path: '/accounts/{account}/name',
@@ -159,24 +149,6 @@ const renameAccount = defineConsoleOperation({
   async handle({ params: { account = '' }, body: { name }, signedIn }, { actAs }) {
     await actAs(signedIn).accounts.rename(account, name);
     return { account: name };
-  },
-});
-
-const suspendAccount = defineConsoleOperation({
-  method: 'POST',
-  path: '/accounts/{account}/suspend',
-
-  async handle({ params: { account = '' }, signedIn }, { actAs }) {
-    await actAs(signedIn).accounts.suspend(account);
-  },
-});
-
-const resumeAccount = defineConsoleOperation({
-  method: 'POST',
-  path: '/accounts/{account}/resume',
-
-  async handle({ params: { account = '' }, signedIn }, { actAs }) {
-    await actAs(signedIn).accounts.resume(account);
   },
 });
 
@@ -198,15 +170,24 @@ const deleteAccount = defineConsoleOperation({
   },
 });
 
+/** An operation without a body. */
+function actBy(path: string, act: 'suspend' | 'resume' | 'resetLimits') {
+  return defineConsoleOperation({
+    method: 'POST',
+    path: `/accounts/{account}/${path}`,
+    handle: ({ params: { account = '' }, signedIn }, { actAs }) => actAs(signedIn).accounts[act](account),
+  });
+}
+
 export const accountOperations = [
   listAccounts,
   showAccount,
   createAccount,
   setPlan,
   setLimits,
-  resetLimits,
   renameAccount,
-  suspendAccount,
-  resumeAccount,
   deleteAccount,
+  actBy('reset-limits', 'resetLimits'),
+  actBy('suspend', 'suspend'),
+  actBy('resume', 'resume'),
 ];

@@ -58,25 +58,15 @@ const sendEvent = defineConsoleOperation({
 /** The position of an event id that this service did not create. */
 const unknownPosition = -1n;
 
-/** Enables a webhook. Sending continues from its position. */
-const enableWebhook = defineConsoleOperation({
-  method: 'POST',
-  path: '/webhooks/{webhookId}/enable',
-
-  async handle({ params: { webhookId = '' }, signedIn }, { actAs }) {
-    await actAs(signedIn).allWebhooks.enable(webhookId);
-  },
-});
-
-/** Disables a webhook. The webhook keeps its position. */
-const disableWebhook = defineConsoleOperation({
-  method: 'POST',
-  path: '/webhooks/{webhookId}/disable',
-
-  async handle({ params: { webhookId = '' }, signedIn }, { actAs }) {
-    await actAs(signedIn).allWebhooks.disable(webhookId);
-  },
-});
+/** Enables a webhook, which continues from its position, or disables it. */
+function setStatus(act: 'enable' | 'disable') {
+  return defineConsoleOperation({
+    method: 'POST',
+    path: `/webhooks/{webhookId}/${act}`,
+    handle: ({ params: { webhookId = '' }, signedIn }, { actAs }) =>
+      actAs(signedIn).allWebhooks[act](webhookId),
+  });
+}
 
 /** Sets the position of a webhook. The events after this position are sent, even if they were sent before. */
 const replayWebhook = defineConsoleOperation({
@@ -93,7 +83,7 @@ export const webhookOperations = [
   listWebhooks,
   showWebhook,
   sendEvent,
-  enableWebhook,
-  disableWebhook,
+  setStatus('enable'),
+  setStatus('disable'),
   replayWebhook,
 ];

@@ -70,14 +70,15 @@ function AccountWebhooks({ account, onChange }) {
 }
 
 function PlanDialog({ account, path, onDone, onClose }) {
-  function finish() {
-    notify(
-      `The plan of ${account.account} is changed. The new limits apply within 2 seconds, or 5 with several instances.`,
-    );
-    onDone();
-  }
   const act = (fields) => callApi('PUT', `${path}/plan`, readPlan(fields));
-  return html`<${ActDialog} title=${`Change the plan of ${account.account}`} label="Save" act=${act} onDone=${finish} onClose=${onClose}>
+  return html`<${ActDialog}
+    title=${`Change the plan of ${account.account}`}
+    label="Save"
+    act=${act}
+    notice=${`The plan of ${account.account} is changed. The new limits apply within 2 seconds, or 5 with several instances.`}
+    onDone=${onDone}
+    onClose=${onClose}
+  >
     <${PlanFields} account=${account} />
     <p class="hint">Requests of the current minute and day still count.</p>
   <//>`;
@@ -90,17 +91,20 @@ function describeLimits({ limits, ownLimits }) {
 }
 
 function LimitsDialog({ account, path, onDone, onClose }) {
-  function finish() {
-    notify(`The limits of ${account.account} apply within 2 seconds, or 5 with several instances.`);
-    onDone();
-  }
   const act = ({ perMinute = '', perDay = '', days }) =>
     callApi('PUT', `${path}/limits`, {
       perMinute: toNumber(perMinute),
       perDay: toNumber(perDay),
       ...(days !== undefined && { days: toNumber(days) }),
     });
-  return html`<${ActDialog} title=${`Limits of ${account.account}`} label="Save" act=${act} onDone=${finish} onClose=${onClose}>
+  return html`<${ActDialog}
+    title=${`Limits of ${account.account}`}
+    label="Save"
+    act=${act}
+    notice=${`The limits of ${account.account} apply within 2 seconds, or 5 with several instances.`}
+    onDone=${onDone}
+    onClose=${onClose}
+  >
     <${Field} id="limit-minute" label="Requests a minute">
       <input id="limit-minute" name="perMinute" inputmode="numeric" value=${account.limits.perMinute} required />
     <//>
@@ -114,15 +118,12 @@ function LimitsDialog({ account, path, onDone, onClose }) {
 }
 
 function ResetDialog({ account, path, onDone, onClose }) {
-  function finish() {
-    notify(`The windows of ${account.account} begin anew.`);
-    onDone();
-  }
   return html`<${ActDialog}
     title=${`Reset the windows of ${account.account}?`}
     label=${`Reset the windows of ${account.account}`}
     act=${() => callApi('POST', `${path}/reset-limits`)}
-    onDone=${finish}
+    notice=${`The windows of ${account.account} begin anew.`}
+    onDone=${onDone}
     onClose=${onClose}
   >
     <p>The minute and the day of the account begin anew within 2 seconds. Bans of keys stay.</p>
@@ -143,16 +144,13 @@ function RenameDialog({ account, path, onClose }) {
 }
 
 function SuspendDialog({ account, path, onDone, onClose }) {
-  function finish() {
-    notify(`${account.account} is suspended.`);
-    onDone();
-  }
   return html`<${ActDialog}
     title=${`Suspend ${account.account}?`}
     label=${`Suspend ${account.account}`}
     isDangerous
     act=${() => callApi('POST', `${path}/suspend`)}
-    onDone=${finish}
+    notice=${`${account.account} is suspended.`}
+    onDone=${onDone}
     onClose=${onClose}
   >
     <p>
@@ -163,15 +161,12 @@ function SuspendDialog({ account, path, onDone, onClose }) {
 }
 
 function ResumeDialog({ account, path, onDone, onClose }) {
-  function finish() {
-    notify(`${account.account} is resumed.`);
-    onDone();
-  }
   return html`<${ActDialog}
     title=${`Resume ${account.account}?`}
     label=${`Resume ${account.account}`}
     act=${() => callApi('POST', `${path}/resume`)}
-    onDone=${finish}
+    notice=${`${account.account} is resumed.`}
+    onDone=${onDone}
     onClose=${onClose}
   >
     <p>The keys of the account work again within 2 seconds, or 5 with several instances.</p>

@@ -63,11 +63,14 @@ function EditDialog({ pet, tag, inputs, onClose, onDone }) {
       throw new Error(describeConflict(pet, now.pet, inputs));
     }
   }
-  function finish() {
-    notify(`The animal ${pet.id} is changed.`);
-    onDone();
-  }
-  return html`<${ActDialog} title=${`Edit the animal ${pet.id}`} label="Save" act=${act} onDone=${finish} onClose=${onClose}>
+  return html`<${ActDialog}
+    title=${`Edit the animal ${pet.id}`}
+    label="Save"
+    act=${act}
+    notice=${`The animal ${pet.id} is changed.`}
+    onDone=${onDone}
+    onClose=${onClose}
+  >
     ${inputs.map((input) => html`<${PetInput} key=${input.field} input=${input} value=${pet[input.field]} />`)}
   <//>`;
 }

@@ -1,7 +1,6 @@
 import { callApi, formatQuery } from './api.js';
 import { ActDialog, useDialog } from './dialog.js';
 import { html } from './html.js';
-import { notify } from './notices.js';
 import { Field, Loaded, PageHead, Pager, Table } from './parts.js';
 import { useResource } from './resource.js';
 import { linkTo } from './routing.js';
@@ -46,12 +45,15 @@ function NameDialog({ category, onClose, onDone }) {
   async function act({ id = category?.id ?? '', name = '' }) {
     return await callApi('PUT', `/categories/${encodeURIComponent(id.trim())}`, { name });
   }
-  function finish({ id, name }) {
-    notify(`The category ${id} is named ${name}.`);
-    onDone();
-  }
   const title = category === null ? 'Name a category' : `Rename the category ${category.id}`;
-  return html`<${ActDialog} title=${title} label="Save" act=${act} onDone=${finish} onClose=${onClose}>
+  return html`<${ActDialog}
+    title=${title}
+    label="Save"
+    act=${act}
+    notice=${({ id, name }) => `The category ${id} is named ${name}.`}
+    onDone=${onDone}
+    onClose=${onClose}
+  >
     ${
       category === null &&
       html`<${Field} id="category-id" label="Number"><input id="category-id" name="id" inputmode="numeric" required /><//>`
@@ -63,16 +65,13 @@ function NameDialog({ category, onClose, onDone }) {
 }
 
 function RemoveDialog({ category, onClose, onDone }) {
-  function finish() {
-    notify(`The name of the category ${category.id} is removed.`);
-    onDone();
-  }
   return html`<${ActDialog}
     title=${`Remove the name of the category ${category.id}?`}
     label=${`Remove the name of ${category.id}`}
     isDangerous
     act=${() => callApi('DELETE', `/categories/${category.id}`)}
-    onDone=${finish}
+    notice=${`The name of the category ${category.id} is removed.`}
+    onDone=${onDone}
     onClose=${onClose}
   >
     <p>It is called <strong class="text">${category.name}</strong>. Its animals keep the number ${category.id}.</p>

@@ -1,13 +1,14 @@
 import { cloneElement } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { html } from './html.js';
+import { notify } from './notices.js';
 import { Failure, readForm } from './parts.js';
 
 /**
  * A dialog in which the operator confirms an action. `act` gets the values of the form. `onDone` gets the result of
- * `act`. If `act` throws, the dialog stays open and shows the error. With `isFirm`, only its button closes the dialog.
+ * `act`, and so does `notice` if it is a function, which returns the message to show. If `act` throws, the dialog stays open and shows the error. With `isFirm`, only its button closes the dialog.
  */
-export function ActDialog({ title, label, isDangerous, isFirm, act, onDone, onClose, children }) {
+export function ActDialog({ title, label, isDangerous, isFirm, act, notice, onDone, onClose, children }) {
   const dialog = useRef(null);
   const [failure, setFailure] = useState(null);
   const [isBusy, setBusy] = useState(false);
@@ -21,6 +22,7 @@ export function ActDialog({ title, label, isDangerous, isFirm, act, onDone, onCl
       const done = await act(readForm(event.target));
       dialog.current?.close();
       onClose();
+      if (notice) notify(typeof notice === 'function' ? notice(done) : notice);
       onDone(done);
     } catch (error) {
       setFailure(error);

@@ -2,7 +2,6 @@ import { callApi } from './api.js';
 import { ActDialog, useDialog } from './dialog.js';
 import { formatTime, formatTimeLeft } from './format.js';
 import { html } from './html.js';
-import { notify } from './notices.js';
 import { Badge, Field, State, Table } from './parts.js';
 import { toNumber } from './plan-fields.js';
 import { useTime } from './resource.js';
@@ -136,16 +135,13 @@ function RevokeDialog({ account, item, onDone, onClose }) {
     await callApi('POST', `/keys/${item.id}/revoke`, { disableWebhooks });
     return disableWebhooks;
   }
-  function finish(areDisabled) {
-    notify(`${item.start}… is revoked.${areDisabled ? ' The webhooks that it created are disabled.' : ''}`);
-    onDone();
-  }
   return html`<${ActDialog}
     title=${`Revoke ${item.start}…?`}
     label=${`Revoke ${item.start}…`}
     isDangerous
     act=${act}
-    onDone=${finish}
+    notice=${(areDisabled) => `${item.start}… is revoked.${areDisabled ? ' The webhooks that it created are disabled.' : ''}`}
+    onDone=${onDone}
     onClose=${onClose}
   >
     <p>
@@ -171,15 +167,12 @@ function MadeWebhooks({ webhooks }) {
 }
 
 export function LiftDialog({ item, onDone, onClose }) {
-  function finish() {
-    notify(`The ban of ${item.start}… is lifted.`);
-    onDone();
-  }
   return html`<${ActDialog}
     title=${`Lift the ban of ${item.start}…?`}
     label=${`Lift the ban of ${item.start}…`}
     act=${() => callApi('POST', `/keys/${item.id}/lift-ban`)}
-    onDone=${finish}
+    notice=${`The ban of ${item.start}… is lifted.`}
+    onDone=${onDone}
     onClose=${onClose}
   >
     <p>The key works again within 2 seconds, or 5 with several instances. The rate limits of its account still apply.</p>

@@ -2,7 +2,6 @@ import { callApi, formatQuery } from './api.js';
 import { ActDialog, useDialog } from './dialog.js';
 import { formatTime, formatTimeLeft } from './format.js';
 import { html } from './html.js';
-import { notify } from './notices.js';
 import { AccountLink, Choice, Filters, Loaded, PageHead, Pager, State, Table, TextFilter } from './parts.js';
 import { useResource, useTime } from './resource.js';
 import { linkTo } from './routing.js';
@@ -87,16 +86,13 @@ function OrderAct({ order, onAsk }) {
 
 function CloseDialog({ order, onDone, onClose }) {
   const { action, label, done, after } = acts[order.status];
-  function finish() {
-    notify(`The order ${order.id} is ${done}.`);
-    onDone();
-  }
   return html`<${ActDialog}
     title=${`${label} the order ${order.id}?`}
     label=${`${label} order ${order.id}`}
     isDangerous
     act=${() => callApi('POST', `/orders/${order.id}/${action}`)}
-    onDone=${finish}
+    notice=${`The order ${order.id} is ${done}.`}
+    onDone=${onDone}
     onClose=${onClose}
   >
     <p>

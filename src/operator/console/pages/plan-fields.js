@@ -2,7 +2,12 @@ import { useState } from 'preact/hooks';
 import { html } from './html.js';
 import { Field } from './parts.js';
 
-const plans = ['free', 'pro', 'business', 'enterprise'];
+const plans = {
+  free: 'free: 60 a minute, 1,000 a day',
+  pro: 'pro: 300 a minute, 10,000 a day',
+  business: 'business: 1,000 a minute, 100,000 a day',
+  enterprise: 'enterprise: its own numbers',
+};
 
 /** The field of the plan. For `enterprise`, also the fields of its limits. */
 export function PlanFields({ account }) {
@@ -15,7 +20,7 @@ export function PlanFields({ account }) {
     <//>`;
   return html`<${Field} id="plan" label="Plan">
       <select id="plan" name="plan" onChange=${(event) => setPlan(event.target.value)}>
-        ${plans.map((name) => html`<option value=${name} selected=${name === plan}>${name}</option>`)}
+        ${Object.entries(plans).map(([name, label]) => html`<option value=${name} selected=${name === plan}>${label}</option>`)}
       </select>
     <//>
     ${

@@ -12,12 +12,19 @@ const columns = [
     title: 'Status',
     cell: ({ status }) => html`<${Badge} kind=${status >= 500 ? 'bad' : 'warn'}>${status}<//>`,
   },
-  { title: 'Code', cell: ({ code }) => code ?? 'slow' },
+  {
+    title: 'Code',
+    cell: ({ code, message }) => html`${code ?? 'slow'}<div class="narrow text">${message}</div>`,
+  },
   {
     title: 'Account',
     cell: ({ account }) => html`<${AccountLink} account=${account} />`,
   },
-  { title: 'Message', cell: ({ message }) => html`<span class="text">${message ?? '–'}</span>` },
+  {
+    title: 'Message',
+    isMinor: true,
+    cell: ({ message }) => html`<span class="text">${message ?? '–'}</span>`,
+  },
   { title: 'Times', cell: ({ times }) => formatNumber(times), isNumber: true, isMinor: true },
   {
     title: 'Operation',

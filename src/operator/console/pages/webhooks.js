@@ -95,13 +95,16 @@ function askIn(dialog, oldest, onDone) {
 }
 
 function SendDialog({ webhook, onDone, onClose }) {
-  function finish() {
-    notify('The event is sent again within seconds.');
-    onDone();
-  }
   const act = ({ eventId = '' }) =>
     callApi('POST', `/webhooks/${webhook.id}/send`, { eventId: eventId.trim() });
-  return html`<${ActDialog} title="Send one event again" label="Send the event" act=${act} onDone=${finish} onClose=${onClose}>
+  return html`<${ActDialog}
+    title="Send one event again"
+    label="Send the event"
+    act=${act}
+    notice="The event is sent again within seconds."
+    onDone=${onDone}
+    onClose=${onClose}
+  >
     <p><${Named} webhook=${webhook} /> It gets the event once more. Its position stays.</p>
     <${Field} id="event-id" label="Event id (evt_…)">
       <input id="event-id" name="eventId" maxlength="20" required />
@@ -173,15 +176,12 @@ function Named({ webhook }) {
 }
 
 function EnableDialog({ webhook, onDone, onClose }) {
-  function finish() {
-    notify(`${webhook.id} is enabled.`);
-    onDone();
-  }
   return html`<${ActDialog}
     title=${`Enable ${webhook.id}?`}
     label=${`Enable ${webhook.id}`}
     act=${() => callApi('POST', `/webhooks/${webhook.id}/enable`)}
-    onDone=${finish}
+    notice=${`${webhook.id} is enabled.`}
+    onDone=${onDone}
     onClose=${onClose}
   >
     <p>
@@ -192,16 +192,13 @@ function EnableDialog({ webhook, onDone, onClose }) {
 }
 
 function DisableDialog({ webhook, onDone, onClose }) {
-  function finish() {
-    notify(`${webhook.id} is disabled.`);
-    onDone();
-  }
   return html`<${ActDialog}
     title=${`Disable ${webhook.id}?`}
     label=${`Disable ${webhook.id}`}
     isDangerous
     act=${() => callApi('POST', `/webhooks/${webhook.id}/disable`)}
-    onDone=${finish}
+    notice=${`${webhook.id} is disabled.`}
+    onDone=${onDone}
     onClose=${onClose}
   >
     <p>
