@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { accountSuspended, coversScope } from '../accounts/account.ts';
 import type { Clock } from '../clock.ts';
@@ -60,6 +61,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   return {
     open(request, response) {
       const match = options.router.find(request.method ?? '', request.url ?? '');
+      if (routes.hasSubscribers && match.route !== null) routes.publish({ request, route: match.route.path });
       return openExchange(request, response, options.createRequestId(), match);
     },
     run(exchange) {
@@ -78,6 +80,9 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     },
   };
 }
+
+/** Tells a tracing tool the route of each request (docs/operations/tracing.md). */
+const routes = channel('animal-store.route');
 
 type Parts = PipelineOptions;
 
