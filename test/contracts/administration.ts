@@ -89,6 +89,31 @@ export function describeAdministration(engine: Engine): void {
       assert.deepEqual(await listEntries(), made);
     });
 
+    test('accounts are listed by the start of their name, in any case and in pages', async (t) => {
+      const { accounts } = await prepare(t);
+      for (const name of ['Zoo', 'acme', 'Acme Zoo', 'ACME', 'Ark', 'Élodie'])
+        await accounts.create(name, makePlan('free'));
+      await accounts.delete('Ark', null);
+      const walk = async (start: string) => {
+        const names: string[] = [];
+        let firstId: bigint | null = null;
+        do {
+          const page = await accounts.listPage({ limit: 2, order: 'name', start, firstId });
+          names.push(...page.accounts.map(({ account }) => account));
+          firstId = page.nextId;
+        } while (firstId !== null);
+        return names;
+      };
+      assert.deepEqual(await walk('aCm'), ['acme', 'ACME', 'Acme Zoo']);
+      assert.deepEqual(await walk(''), ['acme', 'ACME', 'Acme Zoo', 'Zoo', 'Élodie']);
+      assert.deepEqual(await walk('Él'), ['Élodie']);
+      for (const none of ['a%', 'oo', '_']) assert.deepEqual(await walk(none), []);
+      assert.deepEqual(
+        (await accounts.listNamed(['Zoo', 'Ark', 'acme'])).map(({ account }) => account),
+        ['Zoo', 'acme'],
+      );
+    });
+
     test('the audit log is listed newest first in pages, with filters for account, actor, action, subject and time', async (t) => {
       const { administerAs, keyring, accounts, audit, listEntries, clock } = await prepare(t);
       const { id } = await keyring.issue(order({ account: 'Zoo' }));
