@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chown, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { reasonOf } from '../../../src/errors.ts';
+import { openDatabase } from '../../../src/storage/open-database.ts';
+import { createPostgresPool } from '../../../src/storage/postgres/pool.ts';
+import {
+  type PostgresServer,
+  startPostgresCluster,
+  whyNoPostgresCluster,
+} from '../../support/postgres-cluster.ts';
+import { eventually } from '../../support/redis-server.ts';
+import { makeFolder } from '../../support/service.ts';
+
+const run = promisify(execFile);
+
+/** Creates an authority and returns the path of its certificate. */
+async function createAuthority(folder: string, name: string): Promise<string> {
+  const path = join(folder, name);
+  const subject = ['-subj', `/CN=${name}`, '-days', '2', '-nodes', '-newkey', 'rsa:2048'];
+  await run('openssl', ['req', '-x509', ...subject, '-keyout', `${path}.key`, '-out', `${path}.crt`]);
+  return `${path}.crt`;
+}
+
+/** Turns TLS on, with a certificate for 127.0.0.1 alone. */
+async function turnOn(server: PostgresServer, authority: string): Promise<void> {
+  const path = join(server.data, 'server');
+  const sign = ['-CA', authority, '-CAkey', authority.replace(/crt$/, 'key'), '-days', '2'];
+  const names = ['-addext', 'subjectAltName=IP:127.0.0.1'];
+  const subject = ['-subj', '/CN=server', '-nodes', '-newkey', 'rsa:2048'];
+  await run('openssl', [
+    'req',
+    '-x509',
+    ...subject,
+    ...names,
+    ...sign,
+    '-keyout',
+    `${path}.key`,
+    '-out',
+    `${path}.crt`,
+  ]);
+  const { uid, gid } = await stat(server.data);
+  for (const ending of ['key', 'crt']) await chown(`${path}.${ending}`, uid, gid);
+  await server.execute('alter system set ssl = on');
+  await server.execute('select pg_reload_conf()');
+}
+
+/** Returns whether a connection uses TLS, or why there is none. */
+async function ask(url: string): Promise<boolean | string> {
+  const pool = createPostgresPool(url);
+  try {
+    const sql = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
+    return (await pool.read((client) => client.query<{ ssl: boolean }>(sql))).rows[0]?.ssl ?? 'no answer';
+  } catch (error) {
+    return reasonOf((error as Error).cause);
+  } finally {
+    await pool.close();
+  }
+}
+
+test('a connection to PostgreSQL uses TLS as sslmode says', { skip: whyNoPostgresCluster() }, async (t) => {
+  const warnings: Error[] = [];
+  const warn = (warning: Error) => warnings.push(warning);
+  process.on('warning', warn);
+  t.after(() => process.off('warning', warn));
+  const folder = await makeFolder(t);
+  const [own, other] = [await createAuthority(folder, 'own'), await createAuthority(folder, 'other')];
+  const { primary } = await startPostgresCluster(t);
+
+  async function expect(parameters: string, answer: boolean | RegExp, host = '127.0.0.1'): Promise<void> {
+    const got = await ask(`${primary.url.replace('127.0.0.1', host)}${parameters}`);
+    if (answer instanceof RegExp) assert.match(String(got), answer, parameters);
+    else assert.equal(got, answer, parameters);
+  }
+
+  await expect('', false);
+  await expect('?sslmode=prefer', false);
+  await expect('?sslmode=require', /does not support SSL/);
+  await turnOn(primary, own);
+  await eventually(async () => (await ask(`${primary.url}?sslmode=require`)) === true);
+  await expect('', false);
+  await expect('?sslmode=disable', false);
+  await expect('?sslmode=prefer', true);
+  await expect(`?sslmode=require&sslrootcert=${own}`, true);
+  await expect(`?sslmode=require&sslrootcert=${other}`, /certificate/);
+  await expect(`?sslmode=verify-ca&sslrootcert=${own}`, true, 'localhost');
+  await expect(`?sslmode=verify-ca&sslrootcert=${other}`, /certificate/);
+  await expect(`?sslmode=verify-full&sslrootcert=${own}`, true);
+  await expect(`?sslmode=verify-full&sslrootcert=${own}`, /does not match/, 'localhost');
+  await expect('?sslmode=verify-full', /certificate/);
+  await assert.rejects(
+    openDatabase(`${primary.url}?sslmode=verify-full&sslrootcert=${folder}/none`),
+    /ENOENT/,
+  );
+  await (await openDatabase(`${primary.url}?sslmode=prefer`)).close();
+  assert.deepEqual(warnings, []);
+});
