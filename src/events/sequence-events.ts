@@ -20,24 +20,28 @@ const selectWaiting = statement<Record<never, never>>({ isPlannedEachTime: true 
 );
 
 /**
- * For PostgreSQL. Moves the `count` oldest committed events into the feed, in the order in which they were written, and
- * returns their number. While another instance assigns positions, does nothing and returns 0.
+ * For PostgreSQL. Moves the first committed events of a range into the feed, in the order in which they were written.
+ * While another instance assigns positions, does nothing.
  *
  * The lock is held until the commit, and the positions are assigned under it. So no event gets a position before an
  * event that could already be read. Events of a transaction that is still open get later positions.
  */
-export const moveWaiting = statement<{ lock: bigint; count: bigint }>({ isPlannedEachTime: true })(
-  (query, p, dialect) =>
-    query
-      .with('taken', () => takeOldest<{ id: bigint }>('event_outbox', ['id', ...columns], p, dialect))
-      .with(
-        'moved',
-        () => sql<{ id: bigint }>`(insert into events (${allColumns})
+export const moveWaiting = statement<{ lock: bigint; after: bigint; count: bigint }>({
+  isPlannedEachTime: true,
+})((query, p, dialect) =>
+  query
+    .with('taken', () => takeOldest<{ id: bigint }>('event_outbox', ['id', ...columns], p, dialect))
+    .with(
+      'moved',
+      () => sql<{ id: bigint }>`(insert into events (${allColumns})
         select ${allColumns} from taken order by id
         returning id)`,
-      )
-      .selectFrom('moved')
-      .select(({ fn }) => fn.countAll<bigint>().as('count')),
+    )
+    .selectFrom('moved')
+    .select(({ fn }) => [
+      fn.countAll<bigint>().as('taken'),
+      sql<bigint | null>`(select max(id) from taken)`.as('last'),
+    ]),
 );
 
 const copyWaiting = statement<Record<never, never>>()((query) =>
@@ -76,8 +80,8 @@ export async function sequenceEvents(
   noteLag(Number(first?.waited_ms ?? 0));
   if (first === undefined) return;
   if (database.engine === 'sqlite') return database.transact(sequenceCopied, null);
-  await runBatches(async (count) => {
-    const [moved] = await database.run(moveWaiting, { lock: sequencingLock, count });
-    return Number(moved?.count ?? 0);
+  await runBatches(async (range) => {
+    const [moved] = await database.run(moveWaiting, { lock: sequencingLock, ...range });
+    return moved ?? { taken: 0n, last: null };
   });
 }

@@ -19,8 +19,8 @@ export async function foldInventory(
   runBatches = createBatches(foldedChangesMax),
 ): Promise<void> {
   if (database.engine === 'sqlite') return;
-  await runBatches(async (count) => {
-    const [folded] = await database.run(foldChanges, { lock: foldingLock, count });
-    return Number(folded?.changes ?? 0);
+  await runBatches(async (range) => {
+    const [folded] = await database.run(foldChanges, { lock: foldingLock, ...range });
+    return folded ?? { taken: 0n, last: null };
   });
 }

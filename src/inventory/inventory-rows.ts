@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { takeOldest } from '../storage/batches.ts';
 import { statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
@@ -40,45 +40,50 @@ export const selectInventoryOf = statement<{ categoryId: bigint }>()((query, p, 
 );
 
 /**
- * Only for PostgreSQL. Adds the `count` oldest changes to the totals. Returns their number, or no row if there are none
- * or another instance adds changes.
+ * Only for PostgreSQL. Adds the first changes of a range to the totals. Returns no row if there are none or another
+ * instance adds changes.
  */
-export const foldChanges = statement<{ lock: bigint; count: bigint }>({ isPlannedEachTime: true })(
-  (query, p, dialect) =>
-    query
-      .with('taken', () =>
-        takeOldest<Omit<Tables['inventory_changes'], 'id'>>(
-          'inventory_changes',
-          ['category_id', ...counts],
-          p,
-          dialect,
+export const foldChanges = statement<{ lock: bigint; after: bigint; count: bigint }>({
+  isPlannedEachTime: true,
+})((query, p, dialect) =>
+  query
+    .with('taken', () =>
+      takeOldest<Selectable<Tables['inventory_changes']>>(
+        'inventory_changes',
+        ['id', 'category_id', ...counts],
+        p,
+        dialect,
+      ),
+    )
+    .with('folded', (cte) =>
+      cte
+        .insertInto('inventory_by_category')
+        .columns(['category_id', ...counts])
+        .expression(({ selectFrom }) =>
+          selectFrom('taken')
+            .select(['category_id', ...sums])
+            .groupBy('category_id'),
+        )
+        .onConflict((conflict) =>
+          conflict.column('category_id').doUpdateSet((eb) => ({
+            available: eb('inventory_by_category.available', '+', eb.ref('excluded.available')),
+            pending: eb('inventory_by_category.pending', '+', eb.ref('excluded.pending')),
+            sold: eb('inventory_by_category.sold', '+', eb.ref('excluded.sold')),
+          })),
         ),
-      )
-      .with('folded', (cte) =>
-        cte
-          .insertInto('inventory_by_category')
-          .columns(['category_id', ...counts])
-          .expression(({ selectFrom }) =>
-            selectFrom('taken')
-              .select(['category_id', ...sums])
-              .groupBy('category_id'),
-          )
-          .onConflict((conflict) =>
-            conflict.column('category_id').doUpdateSet((eb) => ({
-              available: eb('inventory_by_category.available', '+', eb.ref('excluded.available')),
-              pending: eb('inventory_by_category.pending', '+', eb.ref('excluded.pending')),
-              sold: eb('inventory_by_category.sold', '+', eb.ref('excluded.sold')),
-            })),
-          ),
-      )
-      .with('total', (cte) => cte.selectFrom('taken').select([...sums, sql<bigint>`count(*)`.as('changes')]))
-      .updateTable('inventory_totals')
-      .from('total')
-      .set((eb) => ({
-        available: eb('inventory_totals.available', '+', eb.ref('total.available')),
-        pending: eb('inventory_totals.pending', '+', eb.ref('total.pending')),
-        sold: eb('inventory_totals.sold', '+', eb.ref('total.sold')),
-      }))
-      .where('total.changes', '>', sql.lit(0n))
-      .returning('total.changes'),
+    )
+    .with('total', (cte) =>
+      cte
+        .selectFrom('taken')
+        .select([...sums, sql<bigint>`count(*)`.as('changes'), sql<bigint | null>`max(id)`.as('last')]),
+    )
+    .updateTable('inventory_totals')
+    .from('total')
+    .set((eb) => ({
+      available: eb('inventory_totals.available', '+', eb.ref('total.available')),
+      pending: eb('inventory_totals.pending', '+', eb.ref('total.pending')),
+      sold: eb('inventory_totals.sold', '+', eb.ref('total.sold')),
+    }))
+    .where('total.changes', '>', sql.lit(0n))
+    .returning(['total.changes as taken', 'total.last']),
 );

@@ -8,7 +8,7 @@ import { until } from '../support/processes.ts';
 
 const postgres = await findPostgres();
 const waiting = 40_000;
-const batch = 1_000;
+const batch = 4_000;
 const statisticsMsMax = 20_000;
 
 const tables = {
