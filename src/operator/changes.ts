@@ -33,10 +33,8 @@ export function createChanges(
 
   return {
     addPet: (newPet) => database.transact(addPetByHand, { newPet, by: byNow() }),
-    async changePet(id, patch, tags) {
-      const edited = requireEdited(await database.transact(editPet, { id, patch, tags, by: byNow() }));
-      return edited.after ?? edited.before;
-    },
+    changePet: async (id, patch, tags) =>
+      requireEdited(await database.transact(editPet, { id, patch, tags, by: byNow() })),
     async deletePet(id) {
       requireEdited(await database.transact(editPet, { id, patch: null, tags: null, by: byNow() }));
     },

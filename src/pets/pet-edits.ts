@@ -31,11 +31,12 @@ export interface PetEdits {
 type Refusal = 'not_found' | 'precondition_failed' | 'pet_in_order';
 
 /**
- * The animal before and after a change. `after` is null for a deletion. A refusal is returned, not thrown, because an
- * error would roll back the closing of an overdue hold.
+ * The animal as it is now, or as it was before its deletion. A refusal is returned, not thrown, because an error would
+ * roll back the closing of an overdue hold.
  */
-export type EditResult = EditedPet | { readonly refusal: Refusal };
+export type EditResult = { readonly pet: Pet } | { readonly refusal: Refusal };
 
+/** The animal before and after a change. `after` is null for a deletion. */
 interface EditedPet {
   readonly before: Pet;
   readonly after: Pet | null;
@@ -56,13 +57,14 @@ export const editPet = defineTransaction(
   'editPet',
   function* (edit: Edit): Steps<EditResult> {
     const result = yield* editLocked(edit);
-    if (edit.by !== undefined && !('refusal' in result)) yield* audit(edit.by, edit.id, result);
-    return result;
+    if ('refusal' in result) return result;
+    if (edit.by !== undefined) yield* audit(edit.by, edit.id, result);
+    return { pet: result.after ?? result.before };
   },
   'row locks',
 );
 
-function* editLocked({ id, patch, tags }: Edit): Steps<EditResult> {
+function* editLocked({ id, patch, tags }: Edit): Steps<EditedPet | { readonly refusal: Refusal }> {
   const row = yield* lockFreed(id);
   if (row === undefined) return { refusal: 'not_found' };
   const before = toPet(row);
@@ -114,19 +116,16 @@ const messages: Readonly<Record<Refusal, string>> = {
     'an order owns this animal: only the order can change its status, and the animal cannot be deleted',
 };
 
-/** Returns the animals of an edit. Throws the error of a refused one. */
-export function requireEdited(result: EditResult): EditedPet {
+/** Returns the animal of an edit. Throws the error of a refused one. */
+export function requireEdited(result: EditResult): Pet {
   if ('refusal' in result) throw new AppError(result.refusal, messages[result.refusal]);
-  return result;
+  return result.pet;
 }
 
 /** Creates the edits of a store. */
 export function createPetEdits(database: Database): PetEdits {
   return {
-    async change(id, patch, tags) {
-      const { before, after } = requireEdited(await database.transact(editPet, { id, patch, tags }));
-      return after ?? before;
-    },
+    change: async (id, patch, tags) => requireEdited(await database.transact(editPet, { id, patch, tags })),
     async remove(id, tags) {
       requireEdited(await database.transact(editPet, { id, patch: null, tags }));
     },
