@@ -4,9 +4,9 @@ import { OperatorError } from '../errors.ts';
 import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
 import { int64Max } from '../int64.ts';
 import {
+  byFilters,
   type Database,
   defineTransaction,
-  type Statement,
   type Steps,
   statement,
   step,
@@ -181,21 +181,9 @@ interface AuditRow {
   readonly after: string | null;
 }
 
-const pages = new Map<string, Statement<PageParameters, AuditRow>>();
-
-/** Returns the statement that selects a page, newest first. Each combination of filters has its own statement. */
-function selectPage(filter: Filter): Statement<PageParameters, AuditRow> {
-  const name = Object.values(filter)
-    .map((value) => value !== null)
-    .join();
-  const page = pages.get(name) ?? buildPage(filter);
-  pages.set(name, page);
-  return page;
-}
-
-function buildPage(filter: Filter): Statement<PageParameters, AuditRow> {
-  const isSet = (name: keyof Filter) => filter[name] !== null;
-  return statement<PageParameters>()((query, p) =>
+/** The statement that selects a page, newest first. */
+const selectPage = byFilters<Filter, PageParameters, AuditRow>((isSet) =>
+  statement<PageParameters>()((query, p) =>
     query
       .selectFrom('audit')
       .leftJoin('accounts', 'accounts.id', 'audit.account_id')
@@ -210,8 +198,8 @@ function buildPage(filter: Filter): Statement<PageParameters, AuditRow> {
       .$if(isSet('untilMs'), (narrowed) => narrowed.where('at_ms', '<', sql<bigint>`${p.untilMs}`))
       .orderBy('audit.id', 'desc')
       .limit(p.count),
-  );
-}
+  ),
+);
 
 /** True for the rows of an actor. For a row of the console, either its user or its session matches. */
 function isBy(actor: string | null): Expression<SqlBool> {

@@ -1,11 +1,9 @@
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { limitMax } from '../plans/plan.ts';
-import { accountArgument, parseCountUpTo, parseTime } from './arguments.ts';
+import { accountArgument, parseCountUpTo, parseTime, soon } from './arguments.ts';
 import { addLeaf, type CommandContext, printing, printLines } from './command.ts';
 import { toIsoTime } from './output.ts';
-
-const soon = 'effective within 2 seconds (5 with several instances)';
 
 interface LimitOptions {
   readonly perMinute: number;

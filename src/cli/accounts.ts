@@ -11,6 +11,7 @@ import {
   parseAccountName,
   parseCountUpTo,
   requirePlan,
+  soon,
 } from './arguments.ts';
 import { addGroup, addLeaf, type CommandContext, printing, printLines, printTable } from './command.ts';
 import { formatTime, toIsoTime } from './output.ts';
@@ -120,8 +121,6 @@ function addChanges(accounts: Command, context: CommandContext): void {
       }),
     );
 }
-
-const soon = 'effective within 2 seconds (5 with several instances)';
 
 const columns: readonly Column<ListedAccount>[] = [
   { heading: 'ACCOUNT', cell: ({ account }) => account },

@@ -115,6 +115,9 @@ export function textId(of: string, listedBy: string): Argument {
   return new Argument('<id>', `the id of the ${of}, as shown by "${listedBy}"`);
 }
 
+/** How soon a change of an account applies, for the help. */
+export const soon = 'effective within 2 seconds (5 with several instances)';
+
 export const accountArgument = new Argument('<account>', 'the name of the account');
 
 export const jsonOption = new Option('--json', 'print one JSON value');

@@ -195,6 +195,19 @@ export function statement<P extends Parameters>(traits: Omit<Statement<P, unknow
   return <R>(build: Statement<P, R>['build']): Statement<P, R> => ({ build, ...traits });
 }
 
+/** Returns a function that gives each combination of filters its own statement. A null filter is absent. */
+export function byFilters<Filter extends object, P extends Parameters, R>(
+  build: (isSet: (name: keyof Filter) => boolean) => Statement<P, R>,
+): (filter: Filter) => Statement<P, R> {
+  const built = new Map<string, Statement<P, R>>();
+  return (filter) => {
+    const set = Object.entries(filter).flatMap(([name, value]) => (value === null ? [] : [name]));
+    const known = built.get(set.join()) ?? build((name) => set.includes(String(name)));
+    built.set(set.join(), known);
+    return known;
+  };
+}
+
 /** Declares a transaction. `src/transactions.ts` must list it, because SQLite's writing thread finds it there. */
 export function defineTransaction<I, T>(
   name: string,

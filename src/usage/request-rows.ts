@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { int64Max } from '../int64.ts';
 import {
+  byFilters,
   type Database,
   defineTransaction,
-  type Statement,
   type Steps,
   statement,
   step,
@@ -164,21 +164,9 @@ interface SelectedRow {
   readonly duration_ms: bigint;
 }
 
-const pages = new Map<string, Statement<PageParameters, SelectedRow>>();
-
-/** Returns the statement that selects a page. Each combination of filters has its own statement. */
-function selectPage(filter: Filter): Statement<PageParameters, SelectedRow> {
-  const name = Object.values(filter)
-    .map((value) => value !== null)
-    .join();
-  const page = pages.get(name) ?? buildPage(filter);
-  pages.set(name, page);
-  return page;
-}
-
-function buildPage(filter: Filter): Statement<PageParameters, SelectedRow> {
-  const isSet = (name: keyof Filter) => filter[name] !== null;
-  return statement<PageParameters>()((query, p) =>
+/** The statement that selects a page, newest first. */
+const selectPage = byFilters<Filter, PageParameters, SelectedRow>((isSet) =>
+  statement<PageParameters>()((query, p) =>
     query
       .selectFrom('requests')
       .leftJoin('accounts', 'accounts.id', 'requests.account_id')
@@ -193,8 +181,8 @@ function buildPage(filter: Filter): Statement<PageParameters, SelectedRow> {
       .$if(isSet('requestId'), (narrowed) => narrowed.where('request_id', '=', p.requestId))
       .orderBy('requests.id', 'desc')
       .limit(p.count),
-  );
-}
+  ),
+);
 
 function toListed(row: SelectedRow): ListedRequest {
   return {
