@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { postgresAt } from '../support/engines.ts';
+import { expectError } from '../support/expect-error.ts';
+import { add, ask, elementAt, readJson, startInstances, untilAnswered } from '../support/instances.ts';
+import {
+  type PostgresCluster,
+  startPostgresCluster,
+  whyNoPostgresCluster,
+} from '../support/postgres-cluster.ts';
+import { until } from '../support/processes.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { eventually } from '../support/redis-server.ts';
+import { type Relay, startRelay } from '../support/relay.ts';
+
+const skip = whyNoPostgresCluster();
+const backMsMax = 10_000;
+const eventsMsMax = 20_000;
+const json = { 'content-type': 'application/json' };
+
+interface Shown {
+  readonly id: string;
+  readonly data: { readonly id: number };
+}
+
+/** Starts two instances with a webhook behind a relay to the primary. */
+async function startWorld(
+  t: Parameters<typeof startInstances>[0],
+  { primary, standby }: PostgresCluster,
+  relay: Relay,
+) {
+  const settings = { ENVIRONMENT: 'development' };
+  const instances = await startInstances(t, {
+    postgres: postgresAt(relay.url),
+    redisUrl: '',
+    count: 2,
+    settings,
+  });
+  const key = instances.services.map((service) => service.key).find((made) => made !== null) ?? assert.fail();
+  const receiver = await startReceiver(t);
+  const service = elementAt(instances.services, 0);
+  const send = (path: string, method: string, body: object) =>
+    ask(service, key, path, { method, headers: json, body: JSON.stringify(body) });
+  const webhook = await readJson<{ id: string }>(
+    send('/webhooks', 'POST', { url: receiver.url, types: ['pet.added'] }),
+  );
+
+  /** Adds animals, and returns their events in order once the webhook has received all of them. */
+  async function addSome(after: string | null): Promise<readonly Shown[]> {
+    const received = receiver.received.length;
+    for (let count = 0; count < 5; count += 1)
+      assert.equal((await add(instances.next(), key, 'Rex')).status, 201);
+    const path = `/events?limit=100${after === null ? '' : `&after=${after}`}`;
+    const read = () => readJson<Shown[]>(ask(service, key, path));
+    const events = await until(read, ({ length }) => length >= 5, eventsMsMax);
+    await receiver.untilReceived(received + 5);
+    assert.deepEqual(
+      receiver.listIds().slice(received),
+      events.map(({ id }) => id),
+    );
+    return events;
+  }
+
+  async function failOver(): Promise<void> {
+    await primary.kill();
+    await standby.promote();
+    relay.redirect(standby.url);
+    for (const one of instances.services)
+      await untilAnswered(one, key, ({ status }) => status === 200, backMsMax);
+  }
+  return { key, service, send, webhook, addSome, failOver };
+}
+
+test('if a standby is promoted without the last commits', { skip }, async (t) => {
+  const cluster = await startPostgresCluster(t);
+  const { primary, standby } = cluster;
+  await primary.execute('alter system reset synchronous_standby_names');
+  await primary.execute('select pg_reload_conf()');
+  const relay = await startRelay(t, primary.url);
+  await t.test(
+    'no id or position is given again, lost positions are refused, and webhooks go on',
+    async (inner) => {
+      const { key, service, send, webhook, addSome, failOver } = await startWorld(inner, cluster, relay);
+      const kept = await addSome(null);
+      const last = elementAt(kept, kept.length - 1);
+      await eventually(async () => {
+        const [row] = await standby.execute(
+          'select pg_last_wal_replay_lsn() = pg_last_wal_receive_lsn() as is_even',
+        );
+        return row?.['is_even'] === true;
+      });
+      await standby.execute("alter system set primary_conninfo = ''");
+      await standby.execute('select pg_reload_conf()');
+      await eventually(async () => (await standby.execute('select from pg_stat_wal_receiver')).length === 0);
+      const lost = await addSome(last.id);
+      await failOver();
+
+      const expectLost = async () => {
+        for (const { id } of lost)
+          await expectError(await ask(service, key, `/events?after=${id}`), 410, 'events_expired');
+        const refused = await send(`/webhooks/${webhook.id}`, 'PATCH', { after: lost[0]?.id });
+        await expectError(refused, 409, 'position_lost');
+      };
+      await expectLost();
+      const added = await addSome(last.id);
+      await expectLost();
+      for (const pick of [({ id }: Shown) => id, ({ data }: Shown) => String(data.id)]) {
+        const given = [...kept, ...lost, ...added].map(pick);
+        assert.equal(new Set(given).size, given.length);
+      }
+    },
+  );
+});
