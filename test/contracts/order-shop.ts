@@ -146,7 +146,7 @@ export function keyed({ accountId }: OrderReader, key: string, body = 'body'): I
 }
 
 /** Lists all events in order, including events without a position. */
-async function listEvents(store: Store): Promise<string[]> {
+export async function listEvents(store: Store): Promise<string[]> {
   const events: string[] = [];
   for (const table of ['events', 'event_outbox'])
     for (const row of await store.execute(`select type, data from ${table} order by id`)) {

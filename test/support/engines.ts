@@ -60,6 +60,11 @@ export async function findPostgres(): Promise<Engine> {
   return { name: 'PostgreSQL', skip, createStore: (test) => createPostgresStore(test, address) };
 }
 
+/** Returns both engines, so that a suite runs on each. */
+export async function findEngines(): Promise<readonly Engine[]> {
+  return [sqliteEngine, await findPostgres()];
+}
+
 /** Returns the engine of a running PostgreSQL server. `url` is the address of any database of the server. */
 export function postgresAt(url: string): Engine {
   return {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { OutcomeUnknownError } from '../../src/errors.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
-import type { Engine } from '../support/engines.ts';
+import { type Engine, findEngines, findPostgres } from '../support/engines.ts';
+import { startRelay } from '../support/relay.ts';
 import { setLastPetId } from './store-contents.ts';
 import { insertWindow, selectSecret, selectSubjects } from './window-rows.ts';
 
@@ -17,7 +19,7 @@ const selectAccounts = statement<Record<never, never>>()((query) =>
 );
 
 /** Contract tests of `load` in src/storage/database.ts. */
-export function describeLoad(engine: Engine): void {
+function describeLoad(engine: Engine): void {
   describe(`loading rows into ${engine.name}`, { skip: engine.skip }, () => {
     test('rows are added in their order, and their number is returned', async (t) => {
       const database = await (await engine.createStore(t)).open();
@@ -141,3 +143,42 @@ async function* inTurn(batches: readonly Value[][][]): AsyncGenerator<Value[][]>
 async function countPets(database: Database): Promise<number> {
   return (await database.read(selectPets, {})).length;
 }
+
+for (const engine of await findEngines()) describeLoad(engine);
+
+const postgres = await findPostgres();
+
+test('a load has no timeout, even if the database sets one', {
+  skip: postgres.skip,
+}, async (t) => {
+  const store = await postgres.createStore(t);
+  const name = new URL(store.url).pathname.slice(1);
+  await store.execute(`create function wait() returns trigger language plpgsql as
+    'begin perform pg_sleep(1.5); return null; end'`);
+  await (await store.open()).close();
+  await store.execute('create trigger slow after insert on pets for each statement execute function wait()');
+  for (const limit of ['idle_session_timeout', 'statement_timeout'])
+    await store.execute(`alter database ${name} set ${limit} = 1000`);
+  const database = await store.open();
+  assert.equal(await database.load('pets', columns, inTurn([pets(0, 1)])), 1);
+});
+
+test('a load fails with OutcomeUnknownError if its connection is lost during the commit', {
+  skip: postgres.skip,
+}, async (t) => {
+  const store = await postgres.createStore(t);
+  const relay = await startRelay(t, store.url);
+  const database = await store.open(relay.url);
+  await assert.rejects(
+    database.load('pets', columns, inTurn([pets(0, 1)]), {
+      onWrite: () => void relay.cut(),
+    }),
+    OutcomeUnknownError,
+  );
+});
+
+test('a load that the server refuses fails with the reason', { skip: postgres.skip }, async (t) => {
+  const database = await (await postgres.createStore(t)).open();
+  const loading = database.load('pets', columns, inTurn([[['Rex', 1n, 'lost', 0n]]]));
+  await assert.rejects(loading, /pets_status_check/);
+});

@@ -5,8 +5,8 @@ import { computeEtag } from '../../src/etag.ts';
 import type { Pet, PetPatch } from '../../src/pets/pet.ts';
 import { petStatuses, writePet } from '../../src/pets/pet.ts';
 import { openCatalogue } from '../support/catalogue.ts';
-import type { Engine } from '../support/engines.ts';
-import { listEvents, reserve } from './overdue-holds.ts';
+import { type Engine, findEngines, type Store } from '../support/engines.ts';
+import { listEvents } from './order-shop.ts';
 
 const rex = { name: 'Rex', categoryId: 7n, status: 'available' } as const;
 
@@ -18,8 +18,23 @@ async function refuses(act: Promise<unknown>, code: ErrorCode): Promise<void> {
   await assert.rejects(act, (error) => error instanceof AppError && error.code === code);
 }
 
+/** Adds an animal and a reserved order for it. Returns a function that lists the later events as `type status`. */
+async function reserve(store: Store, expiresAtMs: number): Promise<() => Promise<string[]>> {
+  await store.execute(`insert into accounts (name, plan, created_at_ms) values ('a', 'free', 0)`);
+  await store.execute(
+    `insert into pets (name, category_id, status, is_owned) values ('Rex', 1, 'pending', 1)`,
+  );
+  await store.execute(
+    `insert into orders (account_id, pet_id, status, created_at_ms, expires_at_ms)
+      values (1, 1, 'reserved', 0, ${expiresAtMs})`,
+  );
+  const list = () => listEvents(store);
+  const before = (await list()).length;
+  return async () => (await list()).slice(before);
+}
+
 /** Contract tests of src/pets/pet-edits.ts. */
-export function describePetEdits(engine: Engine): void {
+function describePetEdits(engine: Engine): void {
   async function prepare(t: TestContext) {
     const store = await engine.createStore(t);
     const catalogue = openCatalogue(await store.open());
@@ -190,3 +205,5 @@ export function describePetEdits(engine: Engine): void {
     });
   });
 }
+
+for (const engine of await findEngines()) describePetEdits(engine);

@@ -8,7 +8,7 @@ import { createFirstAnswers, type FirstAnswers } from '../../src/idempotency/fir
 import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
 import type { NewPet, Pet } from '../../src/pets/pet.ts';
 import { type Database, statement } from '../../src/storage/database.ts';
-import type { Engine, Store } from '../support/engines.ts';
+import { type Engine, findEngines, type Store } from '../support/engines.ts';
 
 const rex: NewPet = { name: 'Rex', categoryId: 7n, status: 'available' };
 
@@ -41,7 +41,7 @@ interface Setting {
 }
 
 /** Contract tests of `Idempotency-Key` (contract section 2) in src/pets/catalogue.ts. */
-export function describeIdempotency(engine: Engine): void {
+function describeIdempotency(engine: Engine): void {
   async function prepare(t: TestContext): Promise<Setting> {
     const store = await engine.createStore(t);
     const database = await store.open();
@@ -238,3 +238,5 @@ function addBy(instances: readonly Catalogue[], index: number, idempotency: Idem
   assert.ok(instance !== undefined);
   return add(instance, idempotency);
 }
+
+for (const engine of await findEngines()) describeIdempotency(engine);

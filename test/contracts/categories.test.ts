@@ -6,13 +6,13 @@ import { categoriesMax } from '../../src/categories/category.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { AppError } from '../../src/errors.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
-import type { Engine, Store } from '../support/engines.ts';
-import { listEvents } from './overdue-holds.ts';
+import { type Engine, findEngines, type Store } from '../support/engines.ts';
+import { listEvents } from './order-shop.ts';
 
 const actor: Actor = { kind: 'key', name: 'key_3kTMd8fZq1LxW0aB' };
 
 /** Contract tests of src/categories/categories.ts. */
-export function describeCategories(engine: Engine): void {
+function describeCategories(engine: Engine): void {
   async function prepare(t: TestContext): Promise<{ store: Store; categories: Categories }> {
     const store = await engine.createStore(t);
     return { store, categories: createCategories(await store.open(), systemClock) };
@@ -119,3 +119,5 @@ export function describeCategories(engine: Engine): void {
     });
   });
 }
+
+for (const engine of await findEngines()) describeCategories(engine);

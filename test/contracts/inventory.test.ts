@@ -5,10 +5,10 @@ import { foldInventory } from '../../src/inventory/fold-inventory.ts';
 import { createInventory } from '../../src/inventory/inventory.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openCatalogue } from '../support/catalogue.ts';
-import type { Engine, Store } from '../support/engines.ts';
+import { type Engine, findEngines, type Store } from '../support/engines.ts';
 
 /** Contract tests of the inventory (contract section 10). */
-export function describeInventory(engine: Engine): void {
+function describeInventory(engine: Engine): void {
   async function open(t: TestContext) {
     const store = await engine.createStore(t);
     const database = await store.open();
@@ -84,3 +84,5 @@ export function describeInventory(engine: Engine): void {
     });
   });
 }
+
+for (const engine of await findEngines()) describeInventory(engine);

@@ -8,7 +8,7 @@ import { everyAccount } from '../../src/orders/orders.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
 import { statement } from '../../src/storage/database.ts';
 import { openStore, type Store } from '../../src/store.ts';
-import type { Engine } from '../support/engines.ts';
+import { type Engine, findEngines } from '../support/engines.ts';
 import type { Ending } from '../support/service.ts';
 
 const nowMs = Date.UTC(2027, 0, 2, 12);
@@ -23,7 +23,7 @@ const selectEntries = statement<Record<never, never>>()((query) =>
 );
 
 /** Contract tests of the operator's actions on animals, categories and orders. */
-export function describeOperatorChanges({ name, skip, createStore }: Engine): void {
+function describeOperatorChanges({ name, skip, createStore }: Engine): void {
   describe(`actions of an operator on ${name}`, { skip }, () => {
     async function open(t: Ending) {
       const { url } = await createStore(t);
@@ -120,3 +120,5 @@ export function describeOperatorChanges({ name, skip, createStore }: Engine): vo
     });
   });
 }
+
+for (const engine of await findEngines()) describeOperatorChanges(engine);

@@ -6,7 +6,7 @@ import type { Catalogue } from '../../src/pets/catalogue.ts';
 import { isNewPet, type NewPet, type Pet, petStatuses } from '../../src/pets/pet.ts';
 import type { ListQuery } from '../../src/pets/pet-pages.ts';
 import { openCatalogue } from '../support/catalogue.ts';
-import type { Engine } from '../support/engines.ts';
+import { type Engine, findEngines } from '../support/engines.ts';
 
 const rex: NewPet = { name: 'Rex', categoryId: 7n, status: 'available' };
 const everything: ListQuery = { limit: 100, status: null, newestId: null };
@@ -24,7 +24,7 @@ const names = [
 ];
 
 /** Contract tests of src/pets/catalogue.ts, except idempotency. */
-export function describeCatalogue(engine: Engine): void {
+function describeCatalogue(engine: Engine): void {
   async function open(t: TestContext): Promise<Catalogue> {
     const store = await engine.createStore(t);
     return openCatalogue(await store.open());
@@ -52,17 +52,13 @@ export function describeCatalogue(engine: Engine): void {
         assert.equal(await catalogue.get(id), null);
     });
 
-    for (const categoryId of [int64Min, -(2n ** 53n) - 1n, 0n, 2n ** 53n + 1n, int64Max])
-      test(`the categoryId ${categoryId} is stored exactly`, async (t) => {
-        const catalogue = await open(t);
+    test('any int64 categoryId is stored exactly', async (t) => {
+      const catalogue = await open(t);
+      for (const categoryId of [int64Min, -(2n ** 53n) - 1n, 0n, 2n ** 53n + 1n, int64Max]) {
         const pet = await catalogue.add({ ...rex, categoryId });
         assert.equal((await catalogue.get(pet.id))?.categoryId, categoryId);
         assert.equal((await catalogue.list(everything)).pets[0]?.categoryId, categoryId);
-      });
-
-    test('names with every kind of character are stored exactly', async (t) => {
-      const catalogue = await open(t);
-      assert.deepEqual(await addAndReadNames(catalogue, names), names);
+      }
     });
 
     test('any valid name is stored exactly', async (t) => {
@@ -70,7 +66,7 @@ export function describeCatalogue(engine: Engine): void {
       const legalName = fc
         .oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
         .filter((name) => isNewPet({ ...rex, name }));
-      const some = fc.sample(legalName, 200);
+      const some = [...names, ...fc.sample(legalName, 200)];
       assert.deepEqual(await addAndReadNames(catalogue, some), some);
     });
   });
@@ -106,12 +102,12 @@ export function describeCatalogue(engine: Engine): void {
       assert.equal(page.nextNewestId, null);
     });
 
-    for (const newestId of [int64Min, 0n])
-      test(`a page from the id ${newestId} is empty`, async (t) => {
-        const catalogue = await open(t);
-        await addMany(catalogue, 2);
+    test('a page from an id below all animals is empty', async (t) => {
+      const catalogue = await open(t);
+      await addMany(catalogue, 2);
+      for (const newestId of [int64Min, 0n])
         assert.deepEqual(await catalogue.list({ ...everything, newestId }), { pets: [], nextNewestId: null });
-      });
+    });
 
     for (const status of petStatuses)
       test(`every page of ${status} animals has only ${status} animals, and the pages have all of them`, async (t) => {
@@ -228,3 +224,5 @@ async function walk(
 async function* inTurn(batches: readonly NewPet[][]): AsyncGenerator<NewPet[]> {
   yield* batches;
 }
+
+for (const engine of await findEngines()) describeCatalogue(engine);

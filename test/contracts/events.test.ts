@@ -14,7 +14,7 @@ import { writeEvents } from '../../src/events/write-events.ts';
 import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { createCatalogue } from '../../src/pets/catalogue.ts';
 import { createBatches } from '../../src/storage/batches.ts';
-import type { Engine } from '../support/engines.ts';
+import { type Engine, findEngines } from '../support/engines.ts';
 
 import { openShop } from './order-shop.ts';
 
@@ -67,7 +67,7 @@ async function readEnd(feed: Feed): Promise<bigint> {
 /** Returns SQL that makes all events `ms` older. */
 const setAge = (ms: number) => `update events set at_ms = at_ms - ${ms}`;
 
-export function describeEvents(engine: Engine): void {
+function describeEvents(engine: Engine): void {
   describe(`the event feed on ${engine.name}`, { skip: engine.skip }, () => {
     test('has an event for each change, with the new object and the previous values of the changed fields', async (t) => {
       const { catalogue, categories, show } = await openFeedShop(t, engine);
@@ -377,3 +377,5 @@ function isAppError(code: ErrorCode) {
 function bigintsAsNumbers(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }
+
+for (const engine of await findEngines()) describeEvents(engine);

@@ -5,7 +5,7 @@ import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
 import type { Tables } from '../../src/storage/tables.ts';
 import { readStore, writeStore } from '../../src/storage/transfer/open-whole-store.ts';
 import type { Row, WholeStore } from '../../src/storage/transfer/whole-store.ts';
-import type { Engine } from '../support/engines.ts';
+import { type Engine, findEngines } from '../support/engines.ts';
 import {
   addPet,
   fillStore,
@@ -17,7 +17,7 @@ import {
 import { selectSubjects } from './window-rows.ts';
 
 /** Contract tests of src/storage/transfer/open-whole-store.ts. */
-export function describeWholeStore(engine: Engine): void {
+function describeWholeStore(engine: Engine): void {
   describe(`a whole ${engine.name} store`, { skip: engine.skip }, () => {
     test('is read as of the first read, even if others write meanwhile', async (t) => {
       const store = await engine.createStore(t);
@@ -144,3 +144,5 @@ function readLastId(url: string): Promise<bigint> {
 async function* inTurn(batches: readonly (readonly Row[])[]): AsyncGenerator<readonly Row[]> {
   yield* batches;
 }
+
+for (const engine of await findEngines()) describeWholeStore(engine);

@@ -5,14 +5,14 @@ import { OperatorError } from '../../src/errors.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openCatalogue, petValues } from '../support/catalogue.ts';
-import type { Engine } from '../support/engines.ts';
+import { type Engine, findEngines, findPostgres } from '../support/engines.ts';
 import { insertWindow, selectSubjects } from './window-rows.ts';
 
 const rex = { name: 'Rex', categoryId: 1n, status: 'sold' } as const;
 const order = { name: 'a', plan: 'free', perMinute: null, perDay: null, openHolds: null, createdAtMs: 0n };
 
 /** Contract tests of opening a store and assigning ids. */
-export function describeOpening(engine: Engine): void {
+function describeOpening(engine: Engine): void {
   describe(`opening ${engine.name}`, { skip: engine.skip }, () => {
     test('ten instances that start at once on an empty store all start', async (t) => {
       const store = await engine.createStore(t);
@@ -92,3 +92,30 @@ async function addPet(database: Database): Promise<bigint> {
   assert.ok(row !== undefined);
   return row.id;
 }
+
+for (const engine of await findEngines()) describeOpening(engine);
+
+const postgres = await findPostgres();
+
+test('the store ignores tables of the same names in another schema', {
+  skip: postgres.skip,
+}, async (t) => {
+  const store = await postgres.createStore(t);
+  await store.execute('create schema auth');
+  for (const table of ['schema_migrations', 'schema_migrations_lock', 'pets'])
+    await store.execute(`create table auth.${table} (version text)`);
+  await (await store.open()).close();
+  await addPet(await store.open());
+});
+
+test('a store is found in its schema, even if another schema now precedes it in the search path', {
+  skip: postgres.skip,
+}, async (t) => {
+  const store = await postgres.createStore(t);
+  await (await store.open()).close();
+  await store.execute('create schema authorization current_user');
+  await store.execute(
+    `insert into public.schema_migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`,
+  );
+  await assert.rejects(store.open(), /newer than this program/);
+});

@@ -9,12 +9,12 @@ import { liveKeysMax } from '../../src/accounts/schemas.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import type { AppError } from '../../src/errors.ts';
 import { createWorld, findListed, order } from '../accounts/world.ts';
-import type { Engine } from '../support/engines.ts';
+import { type Engine, findEngines } from '../support/engines.ts';
 
 const dayOfSeconds = dayMs / 1_000;
 
 /** The promises of src/accounts/account-keys.ts, on any engine. */
-export function describeAccountKeys(engine: Engine): void {
+function describeAccountKeys(engine: Engine): void {
   async function prepare(t: TestContext, changes: Partial<KeyOrder> = {}) {
     const world = await createWorld(t, engine);
     const { database, clock, keyring, store } = world;
@@ -356,3 +356,5 @@ export function describeAccountKeys(engine: Engine): void {
     });
   });
 }
+
+for (const engine of await findEngines()) describeAccountKeys(engine);

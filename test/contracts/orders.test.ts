@@ -5,7 +5,7 @@ import type { OrderStatus } from '../../src/orders/order.ts';
 import type { Orders } from '../../src/orders/orders.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
 import type { Database } from '../../src/storage/database.ts';
-import type { Engine } from '../support/engines.ts';
+import { type Engine, findEngines } from '../support/engines.ts';
 import { asManager, keyed, openOrders, openShop, readOrder, type Shop } from './order-shop.ts';
 
 const hold = { holdMs: 3_600_000, reference: null };
@@ -47,7 +47,7 @@ async function outcomeOf(done: Promise<{ readonly status: string }>): Promise<st
 }
 
 /** Contract tests of src/orders/orders.ts (contract section 12). */
-export function describeOrders(engine: Engine): void {
+function describeOrders(engine: Engine): void {
   describe(`orders on ${engine.name}`, { skip: engine.skip }, () => {
     test('an order takes an available animal, and get returns the placed order', async (t) => {
       const shop = await openShop(t, engine);
@@ -545,3 +545,5 @@ function refuse(engine: Engine, id: bigint): string[] {
       when (new.id = ${id} and new.status = 'expired') execute function stuck()`,
   ];
 }
+
+for (const engine of await findEngines()) describeOrders(engine);

@@ -6,14 +6,14 @@ import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { freeLimits } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
-import type { Engine } from '../support/engines.ts';
+import { type Engine, findEngines } from '../support/engines.ts';
 
 const startMs = Date.UTC(2027, 0, 2, 12);
 
 const addressesMax = 3;
 
 /** Contract tests of src/limits/memory/counter-store.ts. */
-export function describeCounterStore(engine: Engine): void {
+function describeCounterStore(engine: Engine): void {
   /** Opens a store for counters. `start` simulates a new process after the previous one was killed. */
   async function open(t: Pick<TestContext, 'after'>) {
     const store = await engine.createStore(t);
@@ -247,3 +247,5 @@ export function describeCounterStore(engine: Engine): void {
     });
   });
 }
+
+for (const engine of await findEngines()) describeCounterStore(engine);

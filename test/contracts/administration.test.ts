@@ -9,13 +9,13 @@ import { createCounterStore, createStoredLook } from '../../src/limits/memory/co
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { createUsageCounts, listUsage } from '../../src/usage/usage.ts';
 import { createWorld, findListed, makePlan, order } from '../accounts/world.ts';
-import type { Engine } from '../support/engines.ts';
+import { type Engine, findEngines } from '../support/engines.ts';
 
 const byAnn = { kind: 'command', name: 'ann' } as const;
 const byConsole = consoleActor('mira', 'con_1');
 
 /** Contract tests of an operator's changes to accounts, keys and bans. */
-export function describeAdministration(engine: Engine): void {
+function describeAdministration(engine: Engine): void {
   async function prepare(t: TestContext) {
     const world = await createWorld(t, engine);
     const { database, clock } = world;
@@ -376,3 +376,5 @@ export function describeAdministration(engine: Engine): void {
     });
   });
 }
+
+for (const engine of await findEngines()) describeAdministration(engine);

@@ -1,4 +1,0 @@
-import { sqliteEngine } from '../support/engines.ts';
-import { describeAccountKeys } from './account-keys.ts';
-
-describeAccountKeys(sqliteEngine);

@@ -1,4 +1,0 @@
-import { findPostgres } from '../support/engines.ts';
-import { describeAdministration } from './administration.ts';
-
-describeAdministration(await findPostgres());

@@ -1,4 +1,0 @@
-import { sqliteEngine } from '../support/engines.ts';
-import { describeAdministration } from './administration.ts';
-
-describeAdministration(sqliteEngine);

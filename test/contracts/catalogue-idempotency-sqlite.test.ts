@@ -1,4 +1,0 @@
-import { sqliteEngine } from '../support/engines.ts';
-import { describeIdempotency } from './catalogue-idempotency.ts';
-
-describeIdempotency(sqliteEngine);

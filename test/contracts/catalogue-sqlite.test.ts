@@ -1,4 +1,0 @@
-import { sqliteEngine } from '../support/engines.ts';
-import { describeCatalogue } from './catalogue.ts';
-
-describeCatalogue(sqliteEngine);

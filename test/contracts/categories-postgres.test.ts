@@ -1,4 +1,0 @@
-import { findPostgres } from '../support/engines.ts';
-import { describeCategories } from './categories.ts';
-
-describeCategories(await findPostgres());

@@ -1,4 +1,0 @@
-import { sqliteEngine } from '../support/engines.ts';
-import { describeCategories } from './categories.ts';
-
-describeCategories(sqliteEngine);

@@ -1,4 +1,0 @@
-import { findPostgres } from '../support/engines.ts';
-import { describeCounterStore } from './counter-store.ts';
-
-describeCounterStore(await findPostgres());

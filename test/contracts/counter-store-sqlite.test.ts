@@ -1,4 +1,0 @@
-import { sqliteEngine } from '../support/engines.ts';
-import { describeCounterStore } from './counter-store.ts';
-
-describeCounterStore(sqliteEngine);

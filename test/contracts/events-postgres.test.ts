@@ -1,4 +1,0 @@
-import { findPostgres } from '../support/engines.ts';
-import { describeEvents } from './events.ts';
-
-describeEvents(await findPostgres());

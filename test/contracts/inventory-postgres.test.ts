@@ -1,4 +1,0 @@
-import { findPostgres } from '../support/engines.ts';
-import { describeInventory } from './inventory.ts';
-
-describeInventory(await findPostgres());

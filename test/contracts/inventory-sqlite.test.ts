@@ -1,4 +1,0 @@
-import { sqliteEngine } from '../support/engines.ts';
-import { describeInventory } from './inventory.ts';
-
-describeInventory(sqliteEngine);

@@ -1,4 +1,0 @@
-import { findPostgres } from '../support/engines.ts';
-import { describeOrders } from './orders.ts';
-
-describeOrders(await findPostgres());

@@ -1,4 +1,0 @@
-import { sqliteEngine } from '../support/engines.ts';
-import { describeOrders } from './orders.ts';
-
-describeOrders(sqliteEngine);

@@ -1,4 +1,0 @@
-import { sqliteEngine } from '../support/engines.ts';
-import { describeOverdueHolds } from './overdue-holds.ts';
-
-describeOverdueHolds(sqliteEngine);

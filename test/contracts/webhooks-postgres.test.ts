@@ -1,4 +1,0 @@
-import { findPostgres } from '../support/engines.ts';
-import { describeWebhooks } from './webhooks.ts';
-
-describeWebhooks(await findPostgres());

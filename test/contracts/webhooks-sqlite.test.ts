@@ -1,4 +1,0 @@
-import { sqliteEngine } from '../support/engines.ts';
-import { describeWebhooks } from './webhooks.ts';
-
-describeWebhooks(sqliteEngine);
