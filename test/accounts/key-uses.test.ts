@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createKeyUses } from '../../src/accounts/key-uses.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { sqliteEngine } from '../support/engines.ts';
+import { findPostgres, sqliteEngine } from '../support/engines.ts';
 
 test('a flush of key uses waits for an earlier flush that is still writing', async (t) => {
   const store = await sqliteEngine.createStore(t);
@@ -22,4 +22,30 @@ test('a flush of key uses waits for an earlier flush that is still writing', asy
   opened.resolve();
   await Promise.all([earlier, last]);
   assert.deepEqual(settled, ['earlier', 'last']);
+});
+
+const postgres = await findPostgres();
+const keys = 200;
+
+test('instances that write the last uses of the same keys do not deadlock', {
+  skip: postgres.skip,
+}, async (t) => {
+  const store = await postgres.createStore(t);
+  const uses = [createKeyUses(await store.open()), createKeyUses(await store.open())];
+  await store.execute(`insert into accounts (name, plan, created_at_ms) values ('a', 'free', 0)`);
+  await store.execute(`insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
+    select 'key_' || n, (select id from accounts), decode(md5(n::text), 'hex'), 'as', 'pets:read', 0
+    from generate_series(1, ${keys}) as n`);
+  const ids = Array.from({ length: keys }, (_, index) => `key_${index + 1}`);
+  for (let minute = 1; minute <= 5; minute += 1) {
+    for (const id of ids) uses[0]?.note(id, minute * 60_000);
+    for (const id of ids.toReversed()) uses[1]?.note(id, minute * 60_000);
+    await Promise.all(uses.map((each) => each.flush()));
+  }
+  const [told] =
+    await store.execute(`select pg_stat_clear_snapshot(), (select deadlocks::int from pg_stat_database
+    where datname = current_database()) as deadlocks, (select count(*)::int from api_keys
+    where last_used_at_ms = 300000) as written`);
+  const { deadlocks, written } = told as { deadlocks: number; written: number };
+  assert.deepEqual({ deadlocks, written }, { deadlocks: 0, written: keys });
 });

@@ -69,24 +69,6 @@ function describeIdempotency(engine: Engine): void {
   }
 
   describe(`idempotency keys on ${engine.name}`, { skip: engine.skip }, () => {
-    test('the same key with the same body returns the first animal again and adds nothing', async (t) => {
-      const { catalogue, addAccount, countPets } = await prepare(t);
-      const once = keyed(await addAccount('a'), 'k');
-      const first = await add(catalogue, once);
-      assert.equal(first.replayed, false);
-      assert.deepEqual(await add(catalogue, once), { pet: first.pet, replayed: true });
-      assert.equal(await countPets(), 1);
-    });
-
-    test('the same key with another body is refused and adds nothing', async (t) => {
-      const { catalogue, addAccount, countPets } = await prepare(t);
-      const once = keyed(await addAccount('a'), 'k');
-      await add(catalogue, once);
-      const reused = { name: 'AppError', code: 'idempotency_key_reused' };
-      await assert.rejects(add(catalogue, { ...once, bodyHash: hash('another') }), reused);
-      assert.equal(await countPets(), 1);
-    });
-
     test('concurrent retries at two instances get the answer of the finished first request', async (t) => {
       const { catalogue, openOther, addAccount, countPets } = await prepare(t);
       const instances = [catalogue, await openOther()];
@@ -97,8 +79,8 @@ function describeIdempotency(engine: Engine): void {
       assert.equal(await countPets(), 1);
     });
 
-    test('concurrent requests with another body are refused after the first request', async (t) => {
-      const { catalogue, openOther, addAccount } = await prepare(t);
+    test('concurrent requests with another body are refused after the first request and add nothing', async (t) => {
+      const { catalogue, openOther, addAccount, countPets } = await prepare(t);
       const instances = [catalogue, await openOther()];
       const once = keyed(await addAccount('a'), 'k');
       await add(catalogue, once);
@@ -106,13 +88,7 @@ function describeIdempotency(engine: Engine): void {
       const adds = Array.from({ length: 20 }, (_, index) => addBy(instances, index, other));
       for (const { status, reason } of (await Promise.allSettled(adds)) as PromiseRejectedResult[])
         assert.deepEqual([status, reason?.code], ['rejected', 'idempotency_key_reused']);
-    });
-
-    test('another instance replays the answer of a key', async (t) => {
-      const { catalogue, openOther, addAccount } = await prepare(t);
-      const once = keyed(await addAccount('a'), 'k');
-      const { pet } = await add(catalogue, once);
-      assert.deepEqual(await add(await openOther(), once), { pet, replayed: true });
+      assert.equal(await countPets(), 1);
     });
 
     test('two accounts may use the same key, and keys that differ in one character are different keys', async (t) => {

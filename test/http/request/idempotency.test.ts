@@ -64,15 +64,6 @@ test('the same Idempotency-Key gets 409 while the first request runs, and the fi
   assert.equal(await service.countPets(), before + 1);
 });
 
-test('100 simultaneous requests with one Idempotency-Key add one animal', async () => {
-  const before = await service.countPets();
-  const responses = await Promise.all(Array.from({ length: 100 }, () => post('at-once')));
-  const statuses = responses.map(({ status }) => status);
-  assert.ok(statuses.includes(201));
-  assert.ok(statuses.every((status) => status === 201 || status === 409));
-  assert.equal(await service.countPets(), before + 1);
-});
-
 test('another account may use the same Idempotency-Key', async () => {
   const other = await service.createKey();
   const before = await service.countPets();
