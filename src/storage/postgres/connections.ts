@@ -1,8 +1,7 @@
 import { Socket } from 'node:net';
 import { Client, type ClientConfig, Pool, type PoolConfig } from 'pg';
 import { keepNoStatements } from './batch.ts';
-import { connectionSettings, connectMsMax, createClient } from './client.ts';
-import { isLentByTransaction } from './pooler.ts';
+import { connectionSettings, connectMsMax, createClient, isLentByTransaction } from './client.ts';
 import { createServerChoice, type ServerChoice } from './server-choice.ts';
 
 /** Maximum number of connections that read. A write that waits takes none of them. */

@@ -9,12 +9,20 @@ import { toOpeningError } from '../opening-error.ts';
 import { storeUnavailable } from '../store-unavailable.ts';
 import type { Tables } from '../tables.ts';
 import { sendBatch } from './batch.ts';
-import { connectionSettings, describeServer, query, removeLimits, runSteps, send } from './client.ts';
+import {
+  connectionSettings,
+  describeServer,
+  isLentByTransaction,
+  query,
+  removeLimits,
+  requireSession,
+  runSteps,
+  send,
+} from './client.ts';
 import { isConnectionSpoilt } from './faults.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { loadRows } from './load.ts';
 import { closeMsMax, createPostgresPool } from './pool.ts';
-import { isLentByTransaction, requireSession } from './pooler.ts';
 import { type Call, toCall, toTextCall } from './prepared.ts';
 import { createReadBatches } from './read-batches.ts';
 import { requireUsable } from './requirements.ts';

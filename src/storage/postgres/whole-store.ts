@@ -4,9 +4,15 @@ import { OperatorError } from '../../errors.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { type CopiedTable, copiedTables } from '../transfer/copied-tables.ts';
 import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from '../transfer/whole-store.ts';
-import { applicationName, createClient, describeServer, removeLimits, send } from './client.ts';
+import {
+  applicationName,
+  createClient,
+  describeServer,
+  removeLimits,
+  requireSession,
+  send,
+} from './client.ts';
 import { toRecordset } from './load.ts';
-import { requireSession } from './pooler.ts';
 import { findPrimary } from './servers.ts';
 
 /** Maximum wait in ms for other writers before a whole store is written. */
