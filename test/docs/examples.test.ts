@@ -13,6 +13,10 @@ const unrun: Readonly<Record<string, readonly string[]>> = {
   'docs/operations/backup-and-restore.md': [
     'npx animal-store migrate --from sqlite:./data/animal-store.db --to postgres://user@db.example.com/animals',
   ],
+  'docs/operations/high-availability.md': [
+    'patronictl -c /etc/patroni/config.yml switchover --master db-1 --candidate db-2 --force',
+    'patronictl -c /etc/patroni/config.yml failover --candidate db-1 --force',
+  ],
   'docs/operations/install.md': [
     'npm ci',
     'npm start',
