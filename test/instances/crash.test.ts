@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Client } from 'pg';
+import { postgresAt } from '../support/engines.ts';
+import {
+  add,
+  amplePlan,
+  ask,
+  elementAt,
+  readJson,
+  startInstances,
+  untilAnswered,
+} from '../support/instances.ts';
+import { startPostgresCluster, whyNoPostgresCluster } from '../support/postgres-cluster.ts';
+
+const skip = whyNoPostgresCluster();
+const rounds = 5;
+const backMsMax = 20_000;
+const json = { 'content-type': 'application/json' };
+
+test('if the server restarts itself after one of its processes was killed', { skip }, async (t) => {
+  const { primary } = await startPostgresCluster(t);
+  await t.test('no instance gives a stale answer to If-None-Match or If-Match', async (inner) => {
+    const instances = await startInstances(inner, {
+      postgres: postgresAt(primary.url),
+      redisUrl: '',
+      count: 2,
+    });
+    const { key } = await instances.createKey(...amplePlan, '--scopes', 'all');
+    const [reader, writer] = [elementAt(instances.services, 0), elementAt(instances.services, 1)];
+    const { id } = await readJson<{ id: number }>(add(writer, key, 'Rex'));
+    const read = (headers: Record<string, string> = {}) => ask(reader, key, `/pets?id=${id}`, { headers });
+    const edit = (service: typeof writer, name: string, headers: Record<string, string> = {}) =>
+      ask(service, key, `/pets/${id}`, {
+        method: 'PATCH',
+        headers: { ...json, ...headers },
+        body: JSON.stringify({ name }),
+      });
+    const started = await primary.execute('select pg_postmaster_start_time()::text as at');
+
+    for (let round = 0; round < rounds; round += 1) {
+      // These transactions are lost, and their ids come again.
+      const victim = new Client({ connectionString: instances.store.url });
+      victim.on('error', () => undefined);
+      await victim.connect();
+      await victim.query(`begin; update pets set name = 'lost' where id = ${id}`);
+      const cached = await read();
+      const etag = cached.headers.get('etag') ?? assert.fail();
+      assert.equal((await read({ 'if-none-match': etag })).status, 304);
+      const { rows } = await victim.query('select pg_backend_pid()::int as pid');
+      process.kill(Number(rows[0].pid), 'SIGKILL');
+      for (const service of instances.services)
+        await untilAnswered(service, key, ({ status }) => status === 200, backMsMax);
+
+      const name = `round ${round}`;
+      assert.equal((await edit(writer, name)).status, 200);
+      const fresh = await read({ 'if-none-match': etag });
+      assert.equal(fresh.status, 200);
+      assert.equal((await readJson<{ name: string }[]>(fresh))[0]?.name, name);
+      assert.equal((await edit(reader, 'stale', { 'if-match': etag })).status, 412);
+      const now = fresh.headers.get('etag') ?? assert.fail();
+      assert.equal((await edit(reader, `${name} again`, { 'if-match': now })).status, 200);
+    }
+    assert.deepEqual(await primary.execute('select pg_postmaster_start_time()::text as at'), started);
+  });
+});
