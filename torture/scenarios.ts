@@ -7,6 +7,7 @@ import { slowBodies, slowHeads, slowReaders } from './abuse/slow.ts';
 import { stalledLog } from './abuse/stalled-log.ts';
 import { wrongKeys, wrongKeysShared } from './abuse/strangers.ts';
 import { failover } from './failover/postgres.ts';
+import { sentinelFailover } from './failover/sentinel.ts';
 import { follow } from './follow/follow.ts';
 import { freshness } from './freshness/freshness.ts';
 import { fuzzApi } from './fuzz/api.ts';
@@ -48,6 +49,7 @@ export const scenarios: readonly Scenario[] = [
   killOrdersShared,
   follow,
   failover,
+  sentinelFailover,
   freshness,
   powerLoss,
   terminate,
