@@ -5,8 +5,7 @@ import { int64Max, int64Min } from '../../src/int64.ts';
 import { writeConduct } from '../../src/limits/memory/counter-rows.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
-import type { Tables } from '../../src/storage/tables.ts';
-import { type CopiedTable, copiedTables } from '../../src/storage/transfer/copied-tables.ts';
+import { copiedNames } from '../../src/storage/transfer/copied-tables.ts';
 import { writeStore } from '../../src/storage/transfer/open-whole-store.ts';
 import { petValues } from '../support/catalogue.ts';
 import { insertWindow } from './window-rows.ts';
@@ -80,17 +79,18 @@ async function addAllOf(database: Database, text: string): Promise<void> {
 /** Returns the whole content of a store, table by table, in a fixed order. */
 export async function readContents(database: Database): Promise<Record<string, readonly string[]>> {
   const contents: Record<string, readonly string[]> = {};
-  for (const { name, columns } of copiedTables) {
+  for (const name of copiedNames) {
     const select = statement<Record<never, never>>()((query) => query.selectFrom(name).selectAll());
     const rows = await database.read(select, {});
-    contents[name] = rows.map((row) => describeRow(row as Record<string, Value>, columns)).sort();
+    contents[name] = rows.map((row) => describeRow(row as Record<string, Value>)).sort();
   }
   return contents;
 }
 
-function describeRow(row: Record<string, Value>, columns: readonly string[]): string {
-  const values = columns.map((column) => row[column]);
-  return values
+function describeRow(row: Record<string, Value>): string {
+  return Object.keys(row)
+    .sort()
+    .map((column) => row[column])
     .map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value)))
     .join('|');
 }
@@ -104,11 +104,5 @@ export async function addPet(database: Database): Promise<bigint> {
 
 /** Makes a store assign its next animal ids after `id`. */
 export function setLastPetId(address: string, id: bigint): Promise<void> {
-  return writeStore(address, (whole) => whole.setLastId(findTable('pets'), id));
-}
-
-export function findTable(name: keyof Tables): CopiedTable {
-  const table = copiedTables.find((candidate) => candidate.name === name);
-  if (table === undefined) throw new Error(`no table ${name} is copied`);
-  return table;
+  return writeStore(address, async (whole) => whole.setLastId(await whole.readTable('pets'), id));
 }

@@ -6,14 +6,7 @@ import type { Tables } from '../../src/storage/tables.ts';
 import { readStore, writeStore } from '../../src/storage/transfer/open-whole-store.ts';
 import type { Row, WholeStore } from '../../src/storage/transfer/whole-store.ts';
 import { type Engine, findEngines } from '../support/engines.ts';
-import {
-  addPet,
-  fillStore,
-  findTable,
-  readContents,
-  setLastPetId,
-  unorderedTexts,
-} from './store-contents.ts';
+import { addPet, fillStore, readContents, setLastPetId, unorderedTexts } from './store-contents.ts';
 import { selectSubjects } from './window-rows.ts';
 
 /** Contract tests of src/storage/transfer/open-whole-store.ts. */
@@ -50,7 +43,7 @@ function describeWholeStore(engine: Engine): void {
       const store = await engine.createStore(t);
       await addPet(await store.open());
       await assert.rejects(
-        readStore(store.url, (whole) => whole.replaceRows(findTable('pets'), inTurn([]))),
+        readStore(store.url, async (whole) => whole.replaceRows(await whole.readTable('pets'), inTurn([]))),
         (error) => error instanceof AppError && /read-?only/.test(String(error.cause)),
       );
     });
@@ -85,7 +78,7 @@ function describeWholeStore(engine: Engine): void {
       const error = new Error('no further');
       const failing = writeStore(store.url, async (whole) => {
         for (const name of ['api_keys', 'usage_windows', 'secrets'] as const)
-          await whole.replaceRows(findTable(name), inTurn([]));
+          await whole.replaceRows(await whole.readTable(name), inTurn([]));
         throw error;
       });
       await assert.rejects(failing, (thrown) => thrown === error);
@@ -134,11 +127,11 @@ function describeWholeStore(engine: Engine): void {
 }
 
 async function readTable(whole: WholeStore, name: keyof Tables): Promise<readonly Row[]> {
-  return (await Array.fromAsync(whole.readRows(findTable(name)))).flat();
+  return (await Array.fromAsync(whole.readRows(await whole.readTable(name)))).flat();
 }
 
 function readLastId(url: string): Promise<bigint> {
-  return readStore(url, (whole) => whole.lastId(findTable('pets')));
+  return readStore(url, async (whole) => whole.lastId(await whole.readTable('pets')));
 }
 
 async function* inTurn(batches: readonly (readonly Row[])[]): AsyncGenerator<readonly Row[]> {

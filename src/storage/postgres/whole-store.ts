@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Client, ClientBase } from 'pg';
 import { OperatorError } from '../../errors.ts';
 import { toOpeningError } from '../opening-error.ts';
-import { type CopiedTable, copiedTables } from '../transfer/copied-tables.ts';
+import { type CopiedTable, copiedNames, describeTable } from '../transfer/copied-tables.ts';
 import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from '../transfer/whole-store.ts';
 import {
   applicationName,
@@ -33,12 +33,11 @@ export function readPostgresStore<T>(url: string, task: WholeStoreTask<T>): Prom
 
 /** Implements `writeStore` on PostgreSQL. */
 export function writePostgresStore<T>(url: string, task: WholeStoreTask<T>): Promise<T> {
-  const names = copiedTables.map(({ name }) => name).join(', ');
   const begin = [
     'begin',
     removeLimits('transaction'),
     `set local lock_timeout = ${lockWaitMsMax}`,
-    `lock table ${names} in exclusive mode`,
+    `lock table ${copiedNames.join(', ')} in exclusive mode`,
   ];
   return inTransaction(url, begin, task);
 }
@@ -73,8 +72,19 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
   return {
     query,
 
-    async *readRows({ name, columns, key }) {
-      const order = key.map(({ column, isText }) => (isText ? `${column} collate "C"` : column)).join(', ');
+    async readTable(name) {
+      const rows = await query(
+        `select column_name::text from information_schema.columns
+         where table_schema = current_schema() and table_name = '${name}'`,
+      );
+      return describeTable(
+        name,
+        rows.map(([column]) => String(column)),
+      );
+    },
+
+    async *readRows({ name, columns, key, isText }) {
+      const order = isText ? `${key} collate "C"` : key.join(', ');
       await query(
         `declare copied no scroll cursor for select ${columns.join(', ')} from ${name} order by ${order}`,
       );

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { describeTable } from '../transfer/copied-tables.ts';
 import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from '../transfer/whole-store.ts';
 import { claimServing, requireOneName } from './claim-serving.ts';
 import {
@@ -54,9 +55,16 @@ function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
   return {
     query: async (sql) => query(sql),
 
+    async readTable(name) {
+      const rows = query(`select name from pragma_table_info('${name}')`);
+      return describeTable(
+        name,
+        rows.map(([column]) => String(column)),
+      );
+    },
+
     async *readRows({ name, columns, key }) {
-      const order = key.map(({ column }) => column).join(', ');
-      const select = prepare(`select ${columns.join(', ')} from ${name} order by ${order}`);
+      const select = prepare(`select ${columns.join(', ')} from ${name} order by ${key.join(', ')}`);
       let batch: Row[] = [];
       for (const row of select.iterate()) {
         batch.push(row as unknown as Row);

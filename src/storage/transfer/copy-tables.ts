@@ -1,7 +1,7 @@
 import { OperatorError } from '../../errors.ts';
 import type { Value } from '../database.ts';
 import type { Tables } from '../tables.ts';
-import { type CopiedTable, copiedTables } from './copied-tables.ts';
+import { type CopiedTable, copiedNames } from './copied-tables.ts';
 import type { Row, WholeStore } from './whole-store.ts';
 
 /** Number of rows of each table. */
@@ -21,7 +21,11 @@ export async function copyTables(
   onCopied: OnCopied,
 ): Promise<CopiedRows> {
   const rowsTotals = new Map<CopiedTable, number>();
-  for (const table of copiedTables) rowsTotals.set(table, await countRows(source, table));
+  for (const name of copiedNames) {
+    const table = await source.readTable(name);
+    rowsTotals.set(table, await countRows(source, table));
+  }
+  const copiedTables = [...rowsTotals.keys()];
   const rowsTotal = rowsTotals.values().reduce((sum, rows) => sum + rows, 0);
 
   const moved = countProgress((rows) => onCopied('moving', rows, rowsTotal));

@@ -11,6 +11,8 @@ export type Row = readonly Value[];
 export interface WholeStore {
   /** Returns the rows of a statement. The statement must work on every engine. */
   query(sql: string): Promise<readonly Row[]>;
+  /** Returns a table with all its columns. */
+  readTable(name: CopiedTable['name']): Promise<CopiedTable>;
   /**
    * Returns all rows of a table in the order of its key, `batchRowsMax` at a time. The order is the same on every
    * engine.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OperatorError } from '../../../src/errors.ts';
-import { copiedTables } from '../../../src/storage/transfer/copied-tables.ts';
+import { type CopiedTable, copiedNames } from '../../../src/storage/transfer/copied-tables.ts';
 import { copyTables } from '../../../src/storage/transfer/copy-tables.ts';
 import { readStore, writeStore } from '../../../src/storage/transfer/open-whole-store.ts';
 import type { Row } from '../../../src/storage/transfer/whole-store.ts';
@@ -25,7 +25,7 @@ for (const [what, spoil] of [
       writeStore(target.url, (emptied) => {
         const spoilt = {
           ...emptied,
-          async *readRows(table: (typeof copiedTables)[number]) {
+          async *readRows(table: CopiedTable) {
             for await (const rows of emptied.readRows(table))
               yield table.name === 'pets' ? spoil(rows) : rows;
           },
@@ -41,14 +41,12 @@ for (const [what, spoil] of [
     assert.deepEqual(await readContents(copy), before);
   });
 
-test('a copy includes every column of every table of a store', async (t) => {
+test('a copy includes every table of a store', async (t) => {
   const store = await sqliteEngine.createStore(t);
   await store.open();
   const rows = (await store.execute(
-    `select m.name as "table", c.name as "column" from sqlite_master m, pragma_table_info(m.name) c
-     where m.type = 'table' and m.name not like 'sqlite_%' and m.name not like 'schema_migrations%'`,
-  )) as readonly { readonly table: string; readonly column: string }[];
-  const found = rows.map(({ table, column }) => `${table}.${column}`).sort();
-  const copied = copiedTables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column}`));
-  assert.deepEqual(copied.sort(), found);
+    `select name from sqlite_master
+     where type = 'table' and name not like 'sqlite_%' and name not like 'schema_migrations%'`,
+  )) as readonly { readonly name: string }[];
+  assert.deepEqual([...copiedNames].sort(), rows.map(({ name }) => name).sort());
 });
