@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import {
   type Parameters,
   type Statement,
@@ -14,10 +14,7 @@ import { type Pet, type PetField, type PetPatch, petColumns, petFields } from '.
 export const shownColumns = ['id', ...petFields.map((field) => petColumns[field])] as const;
 
 /** A row with `shownColumns`. */
-export type PetRow = Pick<
-  { [Column in keyof Tables['pets']]: Column extends 'id' ? bigint : Tables['pets'][Column] },
-  'id' | (typeof petColumns)[PetField]
->;
+export type PetRow = Pick<Selectable<Tables['pets']>, 'id' | (typeof petColumns)[PetField]>;
 
 /**
  * Converts a row into an animal with its fields in the documented order. A field whose column is null is absent, as is

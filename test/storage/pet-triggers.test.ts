@@ -30,7 +30,7 @@ describe('the triggers of animals on SQLite', () => {
         assert.deepEqual(listMatches(object, /\.(\w+)/g), [...shownColumns].sort());
       }
       if (name !== 'pets_updated') return;
-      const [, watched = '', condition = ''] = /update of (.*) on pets\s+when (.*) begin/.exec(sql) ?? [];
+      const [, watched = '', condition = ''] = /update of (.*) on pets\s+when (.*) begin/s.exec(sql) ?? [];
       assert.deepEqual(listMatches(watched, /(\w+)/g), fieldColumns);
       assert.deepEqual(listMatches(condition, /new\.(\w+)/g), fieldColumns);
     });
