@@ -27,9 +27,9 @@ const unrun: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The known kinds of blocks. A `text` block is neither a command nor a program, for example the format of a header. A
- * `sql` block has a test in restore-postgres.test.ts.
+ * `sql` block has a test in restore-postgres.test.ts, and the other languages in signatures.test.ts.
  */
-const knownInfo = /^(?:sh|ts|json|sql|sh no-run|text)$/;
+const knownInfo = /^(?:sh|ts|json|sql|sh no-run|text|python|php|ruby|go)$/;
 
 interface Example extends Block {
   readonly path: string;

@@ -69,6 +69,7 @@ export function renderPage({ title, content, path, root }: FramedPage, { pages, 
 <title>${title} · Animal Store</title>
 <link rel="icon" href="${icon}">
 <link rel="stylesheet" href="${address('site.css')}">
+<link rel="alternate" type="application/atom+xml" title="Changelog" href="${root}/docs/changelog.atom">
 ${
   path !== null &&
   html`<link rel="alternate" type="text/markdown" href="${nameMarkdown(path, root)}">

@@ -42,6 +42,7 @@ export function createDocsRoutes(options: DocsOptions): readonly Route[] {
     ),
     page('/', ({ welcome }) => welcome),
     page('/llms.txt', ({ list }) => list),
+    page('/docs/changelog.atom', ({ feed }) => feed),
     page('/docs', (site) => findPage(site, '')),
     page('/docs/', () => makeEmptyAnswer(301, ['location', '../docs'])),
     page('/docs/*', (site, { params }) => findPage(site, params['*'] || 'none')),

@@ -3,6 +3,7 @@ import { introduction } from '../openapi/description.ts';
 import type { Operation } from '../operation.ts';
 import { type Answer, listHeaders, makeAnswer } from '../response/answer.ts';
 import { type Assets, readAssets } from './assets.ts';
+import { writeFeed } from './feed.ts';
 import { findRoot, notFoundPage, type Page, renderPage, welcomePage } from './frame.ts';
 import { guides, readGuide } from './guides.ts';
 import { renderDocument } from './markdown.ts';
@@ -28,12 +29,18 @@ export interface Site {
   readonly welcome: ServedFile;
   /** The list of all pages for language models. */
   readonly list: ServedFile;
+  /** The changelog as an Atom feed. */
+  readonly feed: ServedFile;
   /** Returns the 404 page. The relative links need `depth`, the number of folders in the requested path. */
   notFound(depth: number): Answer;
   readonly assets: Assets;
 }
 
-const types = { html: 'text/html; charset=utf-8', markdown: 'text/markdown; charset=utf-8' };
+const types = {
+  html: 'text/html; charset=utf-8',
+  markdown: 'text/markdown; charset=utf-8',
+  atom: 'application/atom+xml; charset=utf-8',
+};
 const pageHeaders = { 'referrer-policy': 'no-referrer', 'cache-control': 'private, no-cache' };
 
 /** Renders all pages. Throws if a guide has a link that leads to no page. */
@@ -49,11 +56,14 @@ export async function makeSite(options: SiteOptions): Promise<Site> {
       [`${page.path || 'index'}.md`, markdown],
     ];
   });
+  const changelog = pages.find(({ path }) => path === 'changelog');
+  if (changelog === undefined) throw new Error('there is no changelog');
   const neverStored = listHeaders({ ...pageHeaders, 'cache-control': 'no-store' });
   return {
     pages: new Map((await Promise.all(served)).flat()),
     welcome: await serveHtml(renderPage({ ...welcomePage, path: null, root: '.' }, frame)),
     list: await makeServedFile(writeList(pages, options), 'text/plain; charset=utf-8', pageHeaders),
+    feed: await makeServedFile(writeFeed(changelog, findDocsUrl(options)), types.atom, pageHeaders),
     notFound(depth) {
       const root = Array(depth).fill('..').join('/');
       return makeAnswer(
@@ -100,9 +110,14 @@ function makeTextPage(path: string, title: string, markdown: string): Page {
   return { path, title, group: 'More', content, markdown };
 }
 
+/** Returns the absolute address of `/docs`. */
+function findDocsUrl({ publicUrl, findOwnUrl }: SiteOptions): string {
+  return new URL('docs', publicUrl ?? findOwnUrl()).href;
+}
+
 /** Writes `/llms.txt`: what the service is, and the address of each page as Markdown. */
-function writeList(pages: readonly Page[], { publicUrl, findOwnUrl }: SiteOptions): string {
-  const docs = new URL('docs', publicUrl ?? findOwnUrl()).href;
+function writeList(pages: readonly Page[], options: SiteOptions): string {
+  const docs = findDocsUrl(options);
   const groups = Map.groupBy(pages, ({ group }) => group);
   const parts = [...groups].map(([group, own]) => {
     const lines = own.map(({ title, path }) => `- [${title}](${docs}/${path || 'index'}.md)`);

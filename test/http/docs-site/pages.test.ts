@@ -121,6 +121,22 @@ test('/llms.txt leads to every page as Markdown, and the links of each lead to p
   }
 });
 
+test('the changelog for clients and its feed have the releases and dates of the changelog', async () => {
+  const readReleases = async (path: string) => findAll(await readDocument(path), /^## (.*)$/gm);
+  const releases = await readReleases('CHANGELOG.md');
+  assert.deepEqual(await readReleases('docs/interface-changes.md'), releases);
+  const response = await fetch(`${app.url}/docs/changelog.atom`);
+  assert.equal(response.headers.get('content-type'), 'application/atom+xml; charset=utf-8');
+  const feed = await response.text();
+  const dated = releases.filter((release) => release !== 'Unreleased');
+  assert.deepEqual(findAll(feed, /^<title>(\d.*)<\/title>$/gm), dated);
+  const page = await (await fetch(`${app.url}/docs/changelog`)).text();
+  for (const anchor of findAll(feed, /<id>[^<]*#([^<]*)<\/id>/g))
+    assert.ok(page.includes(` id="${anchor}"`), anchor);
+  const [updated] = findAll(feed, /<updated>([^<]*)<\/updated>/g);
+  assert.equal(updated, `${dated[0]?.slice(-10)}T00:00:00Z`);
+});
+
 test('a page with all that it loads is smaller than 60 KB when compressed', async () => {
   const html = await (await fetch(`${app.url}/docs`)).text();
   const sizeOf = async (address: string) => {
