@@ -91,7 +91,7 @@ test('every base image is pinned to an exact version', async () => {
   const [compose, dockerfile] = await Promise.all([readDeploy('compose.yaml'), readDeploy('Dockerfile')]);
   const images = [
     ...[...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image),
-    ...[...compose.matchAll(/^ {4}image: (\S+)/gm)].map(([, image = '']) => image),
+    ...[...compose.matchAll(/^ +image: (\S+:\S+)/gm)].map(([, image = '']) => image),
   ];
   assert.ok(images.length >= 4);
   for (const image of images)
