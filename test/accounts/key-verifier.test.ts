@@ -239,10 +239,11 @@ for (const engine of engines)
     });
 
     test('are accepted if they arrive after the key was created, even if an earlier read is still running', async (t) => {
-      const { keyring, store, database, verifier, release } = await createHeld(t);
+      const { keyring, store, database, verifier, firstRows, release } = await createHeld(t);
       await keyring.issue(order());
       const key = generateKey('stg');
       const early = verifier.verify(key);
+      await firstRows;
       const [row] = (await store.execute('select id from accounts')) as { id: number | string }[];
       await database.run(insertApiKey, {
         id: 'key_late',

@@ -72,16 +72,7 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
   return {
     query,
 
-    async readTable(name) {
-      const rows = await query(
-        `select column_name::text from information_schema.columns
-         where table_schema = current_schema() and table_name = '${name}'`,
-      );
-      return describeTable(
-        name,
-        rows.map(([column]) => String(column)),
-      );
-    },
+    readTable: (name) => readTable(query, name),
 
     async *readRows({ name, columns, key, isText }) {
       const order = isText ? `${key} collate "C"` : key.join(', ');
@@ -130,6 +121,17 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
       }
     },
   };
+}
+
+async function readTable(query: WholeStore['query'], name: CopiedTable['name']): Promise<CopiedTable> {
+  const rows = await query(
+    `select column_name::text from information_schema.columns
+     where table_schema = current_schema() and table_name = '${name}'`,
+  );
+  return describeTable(
+    name,
+    rows.map(([column]) => String(column)),
+  );
 }
 
 /** Selects the connections of running instances and commands, except this connection. */
