@@ -18,7 +18,10 @@ const sharedScript = 'samples.js';
 
 const types = { css: 'text/css', js: 'text/javascript', json: 'application/json' };
 
-export type AssetName = keyof typeof sources | 'search.json';
+/** The library of the search, which a page loads when it is used first. */
+const searchEngine = new URL(import.meta.resolve('minisearch'));
+
+export type AssetName = keyof typeof sources | 'search.json' | 'minisearch.js';
 
 /** Static files for browsers. Their names change with their content. */
 export interface Assets {
@@ -33,7 +36,10 @@ const hashLength = 12;
 export async function readAssets(searchIndex: unknown): Promise<Assets> {
   const names = new Map<string, string>();
   const assets = new Map<string, ServedFile>();
-  const texts: (readonly [AssetName, string])[] = [['search.json', JSON.stringify(searchIndex)]];
+  const texts: (readonly [AssetName, string])[] = [
+    ['search.json', JSON.stringify(searchIndex)],
+    ['minisearch.js', await readFile(searchEngine, 'utf8')],
+  ];
   for (const asset of Object.keys(sources) as (keyof typeof sources)[])
     texts.push([asset, await readJoined(sources[asset])]);
   for (const [asset, text] of texts) {

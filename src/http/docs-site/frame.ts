@@ -76,7 +76,7 @@ ${
 `
 }<script src="${address('site.js')}"></script>
 </head>
-<body data-root="${root}" data-search="${address('search.json')}">
+<body data-root="${root}" data-search="${address('search.json')}" data-engine="${address('minisearch.js')}">
 <a class="skip" href="#content">Skip to the content</a>
 <header>
 <a class="home" href="${root}/docs">Animal Store</a>

@@ -1,6 +1,6 @@
 /* The search dialog. The first use loads the index. Every search then runs in the browser. */
 const foundMax = 30;
-const { root, search } = document.body.dataset;
+const { root, search, engine } = document.body.dataset;
 const opener = document.querySelector('button.search');
 const dialog = document.createElement('dialog');
 dialog.className = 'search';
@@ -30,59 +30,25 @@ let chosen = 0;
 
 async function loadIndex() {
   if (index !== null) return;
-  const response = await fetch(search);
+  const [{ default: MiniSearch }, response] = await Promise.all([
+    import(new URL(engine, document.baseURI)),
+    fetch(search),
+  ]);
   if (!response.ok)
     throw new Error(`The search index cannot be loaded (HTTP ${response.status}). Reload the page.`);
-  index = await response.json();
-}
-
-/** True if one letter more, less, other or swapped turns one word into the start of the other. */
-function isAlmost(word, other) {
-  if (word.length < 4 || Math.abs(word.length - other.length) > 2) return false;
-  let start = 0;
-  while (start < word.length && word[start] === other[start]) start += 1;
-  const [left, right] = [word.slice(start), other.slice(start)];
-  return (
-    right.slice(1).startsWith(left.slice(1)) ||
-    right.startsWith(left.slice(1)) ||
-    right.slice(1).startsWith(left) ||
-    right.startsWith((left[1] ?? '') + left[0] + left.slice(2))
-  );
-}
-
-function hasAlmost(text, word) {
-  return text.split(/[^\p{L}\p{N}_]+/u).some((other) => isAlmost(word, other));
-}
-
-/**
- * Scores an entry. A word scores most if it is the whole title, less at the start of the title, less inside the title,
- * less elsewhere, and least with a typing error. Returns 0 if any word is missing.
- */
-function rate({ title, page, text }, words) {
-  const name = title.toLowerCase();
-  const others = `${page} ${text}`.toLowerCase();
-  let score = 0;
-  for (const word of words) {
-    if (name === word) score += 20;
-    else if (name.startsWith(word)) score += 10;
-    else if (name.includes(word)) score += 5;
-    else if (others.includes(word)) score += 1;
-    else if (hasAlmost(name, word)) score += 3;
-    else if (hasAlmost(others, word)) score += 0.5;
-    else return 0;
-  }
-  return score;
+  const loaded = new MiniSearch({
+    idField: 'address',
+    fields: ['title', 'page', 'text'],
+    storeFields: ['title', 'page', 'text'],
+    // A word of five letters or more may have a typing error.
+    searchOptions: { boost: { title: 10 }, prefix: true, fuzzy: 0.2, combineWith: 'AND' },
+  });
+  loaded.addAll(await response.json());
+  index = loaded;
 }
 
 function find(text) {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return [];
-  return index
-    .map((entry) => ({ entry, score: rate(entry, words) }))
-    .filter(({ score }) => score > 0)
-    .sort((one, other) => other.score - one.score)
-    .slice(0, foundMax)
-    .map(({ entry }) => entry);
+  return index.search(text).slice(0, foundMax);
 }
 
 function addText(parent, tag, text, className) {
@@ -96,7 +62,7 @@ function show() {
   const found = find(box.value);
   const options = found.map((entry, position) => {
     const option = Object.assign(document.createElement('li'), { id: `search-${position}`, role: 'option' });
-    option.dataset.address = entry.address;
+    option.dataset.address = entry.id;
     addText(option, 'strong', entry.title);
     if (entry.page !== entry.title) addText(option, 'span', ` · ${entry.page}`);
     addText(option, 'span', entry.text, 'found-text');
