@@ -129,6 +129,7 @@ for (const engine of [sqliteEngine, await findPostgres()])
       assert.deepEqual(await readState(), untouched);
       assert.deepEqual(ran.toSorted(), [
         'add up the inventory',
+        'erase deleted accounts',
         'follow lifts of bans',
         'follow resets of limits',
         'sequence events',
