@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../errors.ts';
-import { type Steps, statement, step, stepsTogether, toStep } from '../storage/database.ts';
+import { type Steps, statement, stepsTogether, toLastStep, toStep } from '../storage/database.ts';
 
 /** The idempotency key of a request. A retry must have the same account, operation and body. */
 export interface Idempotency {
@@ -75,7 +75,7 @@ export const insertFirstAnswer = statement<{
  * Handles a request with an idempotency key inside a transaction with the isolation `row locks`. Returns the stored
  * response if there is one. Otherwise runs `act` and stores its response in the same transaction. If `idempotency` is
  * null, always runs `act` and stores nothing. Throws `idempotency_key_reused`, and `idempotency_key_in_use` while
- * another transaction handles the first request.
+ * another transaction handles the first request. It is the last part of its transaction.
  */
 export function* answerOnce(idempotency: Idempotency | null, act: () => Steps<FirstAnswer>): Steps<Given> {
   if (idempotency === null) return { answer: yield* act(), isReplayed: false };
@@ -89,7 +89,7 @@ export function* answerOnce(idempotency: Idempotency | null, act: () => Steps<Fi
   const answer = yield* act();
   const { status, location, body } = answer;
   const record = { accountId, keyHash, operation, bodyHash, status: BigInt(status), location, body };
-  yield* step(insertFirstAnswer, record);
+  yield* stepsTogether(toLastStep(insertFirstAnswer, record));
   return { answer, isReplayed: false };
 }
 

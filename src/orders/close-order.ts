@@ -12,6 +12,7 @@ import {
   statement,
   step,
   stepsTogether,
+  toLastStep,
   toStep,
 } from '../storage/database.ts';
 import type { OrderRow } from './order.ts';
@@ -103,12 +104,13 @@ export const closeOrder = defineTransaction(
       const [found] = yield* step(selectOrder, { id, accountId });
       return { row: requireDone(action, found), isRepeated: true };
     }
+    const isAudited = by !== undefined && action !== 'complete';
     const [, [row]] = yield* stepsTogether(
       toStep(writePet[action], { petId: order.pet_id }),
-      toStep(writeOrder[action], { id }),
+      (isAudited ? toStep : toLastStep)(writeOrder[action], { id }),
     );
-    if (row === undefined) throw orderNotFound();
-    if (by !== undefined && action !== 'complete')
+    if (row === undefined) throw new Error('a locked order is gone');
+    if (isAudited)
       yield* addAuditEntry(by, {
         action: auditActions[action],
         subject: String(id),

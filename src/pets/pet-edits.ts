@@ -7,6 +7,7 @@ import {
   type Steps,
   step,
   stepsTogether,
+  toLastStep,
   toStep,
 } from '../storage/database.ts';
 import { expireHold, selectOverdueHold } from './close-overdue-hold.ts';
@@ -64,22 +65,24 @@ export const editPet = defineTransaction(
   'row locks',
 );
 
-function* editLocked({ id, patch, tags }: Edit): Steps<EditedPet | { readonly refusal: Refusal }> {
+function* editLocked({ id, patch, tags, by }: Edit): Steps<EditedPet | { readonly refusal: Refusal }> {
   const row = yield* lockFreed(id);
   if (row === undefined) return { refusal: 'not_found' };
   const before = toPet(row);
   if (!hasOneTag(before, tags)) return { refusal: 'precondition_failed' };
   if (row.is_owned !== 0n && (patch === null || (patch.status ?? before.status) !== before.status))
     return { refusal: 'pet_in_order' };
+  // An audit entry follows the edit of an operator.
+  const toWrite = by === undefined ? toLastStep : toStep;
   if (patch === null) {
-    yield* step(deletePet, { id });
+    yield* stepsTogether(toWrite(deletePet, { id }));
     return { before, after: null };
   }
   const given = petFields.filter((field) => patch[field] !== undefined);
   if (given.length === 0) return { before, after: before };
   const values = toValues(pickPetFields(patch));
   const parameters = Object.fromEntries(given.map((field) => [field, values[field]]));
-  const [changed = row] = yield* step(updatePet(given), { id, ...parameters });
+  const [[changed = row]] = yield* stepsTogether(toWrite(updatePet(given), { id, ...parameters }));
   return { before, after: toPet(changed) };
 }
 

@@ -87,6 +87,8 @@ export interface Statement<P extends Parameters, R> {
 export interface Step<R = unknown> {
   readonly statement: Statement<Parameters, R>;
   readonly parameters: Parameters;
+  /** True if the transaction ends with this step (`toLastStep`). */
+  readonly isLast?: true;
 }
 
 /**
@@ -220,6 +222,14 @@ export function defineTransaction<I, T>(
 /** Names a statement and its parameters as one step. */
 export function toStep<P extends Parameters, R>(target: Statement<P, R>, parameters: P): Step<R> {
   return { statement: target as unknown as Step<R>['statement'], parameters };
+}
+
+/**
+ * Names the last statement of a transaction. PostgreSQL commits in the same round trip, so the body may then only return:
+ * no other step, and no refusal.
+ */
+export function toLastStep<P extends Parameters, R>(target: Statement<P, R>, parameters: P): Step<R> {
+  return { ...toStep(target, parameters), isLast: true };
 }
 
 /** Runs one statement inside a transaction body: `const rows = yield* step(…)`. */

@@ -76,22 +76,22 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(await count(verify), 0);
   });
 
-  test('an add with a new Idempotency-Key takes four round trips, and its retry takes two', async (t) => {
+  test('an add with a new Idempotency-Key takes three round trips, and its retry takes two', async (t) => {
     const { catalogue, accountId, count } = await prepare(t);
     const add = (key: string) => count(() => catalogue.addOnce(rex, keyed(accountId, key), '/pets/'));
-    assert.deepEqual([await add('a'), await add('b'), await add('a')], [4, 4, 2]);
+    assert.deepEqual([await add('a'), await add('b'), await add('a')], [3, 3, 2]);
   });
 
-  test('a change and a deletion take three round trips each, with If-Match too', async (t) => {
+  test('a change and a deletion take two round trips each, with If-Match too', async (t) => {
     const { catalogue, count } = await prepare(t);
     for (let times = 0; times < 3; times += 1) await catalogue.add(rex);
     const tags = [computeEtag(writePet({ id: 2n, ...rex }))];
-    assert.equal(await count(() => catalogue.change(1n, { name: 'a' }, null)), 3);
-    assert.equal(await count(() => catalogue.remove(1n, null)), 3);
-    assert.equal(await count(() => catalogue.change(2n, { name: 'a' }, tags)), 3);
+    assert.equal(await count(() => catalogue.change(1n, { name: 'a' }, null)), 2);
+    assert.equal(await count(() => catalogue.remove(1n, null)), 2);
+    assert.equal(await count(() => catalogue.change(2n, { name: 'a' }, tags)), 2);
   });
 
-  test('200 concurrent changes of different animals take three round trips each, so that none is repeated', async (t) => {
+  test('200 concurrent changes of different animals take two round trips each, so that none is repeated', async (t) => {
     const { catalogue, count } = await prepare(t);
     async function* batches() {
       yield Array.from({ length: 208 }, () => rex);
@@ -104,6 +104,6 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     const work = async () => {
       for (let id = next++; id <= 200n; id = next++) await catalogue.change(id, { status: 'sold' }, null);
     };
-    assert.equal(await count(() => Promise.all(Array.from({ length: 8 }, work))), 600);
+    assert.equal(await count(() => Promise.all(Array.from({ length: 8 }, work))), 400);
   });
 });

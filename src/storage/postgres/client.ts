@@ -93,18 +93,33 @@ export function send(client: ClientBase, sql: QueryConfig): Promise<QueryResult>
   return client.query(sql).catch(throwStorageError);
 }
 
+/** Calls that open and end a transaction. */
+interface Frame {
+  readonly begin: Call;
+  readonly commit: Call;
+}
+
 /**
- * Runs a transaction body in an open transaction. If `begin` is given, it opens the transaction in the round trip of
- * the first step.
+ * Runs a transaction body. If `frame` is given, opens the transaction in the round trip of the first step, and commits
+ * it in the round trip of a step that says that it is the last. Otherwise the caller opens and ends the transaction.
  */
-export async function runSteps<T>(client: ClientBase, work: Steps<T>, begin: Call | null = null): Promise<T> {
+export async function runSteps<T>(
+  client: ClientBase,
+  work: Steps<T>,
+  frame: Frame | null = null,
+): Promise<T> {
   let next = work.next([]);
-  let opening = begin === null ? [] : [begin];
+  let opening = frame === null ? [] : [frame.begin];
+  let isCommitted = false;
   while (!next.done) {
+    if (isCommitted) throw new Error('a transaction has a step after its last one');
+    isCommitted = frame !== null && next.value.some(({ isLast }) => isLast);
     const calls = next.value.map(({ statement, parameters }) => toCall(statement, parameters));
-    const results = await sendBatch(client, [...opening, ...calls]);
+    const ending = isCommitted && frame !== null ? [frame.commit] : [];
+    const results = await sendBatch(client, [...opening, ...calls, ...ending]);
     next = work.next(results.slice(opening.length));
     opening = [];
   }
+  if (frame !== null && !isCommitted) await sendBatch(client, [frame.commit]);
   return next.value;
 }

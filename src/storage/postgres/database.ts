@@ -8,7 +8,6 @@ import { isNewest, migrate } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { storeUnavailable } from '../store-unavailable.ts';
 import type { Tables } from '../tables.ts';
-import { sendBatch } from './batch.ts';
 import {
   connectionSettings,
   describeServer,
@@ -134,6 +133,7 @@ const begins: Readonly<Record<Isolation, Call>> = {
   serializable: toTextCall('begin isolation level serializable'),
   'row locks': toTextCall('begin isolation level read committed'),
 };
+const commit = toTextCall('commit');
 
 async function transact<I, T>(
   client: ClientBase,
@@ -141,9 +141,7 @@ async function transact<I, T>(
   input: I,
 ): Promise<T> {
   try {
-    const result = await runSteps(client, body(input), begins[isolation]);
-    await sendBatch(client, [toTextCall('commit')]);
-    return result;
+    return await runSteps(client, body(input), { begin: begins[isolation], commit });
   } catch (error) {
     // The pool drops a lost or stuck connection, and the server then rolls back the transaction.
     if (!isConnectionSpoilt(error)) await send(client, { text: 'rollback' }).catch(() => undefined);

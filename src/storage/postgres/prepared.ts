@@ -27,9 +27,9 @@ export function toCall<P extends Parameters, R>(target: Statement<P, R>, paramet
   return { prepared, values: placeParameters(prepared.names, parameters) };
 }
 
-/** Returns a statement that is not prepared. */
+/** Returns a statement without parameters. Its text is its name. */
 export function toTextCall(text: string): Call {
-  return { prepared: { name: '', text }, values: [] };
+  return { prepared: { name: text, text }, values: [] };
 }
 
 /** The name is a hash of the text, so that every instance uses the same name. Without a name, the plan is not kept. */
