@@ -128,13 +128,16 @@ describe('the documentation in a browser', { skip }, () => {
     assert.match(String(copied), /^# Place an order\n\n`POST \/orders`/);
   });
 
-  test('a copy button copies the code unchanged', async (t) => {
+  test('code is coloured in its lines, and a copy button copies it unchanged', async (t) => {
     const { page } = await openVisit(t, browser, { permissions: ['clipboard-read', 'clipboard-write'] });
     await openOperation(page, app.url, 'listPets');
     await page.getByRole('button', { name: 'Copy the curl' }).click();
     await page.getByText('Copied', { exact: true }).waitFor();
     const copied = await page.evaluate('navigator.clipboard.readText()');
     assert.equal(copied, await page.locator('pre[data-language="curl"] code').textContent());
+    const displays = `[...document.querySelectorAll('code i')].map((word) => getComputedStyle(word).display)`;
+    const moved = await page.evaluate(`${displays}.filter((display) => display !== 'inline').length`);
+    assert.equal(moved, 0, 'a coloured word stays in its line');
   });
 
   test('the language of code samples is chosen by keyboard and kept on other pages', async (t) => {

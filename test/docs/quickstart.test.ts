@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toText } from '../../src/http/docs-site/markup.ts';
 import { offline } from '../client/packed-client.ts';
 import { makeFolder } from '../support/service.ts';
 import { startExampleService } from './example-service.ts';
-
-const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
 
 interface ShownBlock {
   readonly language: string;
@@ -17,7 +16,7 @@ async function readBlocks(address: string): Promise<ShownBlock[]> {
   return [...html.matchAll(/data-language="(\w*)"><code>(.*?)<\/code>/gs)].map(
     ([, language = '', code = '']) => ({
       language,
-      code: code.replaceAll(/&(\S+?);/g, (whole, name) => entities[name] ?? whole),
+      code: toText(code),
     }),
   );
 }

@@ -7,7 +7,7 @@ import { makeServedFile, type ServedFile } from './served-file.ts';
  * against the rate limit of readers.
  */
 const sources = {
-  'site.css': ['page.css', 'guide.css', 'reference.css', 'try-it.css', 'search.css', 'print.css'],
+  'site.css': ['page.css', 'guide.css', 'code.css', 'reference.css', 'try-it.css', 'search.css', 'print.css'],
   'site.js': ['theme.js', 'copy.js', 'tabs.js', 'search.js', 'samples.js', 'try-it.js'],
 };
 

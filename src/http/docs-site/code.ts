@@ -1,4 +1,7 @@
-import { type Content, html, type Markup } from './markup.ts';
+import { once } from 'node:events';
+import { getCompileCacheDir } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { type Content, html, type Markup, trusted } from './markup.ts';
 
 export interface Tab {
   readonly label: string;
@@ -18,9 +21,30 @@ export function renderTabs(name: string, legend: string, tabs: readonly Tab[]): 
   return html`<fieldset class="tabs"><legend class="unseen">${legend}</legend>${parts}</fieldset>`;
 }
 
-/** Renders a code block. On the page, copy.js adds a copy button. */
+/** Renders a code block. `colourPages` colours it, and in the browser, copy.js adds a copy button. */
 export function renderCode(code: string, language: string): Markup {
   return html`<pre tabindex="0" data-language="${language}"><code>${code}</code></pre>`;
+}
+
+/** Matches a block of `renderCode` up to the end of its code: the start, the language and the code. */
+export const codeBlock = /(<pre tabindex="0" data-language="([^"]*)"><code>)([^<]*)/g;
+
+/**
+ * Colours the code blocks of pages. A thread of its own does it with Shiki, because that takes seconds of a processor,
+ * and then ends.
+ */
+export async function colourPages(pages: readonly Markup[]): Promise<Markup[]> {
+  const compiled = getCompileCacheDir();
+  const worker = new Worker(new URL('./colour-thread.ts', import.meta.url), {
+    name: 'colours',
+    workerData: pages.map(({ markup }) => markup),
+    // The flags of the program, such as `--eval`, are not for a thread. Of the environment, it needs only this.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    env: compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled },
+  });
+  worker.unref();
+  const [coloured] = (await once(worker, 'message')) as [string[]];
+  return coloured.map(trusted);
 }
 
 const usualLineLength = 64;

@@ -29,6 +29,16 @@ function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
+/** Returns the text of HTML: without tags, and with `escapeHtml` undone. */
+export function toText(markup: string): string {
+  return Object.entries(entities)
+    .reverse()
+    .reduce(
+      (text, [character, entity]) => text.replaceAll(entity, character),
+      markup.replaceAll(/<[^>]*>/g, ''),
+    );
+}
+
 /** Joins contents with a separator. */
 export function join(contents: readonly Content[], between: Content): Markup {
   return trusted(contents.map(toHtml).join(toHtml(between)));

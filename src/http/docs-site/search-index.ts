@@ -1,4 +1,5 @@
 import type { Page } from './frame.ts';
+import { toText } from './markup.ts';
 
 /** A heading or field that the search can find. */
 export interface SearchEntry {
@@ -26,23 +27,16 @@ export function indexPages(pages: readonly Page[]): SearchEntry[] {
       const section = content.markup.slice(match.index, found[index + 1]?.index);
       const [named = '', ...others] = section.split(titleEnd);
       return {
-        title: toText(named),
+        title: toLine(named),
         page: title,
         address: anchor === undefined ? path : `${path}#${anchor}`,
-        text: toText(others.join(' ')).slice(0, textLengthMax),
+        text: toLine(others.join(' ')).slice(0, textLengthMax),
       };
     });
   });
 }
 
-function toText(markup: string): string {
-  return markup
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
+/** Returns the text of several elements on one line. */
+function toLine(markup: string): string {
+  return toText(markup.replaceAll('<', ' <')).replaceAll(/\s+/g, ' ').trim();
 }

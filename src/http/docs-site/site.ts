@@ -3,6 +3,7 @@ import { introduction } from '../openapi/description.ts';
 import type { Operation } from '../operation.ts';
 import { type Answer, listHeaders, makeAnswer } from '../response/answer.ts';
 import { type Assets, readAssets } from './assets.ts';
+import { colourPages } from './code.ts';
 import { writeFeed } from './feed.ts';
 import { findRoot, notFoundPage, type Page, renderPage, welcomePage } from './frame.ts';
 import { guides, readGuide } from './guides.ts';
@@ -45,8 +46,11 @@ const pageHeaders = { 'referrer-policy': 'no-referrer', 'cache-control': 'privat
 
 /** Renders all pages. Throws if a guide has a link that leads to no page. */
 export async function makeSite(options: SiteOptions): Promise<Site> {
-  const pages = await listPages(options);
-  const frame = { pages, assets: await readAssets(indexPages(pages)) };
+  const plain = await listPages(options);
+  const assets = await readAssets(indexPages(plain));
+  const coloured = await colourPages(plain.map(({ content }) => content));
+  const pages = plain.map((page, index) => ({ ...page, content: coloured[index] ?? page.content }));
+  const frame = { pages, assets };
   const serveHtml = (text: string) => makeServedFile(text, types.html, pageHeaders);
   const served = pages.map(async (page): Promise<[path: string, file: ServedFile][]> => {
     const whole = await serveHtml(renderPage({ ...page, root: findRoot(page.path) }, frame));
@@ -73,7 +77,7 @@ export async function makeSite(options: SiteOptions): Promise<Site> {
         types.html,
       );
     },
-    assets: frame.assets,
+    assets,
   };
 }
 

@@ -4,6 +4,7 @@ import { errorCodes } from '../../../src/errors.ts';
 import { eventTypes } from '../../../src/events/event.ts';
 import { operations } from '../../../src/http/api/operations.ts';
 import { guides } from '../../../src/http/docs-site/guides.ts';
+import { toText } from '../../../src/http/docs-site/markup.ts';
 import { findLinks, readDocument } from '../../docs/markdown.ts';
 import { formatRequest, openRaw } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
@@ -86,7 +87,7 @@ test('every link of a guide to another document is a link on its page', async ()
 test('/docs links to the page of the client, whose command installs the client from this service', async () => {
   const html = await (await fetch(`${app.url}/docs`)).text();
   assert.match(html, /<a href="\.\/docs\/client"><span>TypeScript client<\/span><\/a>/);
-  const page = await (await fetch(`${app.url}/docs/client`)).text();
+  const page = toText(await (await fetch(`${app.url}/docs/client`)).text());
   const [, tarball = ''] = /npm install (\S+\.tgz)/.exec(page) ?? [];
   assert.ok(tarball.startsWith(`${app.url}/docs/client/`));
   const answer = await fetch(tarball);
@@ -158,8 +159,19 @@ test('the page of the event types has an example of each', async () => {
   const html = await (await fetch(`${app.url}/docs/reference/event-types`)).text();
   for (const type of eventTypes) {
     assert.ok(html.includes(`<h2 id="${type.replace('.', '')}">`), type);
-    assert.ok(html.includes(`&quot;type&quot;: &quot;${type}&quot;`), type);
+    assert.ok(html.includes(`<i class="string">&quot;${type}&quot;</i>`), type);
   }
+});
+
+test('the service colours the code of a page, in each language of a sample', async () => {
+  const html = await (await fetch(`${app.url}/docs/reference/create-pet`)).text();
+  for (const coloured of [
+    '<i class="name">curl</i>',
+    '<i class="keyword">import</i> { AnimalStore } <i class="keyword">from</i>',
+    '<i class="keyword">import</i> json\n',
+    '<i class="member">&quot;name&quot;</i>: <i class="string">&quot;Rex&quot;</i>',
+  ])
+    assert.ok(html.includes(coloured), coloured);
 });
 
 test('every error code has an anchor on /docs/errors', async () => {
@@ -229,8 +241,8 @@ test('a conditional request for an unchanged page gets 304', async () => {
 test('a style sheet and a script are immutable for caches, and their names change with their content', async () => {
   const html = await (await fetch(`${app.url}/docs`)).text();
   const assets = findAll(html, /(?:src|href)="\.(\/docs\/assets\/[^"]*)"/g);
-  assets.push(...findAll(html, /data-search="\.(\/docs\/assets\/[^"]*)"/g));
-  assert.equal(assets.length, 3);
+  assets.push(...findAll(html, /(?:data-search|data-engine)="\.(\/docs\/assets\/[^"]*)"/g));
+  assert.equal(assets.length, 4);
   for (const asset of assets) {
     assert.match(asset, /\/[0-9a-f]{12}-\w+\.(?:css|js|json)$/);
     const response = await fetch(app.url + asset);

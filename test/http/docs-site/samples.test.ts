@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { scopes } from '../../../src/accounts/account.ts';
 import { operations } from '../../../src/http/api/operations.ts';
+import { toText } from '../../../src/http/docs-site/markup.ts';
 import { nameAddress } from '../../../src/http/docs-site/reference/operation-page.ts';
 import type { Operation } from '../../../src/http/operation.ts';
 import { installPacked } from '../../client/packed-client.ts';
@@ -16,7 +17,6 @@ const run = promisify(execFile);
 const { project } = await installPacked({ after });
 const { app, baseUrl, createKey } = await startService({ after });
 
-const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
 const languages = { curl: 'bash', TypeScript: 'node', Python: 'python3' } as const;
 const hasPython = isThere('python3') || 'SKIPPED: no python3 for the samples in Python';
 
@@ -33,7 +33,7 @@ function isThere(program: string): boolean {
 async function readSample(operation: Operation, language: string): Promise<string> {
   const html = await (await fetch(`${app.url}/docs/reference/${nameAddress(operation)}`)).text();
   const [, code = ''] = new RegExp(`data-language="${language}"><code>(.*?)</code>`, 's').exec(html) ?? [];
-  return code.replaceAll(/&(\S+?);/g, (whole, name) => entities[name] ?? whole);
+  return toText(code);
 }
 
 async function runSample(
