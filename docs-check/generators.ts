@@ -13,7 +13,7 @@ interface Generator {
   readonly command: readonly [program: string, ...args: string[]];
   /** Files that the generator or the program needs. */
   readonly files: Readonly<Record<string, string>>;
-  /** Adds an animal of category 1, lists the newest one and prints its name. */
+  /** Adds an animal, lists the newest one and prints its name, and places an order with nothing but `petId`. */
   readonly program: string;
 }
 
@@ -32,19 +32,21 @@ const headers = { authorization: \`Bearer \${${key}}\` };
 const client = createClient<paths>({ baseUrl: '${baseUrl}', headers });
 const added = await client.POST('/pets', { body: ${newPet} });
 const listed = await client.GET('/pets', { params: { query: { limit: 1 } } });
-console.log(added.response.status, listed.data?.[0]?.name);
+const placed = await client.POST('/orders', { body: { petId: listed.data![0]!.id } });
+console.log(added.response.status, listed.data?.[0]?.name, placed.response.status);
 `,
     },
     {
       name: 'hey-api, with the address of the description',
       command: ['openapi-ts', '-i', descriptionUrl, '-o', 'generated', '-c', '@hey-api/client-fetch'],
       files: {},
-      program: `import { createPet, listPets } from './generated/index.js';
+      program: `import { createPet, listPets, placeOrder } from './generated/index.js';
 import { client } from './generated/client.gen.js';
 client.setConfig({ auth: () => ${key} });
 const added = await createPet({ body: ${newPet} });
 const listed = await listPets({ query: { limit: 1 } });
-console.log(added.response?.status, listed.data?.[0]?.name);
+const placed = await placeOrder({ body: { petId: listed.data![0]!.id } });
+console.log(added.response?.status, listed.data?.[0]?.name, placed.response?.status);
 `,
     },
     {
@@ -55,11 +57,13 @@ console.log(added.response?.status, listed.data?.[0]?.name);
   target: 'generated.ts', client: 'fetch', baseUrl: { getBaseUrlFromSpecification: true } } } };
 `,
       },
-      program: `import { createPet, listPets } from './generated.js';
+      program: `import { createPet, listPets, placeOrder } from './generated.js';
 const options = { headers: { authorization: \`Bearer \${${key}}\` } };
 const added = await createPet(${newPet}, options);
 const listed = await listPets({ limit: 1 }, options);
-console.log(added.status, listed.status === 200 && listed.data[0]?.name);
+if (listed.status !== 200) throw new Error(String(listed.status));
+const placed = await placeOrder({ petId: listed.data[0]!.id }, options);
+console.log(added.status, listed.data[0]?.name, placed.status);
 `,
     },
   ];
@@ -94,7 +98,7 @@ async function judge(generator: Generator, apiKey: string): Promise<string | nul
     await run(join(folder, 'node_modules/.bin', program), args, options);
     await run(join(folder, 'node_modules/.bin/tsc'), ['-p', '.'], options);
     const { stdout } = await run(process.execPath, ['built/main.js'], options);
-    return stdout === '201 Rex\n' ? null : `the program prints ${stdout}`;
+    return stdout === '201 Rex 201\n' ? null : `the program prints ${stdout}`;
   } catch (error) {
     const { message, stdout = '' } = error as Error & { readonly stdout?: string };
     return `${message}\n${stdout}`;
