@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import type { EventReader } from '../../src/events/event-reader.ts';
@@ -49,6 +51,43 @@ test('an open transaction delays no other event, and its own events come after t
   await slow.query('commit');
   await sequenceEvents(database);
   assert.deepEqual((await read(first.next)).names, ['slow']);
+});
+
+/** A process that assigns positions without a pause, and prints a line after each time. */
+const sequencer = (url: string) => `
+  import { sequenceEvents } from '${import.meta.resolve('../../src/events/sequence-events.ts')}';
+  import { openDatabase } from '${import.meta.resolve('../../src/storage/open-database.ts')}';
+  const database = await openDatabase(${JSON.stringify(url)});
+  for (;;) {
+    await sequenceEvents(database);
+    console.log('done');
+  }`;
+
+test('an instance that is stopped while it assigns positions holds up no events', { skip }, async (t) => {
+  const { store, database, read } = await openStore(t);
+  const child = spawn(process.execPath, ['--input-type=module', '-e', sequencer(store.url)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  let next: bigint | 'oldest' = 'oldest';
+  for (let stops = 0; stops < 10; stops += 1) {
+    await once(child.stdout, 'data');
+    const adds = Array.from({ length: 10 }, () =>
+      database.run(insertPet, petValues({ ...pet, name: 'before' })),
+    );
+    child.kill('SIGSTOP');
+    await database.run(insertPet, petValues({ ...pet, name: `while stopped ${stops}` }));
+    const names: string[] = [];
+    while (names.at(-1) !== `while stopped ${stops}`) {
+      await sequenceEvents(database);
+      const page = await read(next);
+      names.push(...page.names);
+      next = page.next;
+    }
+    child.kill('SIGCONT');
+    await Promise.all(adds);
+  }
+  child.kill('SIGKILL');
 });
 
 test('if an instance dies while it assigns positions, another continues, and no event is lost or repeated', {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Database } from '../../../src/storage/database.ts';
@@ -19,6 +19,16 @@ async function openFile(t: TestContext) {
 }
 
 const add = (database: Database, subject: string) => database.run(insertWindow, { subject, used: 1n });
+
+test('only its owner can read a new store and its write-ahead log, whatever the umask', async (t) => {
+  const umask = process.umask(0);
+  t.after(() => process.umask(umask));
+  const { folder, database } = await openFile(t);
+  await add(database, 'one');
+  const names = await readdir(folder);
+  assert.ok(names.includes('store.db-wal'));
+  for (const name of names) assert.equal((await stat(join(folder, name))).mode & 0o777, 0o600, name);
+});
 
 test('writes fail while the file is moved away, and succeed once the file is back', async (t) => {
   const { folder, database } = await openFile(t);

@@ -9,7 +9,7 @@ drop index orders_by_account_and_reference_and_pet;
 -- No statement reads this index any more.
 drop index events_of_edits;
 
--- A change of the name then finds room in the page of its row, and changes no index (HOT).
+-- A change of the name then mostly finds room in the page of its row, and changes no index (HOT).
 alter table pets set (fillfactor = 90);
 
 alter table api_keys add column replaced_by text;
