@@ -85,6 +85,7 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     nowMs: sqlText`cast(round(unixepoch('subsec') * 1000) as integer)`,
     storeVersion: sqliteVersion,
     tookOver: sqlText`0`,
+    storeBytes: sqlText`(select page_count from pragma_page_count()) * (select page_size from pragma_page_size())`,
     least: (one, other) => sqlText`min(${one}, ${other})`,
     lockRows: sqlText``,
     lockFreeRows: sqlText``,
@@ -108,6 +109,7 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     // A promotion begins a new timeline. The first insert there notes it (skip_lost_ids in migration 0004).
     tookOver: sqlText`case when pg_is_in_recovery() then 0
       when read_timeline() = (select timeline from server_timeline) then 0 else 1 end`,
+    storeBytes: sqlText`pg_database_size(current_database())`,
     least: (one, other) => sqlText`least(${one}, ${other})`,
     lockRows: sqlText`for no key update`,
     lockFreeRows: sqlText`for no key update skip locked`,

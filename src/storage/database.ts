@@ -22,6 +22,8 @@ export interface Dialect {
   readonly storeVersion: RawBuilder<string | null>;
   /** 1 if this server has taken over from another one and has not skipped the positions that may be lost, else 0. */
   readonly tookOver: RawBuilder<bigint>;
+  /** Size of the store in bytes, on SQLite without its write-ahead log. */
+  readonly storeBytes: RawBuilder<bigint>;
   /** Returns the lesser of two values. */
   least(one: RawBuilder<bigint>, other: RawBuilder<bigint>): RawBuilder<bigint>;
   /** Ends a select: locks its rows until the transaction ends. Empty on SQLite, which runs one transaction at a time. */
