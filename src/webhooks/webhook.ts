@@ -5,7 +5,7 @@ import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, narrowReader } from '../events/event-reader.ts';
 import { unknownEvent } from '../events/feed-page.ts';
 import { enumField, timeField } from '../schema.ts';
-import { describeTargetUrl, urlLengthMax } from './rules/target-url.ts';
+import { targetUrlRule, urlLengthMax } from './rules/target-url.ts';
 
 /** Maximum number of webhooks of an account. */
 export const webhooksMax = 5n;
@@ -38,7 +38,7 @@ const urlField = Type.String({
   minLength: 1,
   maxLength: urlLengthMax,
   pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$',
-  rule: describeTargetUrl(false),
+  rule: targetUrlRule,
   description: 'The URL that gets the events: `https`, or in development also `http`.',
   examples: ['https://partner.example.com/animals'],
 });

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { webhookNotFound } from '../../webhooks/change-webhook.ts';
-import { describeTargetUrl, parseTargetUrl } from '../../webhooks/rules/target-url.ts';
+import { parseTargetUrl, targetUrlRule } from '../../webhooks/rules/target-url.ts';
 import {
   NewWebhookSchema,
   readAfter,
@@ -65,7 +65,7 @@ export function readWebhookId({ webhookId = '' }: PathValues): string {
 /** Returns the URL as it is stored. Throws `invalid_body` if a webhook may not have this URL. */
 function requireTargetUrl(text: string, allowsHttp: boolean): string {
   const target = parseTargetUrl(text, allowsHttp);
-  if (target === null) throw new AppError('invalid_body', `url ${describeTargetUrl(allowsHttp)}`);
+  if (target === null) throw new AppError('invalid_body', `url ${targetUrlRule}`);
   return target.href;
 }
 

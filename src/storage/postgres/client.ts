@@ -33,7 +33,7 @@ export function connectionSettings(url: string): ClientConfig {
 export function describeServer(url: string): string {
   try {
     const clients = parsePostgresHosts(url).map((host) => new Client(connectionSettings(host.url)));
-    return `${clients.map(({ host, port }) => `${host}:${port}`).join(',')}/${clients[0]?.database}`;
+    return `${clients.map(({ host, port }) => `${host}:${port}`).join(',')}/${clients[0]?.database ?? ''}`;
   } catch {
     return 'at that address';
   }

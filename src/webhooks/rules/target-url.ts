@@ -1,11 +1,8 @@
 /** Maximum length of the URL of a webhook, in characters. */
 export const urlLengthMax = 2_048;
 
-/** Returns the rule of `parseTargetUrl` as text. */
-export function describeTargetUrl(allowsHttp: boolean): string {
-  const scheme = allowsHttp ? 'an http or https URL' : 'an https URL';
-  return `must be ${scheme} of at most ${urlLengthMax} characters, with a host and without a user, a password or a fragment`;
-}
+/** The rule of `parseTargetUrl` as text. */
+export const targetUrlRule = `must be an https URL (in development also http) of at most ${urlLengthMax} printable ASCII characters, with a valid host and port and without a user, a password or a fragment`;
 
 /**
  * Printable ASCII with an authority right after `//`. A parser of URLs skips further slashes and backslashes there, so
