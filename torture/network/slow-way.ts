@@ -69,6 +69,8 @@ export async function passPhase({ loads }: SlowWay, adds: number): Promise<(kind
   return (kind) => loads.reduce((sum, { seen }) => sum + (seen.get(kind) ?? 0), 0);
 }
 
+const exactAttemptsMax = 5;
+
 /**
  * Sends requests of a new account to all instances in turn: twice as many as would pass if each instance counted alone.
  * Returns the number of requests that passed.
@@ -93,10 +95,17 @@ async function countPassed({ instances }: SlowWay): Promise<number> {
   return statuses.filter((status) => status === 404).length;
 }
 
-/** Requires that the limits are exact across the instances. */
+/**
+ * Requires that the limits are exact across the instances. On a busy machine an instance may count alone for a moment,
+ * so this counts up to `exactAttemptsMax` times, each time for a new account.
+ */
 export async function requireExact(way: SlowWay): Promise<void> {
-  await untilShared(way);
-  assert.equal(await countPassed(way), limit);
+  let passed = 0;
+  for (let attempt = 0; passed !== limit && attempt < exactAttemptsMax; attempt += 1) {
+    await untilShared(way);
+    passed = await countPassed(way);
+  }
+  assert.equal(passed, limit);
 }
 
 /** Requires that an account gets at most its limit at each instance. Returns the number of requests that passed. */
