@@ -84,7 +84,7 @@ interface NamedAccount {
   readonly by: Authorship;
 }
 
-/** Lets both windows of an account begin anew. Throws OperatorError if the account does not exist. */
+/** Lets both windows of an account start again. Throws OperatorError if the account does not exist. */
 export const resetAccountLimits = defineTransaction(
   'resetAccountLimits',
   function* ({ name, by }: NamedAccount): Steps<void> {

@@ -75,7 +75,7 @@ export interface Accounts {
   setPlan(account: string, plan: Plan): Promise<void>;
   /** Sets limits of this account alone, on any plan, until a time in Unix milliseconds. Null: they do not end. */
   setLimits(account: string, limits: Limits, untilMs: number | null): Promise<void>;
-  /** Lets both windows of an account begin anew, on every instance within 2 s. */
+  /** Lets both windows of an account start again, on every instance within 2 s. */
   resetLimits(account: string): Promise<void>;
   /**
    * Deletes an account and erases its data (delete-account.ts). If a process is killed halfway, a running service

@@ -39,14 +39,17 @@ The counts of the open windows stay.`,
         );
       }),
     );
-  addLeaf(accounts, 'reset-limits', 'let the minute and the day of an account begin anew, within 2 seconds', [
-    'accounts reset-limits "Acme Zoo"',
-  ])
+  addLeaf(
+    accounts,
+    'reset-limits',
+    'let the minute and the day of an account start again, within 2 seconds',
+    ['accounts reset-limits "Acme Zoo"'],
+  )
     .addArgument(accountArgument)
     .action(
       printing(context, async (_options, account: string) => {
         await context.withStore((store) => store.accounts.resetLimits(account));
-        return printLines({ account, reset: true }, `the windows of ${account} begin anew`);
+        return printLines({ account, reset: true }, `the windows of ${account} start again`);
       }),
     );
 }

@@ -29,7 +29,7 @@ export interface Counters {
   lift(subject: string, keyId: string, atMs: number): void | Promise<void>;
 
   /**
-   * Closes the windows of an account, so that they begin anew. `atMs` is the time of the reset. A window that began
+   * Closes the windows of an account, so that they start again. `atMs` is the time of the reset. A window that began
    * after this time stays, so that the same reset may be applied again.
    */
   reset(subject: string, atMs: number): void | Promise<void>;

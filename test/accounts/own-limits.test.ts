@@ -34,7 +34,7 @@ for (const engine of engines)
       await assert.rejects(accounts.setLimits('Ark', own, null), { name: 'OperatorError' });
     });
 
-    test('a reset lets both windows begin anew, once, and does not close windows that began after it', async (t) => {
+    test('a reset lets both windows start again, once, and does not close windows that began after it', async (t) => {
       const { keyring, accounts, database, clock } = await createWorld(t, engine);
       const { id, account } = await keyring.issue(order({ account: 'Zoo' }));
       const { id: accountId } = await accounts.find(account);

@@ -142,7 +142,7 @@ describe('accounts and keys in the console', { skip }, () => {
     await page.getByRole('cell', { name: '70' }).waitFor();
   });
 
-  test('an operator sets limits for one account and lets its windows begin anew', async (t) => {
+  test('an operator sets limits for one account and lets its windows start again', async (t) => {
     const { page, open, createKey, request } = await openDesk(t, browser);
     const key = await createKey('free', undefined, { account: 'Happy Paws' });
     for (let n = 0; n < 58; n += 1) await request(key, '/pets');

@@ -122,11 +122,11 @@ function ResetDialog({ account, path, onDone, onClose }) {
     title=${`Reset the windows of ${account.account}?`}
     label=${`Reset the windows of ${account.account}`}
     act=${() => callApi('POST', `${path}/reset-limits`)}
-    notice=${`The windows of ${account.account} begin anew.`}
+    notice=${`The windows of ${account.account} start again.`}
     onDone=${onDone}
     onClose=${onClose}
   >
-    <p>The minute and the day of the account begin anew within 2 seconds. Bans of keys stay.</p>
+    <p>The minute and the day of the account start again within 2 seconds. Bans of keys stay.</p>
   <//>`;
 }
 
