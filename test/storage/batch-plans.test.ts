@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { foldInventory } from '../../src/inventory/fold-inventory.ts';
 import { createBatches } from '../../src/storage/batches.ts';
@@ -47,4 +48,25 @@ describe('rows are taken in batches on PostgreSQL', { skip: postgres.skip }, () 
         assert.ok(scanned < waiting / 2, `${scanned} rows were read by scans of the table`);
         assert.equal((await store.execute(`select from ${table}`)).length, 0);
       });
+});
+
+test('a slow or a failed batch halves the next one, also in the next run; a quick one doubles it up to the maximum', async () => {
+  const run = createBatches(800);
+  const counts: bigint[] = [];
+  /** Runs one batch that takes fewer rows than it may. */
+  const runOne = (work: () => Promise<void>) =>
+    run(async ({ count }) => {
+      counts.push(count);
+      await work();
+      return { taken: 0n, last: null };
+    });
+  const isQuick = async () => undefined;
+  const isSlow = () => setTimeout(1_100);
+  const fails = () => runOne(() => Promise.reject(new Error('timeout')));
+
+  await runOne(isSlow);
+  await assert.rejects(fails(), /timeout/);
+  for (let failures = 0; failures < 5; failures += 1) await assert.rejects(fails(), /timeout/);
+  for (let batches = 0; batches < 7; batches += 1) await runOne(isQuick);
+  assert.deepEqual(counts.map(Number), [800, 400, 200, 100, 50, 25, 16, 16, 32, 64, 128, 256, 512, 800]);
 });
