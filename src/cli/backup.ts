@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { commandActor } from '../audit/audit-entry.ts';
 import { OperatorError, UsageError } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
-import { toOpeningError } from '../storage/opening-error.ts';
 import { requireStore } from '../storage/require-store.ts';
 import { backupSqlite } from '../storage/sqlite/backup.ts';
 import { restoreSqlite, skippedIdsUnknown } from '../storage/sqlite/restore.ts';
@@ -37,14 +36,18 @@ export function addBackup(program: Command, context: CommandContext): void {
     );
 }
 
+/** A store has secrets, so only the owner of a copy may read it. */
+const ownerOnly = 0o600;
+
 /** Returns the size of the copy in bytes. */
 async function backUp(databaseUrl: string, file: string, replaces: boolean): Promise<number> {
   if (file === '-') throw new UsageError('a backup cannot go to standard output: name a file');
   const location = requireSqlite(databaseUrl, 'backup copies only SQLite stores; use pg_dump for PostgreSQL');
   await requireStore(databaseUrl);
   await checkUnused(file);
-  const mode = await readMode(location);
-  await writeWholeFile(file, { replaces, mode }, (unfinished) => backupSqlite(location, unfinished));
+  await writeWholeFile(file, { replaces, mode: ownerOnly }, (unfinished) =>
+    backupSqlite(location, unfinished),
+  );
   return (await stat(file)).size;
 }
 
@@ -104,12 +107,6 @@ function requireSqlite(databaseUrl: string, refusal: string): string {
   const { engine, location } = parseStoreAddress(databaseUrl);
   if (engine !== 'sqlite') throw new OperatorError(refusal);
   return location;
-}
-
-/** Returns the permissions of the store. The copy gets the same permissions, so that the same users can read it. */
-async function readMode(location: string): Promise<number> {
-  const found = await stat(location).catch((error) => Promise.reject(toOpeningError(location, error)));
-  return found.mode & 0o777;
 }
 
 /**

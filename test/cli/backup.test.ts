@@ -42,12 +42,13 @@ describe('backup', () => {
     assert.equal(await addPet(copy), 3n);
   });
 
-  test('gives the copy the file mode of the store with any umask, even if it replaces a file that others can read', async (t) => {
+  test('makes a copy that only its owner can read, even of a store and over a file that others can read', async (t) => {
     const { url, path, file } = await createWorld(t);
     for (const mode of [0o666, 0o640, 0o600]) {
       await chmod(path, mode);
       assert.equal((await runInProcess(['backup', file, '--force'], url)).code, 0);
-      assert.equal((await stat(file)).mode & 0o777, mode);
+      assert.equal((await stat(file)).mode & 0o777, 0o600);
+      await chmod(file, 0o644);
     }
   });
 
