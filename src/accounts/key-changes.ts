@@ -165,7 +165,9 @@ export const rotateKey = defineTransaction(
       after: { ...describeKey(old), expiresAt: toTime(oldEndsAtMs) },
     });
     const fullEndMs = endMs === null || isAgain ? endMs : by.nowMs + (endMs - Number(old.created_at_ms));
-    const expiresAtMs = findEarlier(fullEndMs, callingKey?.expiresAtMs ?? null);
+    // A key that rotates itself again ends with its overlap, but its lost successor would have outlived it.
+    const callerEndMs = callingKeyId === id ? endMs : (callingKey?.expiresAtMs ?? null);
+    const expiresAtMs = findEarlier(fullEndMs, callerEndMs);
     const grant = { name: old.key_name, scopes, expiresAtMs };
     return { ...(yield* addKey(newKey, toAccount(old), grant, by, id)), oldEndsAtMs };
   },

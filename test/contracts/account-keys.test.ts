@@ -198,6 +198,12 @@ function describeAccountKeys(engine: Engine): void {
       assert.equal((await keys.rotate(asker, id, 60)).expiresAt, null);
     });
 
+    test('a key that rotates itself twice gets a successor with its end of before', async (t) => {
+      const { keys, asker } = await prepare(t);
+      const { expiresAt } = await keys.rotate(asker, asker.keyId, 60);
+      assert.equal((await keys.rotate(asker, asker.keyId, 60)).expiresAt, expiresAt);
+    });
+
     test('a key whose successor was used cannot be rotated again', async (t) => {
       const { keys, asker, keyring, verifier } = await prepare(t);
       const { id } = await create(keys, asker);
