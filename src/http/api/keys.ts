@@ -103,7 +103,7 @@ const rotateKey = defineOperation({
   scope: 'keys:manage',
   summary: 'Rotate a key',
   description:
-    'Replaces a key by a new one with the same name, scopes and lifetime. The old key stays valid for `overlapSeconds`, 86400 by default. The new text, `key`, is shown only once. If it was lost, rotate the old key again: a new key that was never used is replaced, and the new one ends when the old key would have ended without rotation. A key can rotate only keys whose scopes it has or covers, and the new key expires no later than the calling key. The body is optional. An `Idempotency-Key` is ignored.',
+    'Replaces a key by a new one with the same name, scopes and lifetime. The old key stays valid for `overlapSeconds`, 86400 by default. The new text, `key`, is shown only once. If it was lost, rotate the old key again: a new key that was never used is replaced, and the new one ends when the old key would have ended without rotation. A key can rotate only keys whose scopes it has or covers, and the new key expires no later than the calling key, or than its end before it was rotated. The body is optional. An `Idempotency-Key` is ignored.',
   params: KeyParams,
   body: KeyRotationSchema,
   isBodyOptional: true,

@@ -9,7 +9,15 @@ import { readWebhookId, WebhookParams } from './webhooks.ts';
 
 const pingLength = 21;
 /** The id of a ping in examples. */
-export const pingExample = 'ping_Ah7mQ0vXb3ZkLr5T';
+const pingExample = 'ping_Ah7mQ0vXb3ZkLr5T';
+
+/** The body of a ping in examples. */
+export const pingMessageExample = {
+  id: pingExample,
+  type: 'webhook.ping',
+  timestamp: '2027-01-02T12:00:00.000Z',
+  data: {},
+};
 
 const pingId = Type.String({
   minLength: pingLength,

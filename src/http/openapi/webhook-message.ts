@@ -1,5 +1,5 @@
 import { eventExamples, eventIdExample } from '../api/events.ts';
-import { pingExample, WebhookMessageSchema } from '../api/webhook-messages.ts';
+import { pingMessageExample, WebhookMessageSchema } from '../api/webhook-messages.ts';
 import { shareSchemas } from './schemas.ts';
 
 function header(name: string, description: string, schema: object, example: string) {
@@ -8,9 +8,11 @@ function header(name: string, description: string, schema: object, example: stri
 
 /** Describes the requests that the service sends to a webhook, as `webhooks` of OpenAPI. */
 export function describeWebhookMessage() {
-  const ping = { id: pingExample, type: 'webhook.ping', timestamp: '2027-01-02T12:00:00.000Z', data: {} };
   const examples = Object.fromEntries(
-    Object.entries({ ...eventExamples, 'webhook.ping': ping }).map(([type, value]) => [type, { value }]),
+    Object.entries({ ...eventExamples, 'webhook.ping': pingMessageExample }).map(([type, value]) => [
+      type,
+      { value },
+    ]),
   );
   return {
     operationId: 'receiveEvent',

@@ -1,5 +1,6 @@
 import { type EventType, eventTypes } from '../../../events/event.ts';
 import { eventExamples } from '../../api/events.ts';
+import { pingMessageExample } from '../../api/webhook-messages.ts';
 import { formatJson } from '../code.ts';
 
 const meanings: Readonly<Record<EventType, string>> = {
@@ -21,8 +22,13 @@ const meanings: Readonly<Record<EventType, string>> = {
 export function writeEventTypes(): string {
   const parts = eventTypes.map((type) => {
     const scope = type.startsWith('order.') ? '`orders:read`' : '`pets:read`';
-    const example = `\`\`\`json\n${formatJson(eventExamples[type])}\n\`\`\``;
-    return `## ${type}\n\n${meanings[type]} Needs the scope ${scope}.\n\n${example}`;
+    return writeType(type, `${meanings[type]} Needs the scope ${scope}.`, eventExamples[type]);
   });
+  const ping = 'A test that `POST /webhooks/{webhookId}/ping` sends to one webhook. It is not in the feed.';
+  parts.push(writeType('webhook.ping', ping, pingMessageExample));
   return `# Event types\n\nThe [feed](../events) and [webhooks](../webhooks) contain these events. Later releases may add types and fields, so ignore what\nyour program does not know.\n\n${parts.join('\n\n')}\n`;
+}
+
+function writeType(type: string, meaning: string, example: unknown): string {
+  return `## ${type}\n\n${meaning}\n\n\`\`\`json\n${formatJson(example)}\n\`\`\``;
 }
