@@ -45,6 +45,7 @@ describe('the pages of the console', { skip }, () => {
 const looks = [
   { size: 'screen', viewport: { width: 1440, height: 900 }, colorScheme: 'light', isJudged: true },
   { size: 'screen', viewport: { width: 1440, height: 900 }, colorScheme: 'dark', isJudged: false },
+  { size: 'narrow', viewport: { width: 320, height: 844 }, colorScheme: 'light', isJudged: false },
   { size: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'light', isJudged: false },
   { size: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'dark', isJudged: true },
 ] as const;
