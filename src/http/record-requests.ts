@@ -18,11 +18,17 @@ export function recordRequests(
       requests.note({
         accountId: caller?.accountId ?? null,
         keyId: caller?.keyId ?? null,
-        address: clean(addressOf(request)),
-        operation: route === null ? null : `${route.method} ${route.path}`,
+        get address() {
+          return clean(addressOf(request));
+        },
+        get operation() {
+          return route === null ? null : `${route.method} ${route.path}`;
+        },
         status,
         code: failure?.code ?? null,
-        message: failure === null ? null : clean(failure.message),
+        get message() {
+          return failure === null ? null : clean(failure.message);
+        },
         requestId: id,
         durationMs: ms,
       });

@@ -14,7 +14,10 @@ export const waitingRowsMax = 10_000;
 const writtenRowsMax = 250;
 const deletedRowsMax = 1_000;
 
-/** A request that was answered with a status of 400 or more, or that took over a second. */
+/**
+ * A request that was answered with a status of 400 or more, or that took over a second. Its texts are read only if it
+ * gets a row.
+ */
 export interface FailedRequest {
   /** Null without a valid key. */
   readonly accountId: bigint | null;
@@ -55,7 +58,7 @@ export function createFailedRequests(database: Database, clock: Clock): FailedRe
     const taken = rows.take();
     try {
       for (; taken.length > 0; taken.splice(0, writtenRowsMax))
-        await database.transact(addRequests, taken.slice(0, writtenRowsMax));
+        await database.transact(addRequests, taken.slice(0, writtenRowsMax).map(toRow));
     } catch (error) {
       for (const row of taken) rows.add(row);
       throw error;
@@ -96,30 +99,42 @@ function createSharing() {
         rowsOf.clear();
         counted.clear();
       }
-      const ofAccount = `${accountId ?? '-'} ${hourAtMs} ${status} ${code ?? '-'}`;
-      const ofKey = `${ofAccount} ${keyId ?? '-'}`;
-      const isRefusal = status === 429;
-      if (isRefusal && counted.has(ofKey)) return { mergeKey: ofKey, keyId };
       const rows = rowsOf.get(accountId) ?? 0;
+      const isRefusal = status === 429;
+      if (!isRefusal && rows < ownRowsMax) {
+        rowsOf.set(accountId, rows + 1);
+        return { mergeKey: null, keyId };
+      }
+      const ofAccount = `${accountId ?? '-'} ${hourAtMs} ${status} ${code ?? '-'}`;
+      if (!isRefusal) return { mergeKey: ofAccount, keyId: null };
+      const ofKey = `${ofAccount} ${keyId ?? '-'}`;
+      if (counted.has(ofKey)) return { mergeKey: ofKey, keyId };
       if (rows >= ownRowsMax) return { mergeKey: ofAccount, keyId: null };
       rowsOf.set(accountId, rows + 1);
-      if (isRefusal) counted.add(ofKey);
-      return { mergeKey: isRefusal ? ofKey : null, keyId };
+      counted.add(ofKey);
+      return { mergeKey: ofKey, keyId };
     },
   };
 }
 
+/** A row that is not written yet. If it is shared, each further request changes its last three fields. */
+interface WaitingRow extends Omit<RequestRow, 'lastAtMs' | 'durationMs' | 'times'> {
+  lastAtMs: number;
+  durationMs: number;
+  times: number;
+}
+
 function createWaitingRows(clock: Clock) {
-  /** The rows that are not written yet. A shared row is found by its `mergeKey`. */
-  const waiting = new Map<string, RequestRow>();
+  /** A shared row is found by its `mergeKey`. */
+  const waiting = new Map<string, WaitingRow>();
   const sharing = createSharing();
   let rowsAdded = 0;
 
-  function add(row: RequestRow): void {
+  function add(row: WaitingRow): void {
     rowsAdded += 1;
     const name = row.mergeKey ?? String(rowsAdded);
     const shared = waiting.get(name);
-    if (shared !== undefined) waiting.set(name, { ...shared, ...sumUp(shared, row) });
+    if (shared !== undefined) sumUp(shared, row);
     else if (waiting.size < waitingRowsMax) waiting.set(name, row);
   }
 
@@ -128,23 +143,27 @@ function createWaitingRows(clock: Clock) {
     note(request: FailedRequest): void {
       const nowMs = clock();
       const { mergeKey, keyId } = sharing.place(request, nowMs);
-      const { address, operation, message, requestId } = request;
+      const counts = { lastAtMs: nowMs, durationMs: request.durationMs, times: 1 };
+      const shared = mergeKey === null ? undefined : waiting.get(mergeKey);
+      if (shared !== undefined) {
+        sumUp(shared, counts);
+        return;
+      }
+      const { accountId, address, operation, status, code, message, requestId } = request;
       const own = { address, operation, message, requestId };
       add({
         atMs: BigInt(nowMs),
-        lastAtMs: BigInt(nowMs),
-        accountId: request.accountId,
+        accountId,
         keyId,
         ...(mergeKey === null ? own : notOwn),
-        status: BigInt(request.status),
-        code: request.code,
-        durationMs: BigInt(Math.round(request.durationMs)),
-        times: 1n,
+        status: BigInt(status),
+        code,
         mergeKey,
+        ...counts,
       });
     },
     /** Removes all rows and returns them, in an order in which instances do not deadlock. */
-    take(): RequestRow[] {
+    take(): WaitingRow[] {
       const taken = [...waiting.values()].sort((one, other) =>
         (one.mergeKey ?? '') < (other.mergeKey ?? '') ? -1 : 1,
       );
@@ -157,10 +176,18 @@ function createWaitingRows(clock: Clock) {
 /** What a row of several requests does not keep. */
 const notOwn = { address: null, operation: null, message: null, requestId: null };
 
-function sumUp(one: RequestRow, other: RequestRow) {
+/** Adds further requests to a shared row. */
+function sumUp(row: WaitingRow, more: Pick<WaitingRow, 'lastAtMs' | 'durationMs' | 'times'>): void {
+  row.lastAtMs = Math.max(row.lastAtMs, more.lastAtMs);
+  row.durationMs = Math.max(row.durationMs, more.durationMs);
+  row.times += more.times;
+}
+
+function toRow({ lastAtMs, durationMs, times, ...row }: WaitingRow): RequestRow {
   return {
-    lastAtMs: one.lastAtMs > other.lastAtMs ? one.lastAtMs : other.lastAtMs,
-    durationMs: one.durationMs > other.durationMs ? one.durationMs : other.durationMs,
-    times: one.times + other.times,
+    ...row,
+    lastAtMs: BigInt(lastAtMs),
+    durationMs: BigInt(Math.round(durationMs)),
+    times: BigInt(times),
   };
 }
