@@ -12,7 +12,7 @@ const source = join(import.meta.dirname, '../src');
 const floors: readonly (readonly [name: string, files: RegExp])[] = [
   [
     'words',
-    /^(?:clock|config|errors|etag|exact-json|int64|postgres-address|schema|setting-values|soon)\.ts$/,
+    /^(?:clock|config|errors|etag|exact-json|int64|page|postgres-address|schema|setting-values|soon)\.ts$/,
   ],
   ['plans', /^plans\//],
   ['rules', /^(?:\w+\/rules\/.*|pets\/pet|accounts\/(?:account|api-key))\.ts$/],

@@ -1,5 +1,6 @@
 import type { Authorship } from '../audit/audit-entry.ts';
 import { type Clock, secondMs } from '../clock.ts';
+import type { Page } from '../page.ts';
 import type { Database } from '../storage/database.ts';
 import type { Caller, Scope } from './account.ts';
 import { type KeyEnvironment, visibleStart } from './api-key.ts';
@@ -18,12 +19,6 @@ export interface AccountKeyOrder {
   readonly lifetimeSeconds: number | null;
 }
 
-/** A page of keys. `nextId` is the id of the first key on the next page; null on the last page. */
-export interface PartnerKeyPage {
-  readonly keys: readonly PartnerKey[];
-  readonly nextId: string | null;
-}
-
 /** The key that authenticated the request. */
 export type CallingKey = Pick<Caller, 'accountId' | 'keyId'>;
 
@@ -33,7 +28,7 @@ export type CallingKey = Pick<Caller, 'accountId' | 'keyId'>;
  */
 export interface AccountKeys {
   /** Returns the keys that are not revoked, newest first. A page starts at `firstId`, or at the newest key if null. */
-  list(accountId: bigint, limit: number, firstId: string | null): Promise<PartnerKeyPage>;
+  list(accountId: bigint, limit: number, firstId: string | null): Promise<Page<PartnerKey, string>>;
   /** Throws `scope_missing`, `limit_reached`, or `invalid_body` if the new key would outlive the calling key. */
   create(callingKey: CallingKey, order: AccountKeyOrder): Promise<IssuedPartnerKey>;
   /** Replaces a key. The old key expires after the overlap. Throws `not_found`, `key_rotated` and `scope_missing`. */
@@ -59,8 +54,8 @@ export function createAccountKeys(
 
   return {
     async list(accountId, limit, firstId) {
-      const { keys, nextId } = await listKeyPage(database, accountId, limit, firstId, clock());
-      return { keys: keys.map(({ key }) => key), nextId };
+      const { items, next } = await listKeyPage(database, accountId, limit, firstId, clock());
+      return { items: items.map(({ key }) => key), next };
     },
 
     async create(callingKey, { name, scopes, lifetimeSeconds }) {

@@ -1,6 +1,7 @@
 import { type Actor, type Authorship, commandActor } from '../audit/audit-entry.ts';
 import { type Clock, dayMs } from '../clock.ts';
 import { int64Max } from '../int64.ts';
+import { type Page, toPage } from '../page.ts';
 import type { Limits, Plan } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
 import {
@@ -37,13 +38,6 @@ export interface AccountQuery {
   readonly firstId: bigint | null;
 }
 
-/** A page of accounts. */
-export interface AccountPage {
-  readonly accounts: readonly PagedAccount[];
-  /** The `firstId` of the next page; null on the last page. */
-  readonly nextId: bigint | null;
-}
-
 /**
  * Manages accounts for operators. Each change is one transaction that also writes the audit log. All methods that take
  * the name of an account throw OperatorError if the account does not exist.
@@ -52,7 +46,7 @@ export interface Accounts {
   /** Returns all accounts, oldest first. */
   list(): Promise<ListedAccount[]>;
   /** Returns a page of accounts, read from an index. The cost of a page does not grow with the number of accounts. */
-  listPage(query: AccountQuery): Promise<AccountPage>;
+  listPage(query: AccountQuery): Promise<Page<PagedAccount>>;
   /** Returns the accounts with these names, in their order. Leaves out those that do not exist. */
   listNamed(names: readonly string[]): Promise<PagedAccount[]>;
   findId(account: string): Promise<bigint>;
@@ -98,8 +92,7 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
       const rows = await (order === 'name'
         ? database.read(selectAccountsByName, { start, firstId: firstId ?? 0n, count })
         : database.read(selectAccountPage, { newestId: firstId ?? int64Max, count }));
-      const accounts = rows.slice(0, limit).map((row) => toPagedAccount(row, clock()));
-      return { accounts, nextId: rows[limit]?.id ?? null };
+      return toPage(rows, limit, (row) => toPagedAccount(row, clock()));
     },
 
     async listNamed(names) {

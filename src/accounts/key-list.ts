@@ -1,4 +1,5 @@
 import { int64Max } from '../int64.ts';
+import { type Page, toPage } from '../page.ts';
 import type { PlanName } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
 import type { Scope } from './account.ts';
@@ -33,12 +34,6 @@ export interface PagedKey {
   readonly bannedUntilMs: number | null;
 }
 
-/** A page of keys. `nextId` is the id of the first key on the next page; null on the last page. */
-export interface KeyPage {
-  readonly keys: readonly PagedKey[];
-  readonly nextId: string | null;
-}
-
 /**
  * Returns a page of the keys of an account that are not revoked, newest first. The page starts at `firstId`, or at the
  * newest key if null.
@@ -49,15 +44,12 @@ export async function listKeyPage(
   limit: number,
   firstId: string | null,
   nowMs: number,
-): Promise<KeyPage> {
+): Promise<Page<PagedKey, string>> {
   const range = { accountId, count: BigInt(limit + 1) };
   const rows = await (firstId === null
     ? database.read(selectUnrevokedKeys, range)
     : database.read(selectUnrevokedKeysFrom, { ...range, firstId }));
-  return {
-    keys: rows.slice(0, limit).map((row) => toPagedKey(row, nowMs)),
-    nextId: rows[limit]?.id ?? null,
-  };
+  return toPage(rows, limit, (row) => toPagedKey(row, nowMs));
 }
 
 /** Returns all keys, oldest first. */

@@ -3,6 +3,7 @@ import { type Clock, dayMs } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
 import { int64Max } from '../int64.ts';
+import { type Page, toPage } from '../page.ts';
 import {
   byFilters,
   type Database,
@@ -55,12 +56,6 @@ export interface ListedAuditEntry {
   readonly account: string | null;
   readonly before: unknown;
   readonly after: unknown;
-}
-
-/** A page of the audit log. `nextId` is the `newestId` of the next page; null on the last page. */
-export interface AuditPage {
-  readonly entries: readonly ListedAuditEntry[];
-  readonly nextId: bigint | null;
 }
 
 const insertEntry = statement<{
@@ -129,7 +124,7 @@ export function createAudit(database: Database, clock: Clock) {
     },
 
     /** Returns a page, newest first. Throws OperatorError if the account does not exist. */
-    async list(query: AuditQuery): Promise<AuditPage> {
+    async list(query: AuditQuery): Promise<Page<ListedAuditEntry>> {
       const { account, actor, action, subject, sinceMs, untilMs, limit, newestId } = query;
       const filter: Filter = {
         accountId: account === undefined ? null : await findAccountId(account),
@@ -141,7 +136,7 @@ export function createAudit(database: Database, clock: Clock) {
       };
       const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
       const rows = await database.read(selectPage(filter), { ...filter, ...range });
-      return { entries: rows.slice(0, limit).map(toListed), nextId: rows[limit]?.id ?? null };
+      return toPage(rows, limit, toListed);
     },
 
     /** Deletes rows older than `auditKeptMs`, in statements of at most `deletedRowsMax` rows. */

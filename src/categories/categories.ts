@@ -3,6 +3,7 @@ import { addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { int64Min } from '../int64.ts';
+import { type Page, toPage } from '../page.ts';
 import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
 import { type Category, categoriesMax } from './category.ts';
 import {
@@ -16,20 +17,13 @@ import {
   selectCategoriesOf,
 } from './category-rows.ts';
 
-export interface CategoryPage {
-  /** Sorted by id. */
-  readonly categories: readonly Category[];
-  /** The `firstId` for the next page. Null on the last page. */
-  readonly nextId: bigint | null;
-}
-
 /**
  * The categories of a store (contract section 11). Each change and its row of the audit log are one transaction.
  * Methods also throw the errors of the database (database.ts).
  */
 export interface Categories {
-  /** Returns at most `limit` categories with ids from `firstId` on. Null starts with the first category. */
-  list(limit: number, firstId: bigint | null): Promise<CategoryPage>;
+  /** Returns at most `limit` categories, sorted by id, with ids from `firstId` on. Null starts with the first category. */
+  list(limit: number, firstId: bigint | null): Promise<Page<Category>>;
   /**
    * Returns the categories with these ids, unordered. Leaves out ids that have no category. Takes at most the ids of
    * one page of animals.
@@ -111,7 +105,7 @@ export function createCategories(database: Database, clock: Clock): Categories {
         firstId: firstId ?? int64Min,
         count: BigInt(limit) + 1n,
       });
-      return { categories: rows.slice(0, limit), nextId: rows[limit]?.id ?? null };
+      return toPage(rows, limit, (row) => row);
     },
 
     find: (ids) => database.read(selectCategoriesOf, { ids: `[${ids.join()}]` }),

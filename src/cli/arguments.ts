@@ -4,6 +4,7 @@ import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { int64Max, int64Min, parseCanonicalInt64 } from '../int64.ts';
 import { isReference } from '../orders/order.ts';
+import type { Page } from '../page.ts';
 import { limitMax, openHoldsMax, type Plan, planNames, resolvePlan } from '../plans/plan.ts';
 
 const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs };
@@ -137,11 +138,8 @@ export function limitOption(of: string): Option {
     .default(listedDefault);
 }
 
-/** Reads a page that begins at the row `newestId`, or at the newest row. Returns its rows and where the next begins. */
-export type ReadPage<Row> = (
-  newestId: bigint | null,
-  rows: number,
-) => Promise<readonly [rows: readonly Row[], nextId: bigint | null]>;
+/** Reads a page that begins at the row `newestId`, or at the newest row. */
+export type ReadPage<Row> = (newestId: bigint | null, rows: number) => Promise<Page<Row>>;
 
 /** Maximum number of rows that a command reads at once. */
 const pageRowsMax = 1_000;
@@ -150,13 +148,10 @@ const pageRowsMax = 1_000;
 export async function* listPages<Row>(readPage: ReadPage<Row>, limit = Number.POSITIVE_INFINITY) {
   let [newestId, left]: [bigint | null, number] = [null, limit];
   do {
-    const [rows, nextId]: Awaited<ReturnType<ReadPage<Row>>> = await readPage(
-      newestId,
-      Math.min(pageRowsMax, left),
-    );
-    yield rows;
-    newestId = nextId;
-    left -= rows.length;
+    const page: Page<Row> = await readPage(newestId, Math.min(pageRowsMax, left));
+    yield page.items;
+    newestId = page.next;
+    left -= page.items.length;
   } while (newestId !== null && left > 0);
 }
 

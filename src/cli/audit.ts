@@ -38,10 +38,7 @@ export function addAudit(program: Command, context: CommandContext): void {
         const sinceMs = since?.(context.clock());
         const query = { ...filters, actor: by, subject: of, sinceMs };
         const found = await context.withStore(({ audit }) =>
-          readRows(limit, async (newestId, rows) => {
-            const { entries, nextId } = await audit.list({ ...query, limit: rows, newestId });
-            return [entries, nextId];
-          }),
+          readRows(limit, (newestId, rows) => audit.list({ ...query, limit: rows, newestId })),
         );
         return printTable(found, columns, toJson);
       }),

@@ -82,11 +82,8 @@ type ListOptions = Filters & { readonly limit: number };
 async function findOrders({ orders, accounts }: Store, options: Filters): Promise<ReadPage<Order>> {
   const { status = null, pet: petId = null, reference = null, account } = options;
   const ofAccount = account === undefined ? null : await accounts.findId(account);
-  return async (newestId, limit) => {
-    const query = { status, petId, reference, ofAccount, limit, newestId };
-    const page = await orders.list(query, everyAccount);
-    return [page.orders, page.nextNewestId];
-  };
+  return (newestId, limit) =>
+    orders.list({ status, petId, reference, ofAccount, limit, newestId }, everyAccount);
 }
 
 interface OrdersExportOptions extends ExportOptions {

@@ -54,10 +54,9 @@ request id.`,
         const found = await context.withStore(async ({ database, accounts }) => {
           const accountId = account === undefined ? undefined : await accounts.findId(account);
           const filter = { accountId, keyId: key, status, code, sinceMs, requestId: id };
-          return await readRows(limit, async (newestId, rows) => {
-            const page = await listRequests(database, { ...filter, limit: rows, newestId });
-            return [page.requests, page.nextId];
-          });
+          return await readRows(limit, (newestId, rows) =>
+            listRequests(database, { ...filter, limit: rows, newestId }),
+          );
         });
         return printTable(found, columns, toJson);
       }),

@@ -3,6 +3,7 @@ import { commandActor } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
+import type { Page } from '../page.ts';
 import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
 import { deleteBan, deleteLifts, insertLift, selectBan, selectBans, selectLifts } from './ban-rows.ts';
 import type { Counters } from './counters.ts';
@@ -21,18 +22,12 @@ export interface ListedBan {
 /** The place of a ban in the list. */
 export type BanPlace = Pick<ListedBan, 'endsAtMs' | 'keyId'>;
 
-/** A page of bans. `next` is the place of the first ban of the next page, or null on the last page. */
-export interface BanPage {
-  readonly bans: readonly ListedBan[];
-  readonly next: BanPlace | null;
-}
-
 /** Manages the bans of keys, for operators. `list` shows a new ban within 1 s. */
 export interface Bans {
   /** Returns the current bans, ordered by expiry, at most `listedBansMax`. */
   list(): Promise<readonly ListedBan[]>;
   /** Returns at most `limit` of the current bans, ordered by expiry, from a place on. */
-  listPage(limit: number, from: BanPlace): Promise<BanPage>;
+  listPage(limit: number, from: BanPlace): Promise<Page<ListedBan, BanPlace>>;
   /**
    * Ends the ban of a key, and forgets its strikes and earlier bans. Every running service applies this within 2 s.
    * Throws OperatorError if the key does not exist or is not banned.
@@ -70,7 +65,7 @@ export const liftBan = defineTransaction('liftBan', function* ({ keyId, by }: Li
 
 /** Creates the ban management of a store. The audit log names `actor` as the author of each change. */
 export function createBans(database: Database, clock: Clock, actor: Actor = commandActor()): Bans {
-  async function listPage(limit: number, { endsAtMs, keyId }: BanPlace): Promise<BanPage> {
+  async function listPage(limit: number, { endsAtMs, keyId }: BanPlace): Promise<Page<ListedBan, BanPlace>> {
     const range = { endsAtMs: BigInt(endsAtMs), keyId, count: BigInt(limit) + 1n };
     const rows = await database.read(selectBans, { nowMs: BigInt(clock()), ...range });
     const bans = rows.map((row) => ({
@@ -81,11 +76,11 @@ export function createBans(database: Database, clock: Clock, actor: Actor = comm
       beganAtMs: Number(row.last_ban_at_ms),
       endsAtMs: Number(row.banned_until_ms),
     }));
-    return { bans: bans.slice(0, limit), next: bans[limit] ?? null };
+    return { items: bans.slice(0, limit), next: bans[limit] ?? null };
   }
 
   return {
-    list: async () => (await listPage(listedBansMax, { endsAtMs: 0, keyId: '' })).bans,
+    list: async () => (await listPage(listedBansMax, { endsAtMs: 0, keyId: '' })).items,
     listPage,
 
     lift: (keyId) => database.transact(liftBan, { keyId, by: { actor, nowMs: clock() } }),

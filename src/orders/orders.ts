@@ -1,6 +1,7 @@
 import type { Given, Idempotency } from '../idempotency/first-answer.ts';
 import type { FirstAnswers } from '../idempotency/first-answers.ts';
 import { int64Max } from '../int64.ts';
+import { type Page, toPage } from '../page.ts';
 import type { Database } from '../storage/database.ts';
 import { close, type OrderAction, orderNotFound } from './close-order.ts';
 import { expireOrders } from './expire-orders.ts';
@@ -37,12 +38,6 @@ export interface OrderQuery {
   readonly newestId: bigint | null;
 }
 
-/** A page of orders, newest first. `nextNewestId` is the `newestId` for the next page, or null on the last page. */
-export interface OrderPage {
-  readonly orders: readonly Order[];
-  readonly nextNewestId: bigint | null;
-}
-
 /**
  * The orders of a store (contract section 12). A reader that is not a manager sees only the orders of its account;
  * other orders count as not found. An expired hold is `expired` at once, even before a job closes it. Methods also
@@ -56,7 +51,7 @@ export interface Orders {
    * Throws `not_found`, `pet_unavailable`, `limit_reached`, `idempotency_key_reused` and `idempotency_key_in_use`.
    */
   place(order: CompleteOrder, reader: OrderReader, idempotency: Idempotency | null): Promise<Given>;
-  list(query: OrderQuery, reader: OrderReader): Promise<OrderPage>;
+  list(query: OrderQuery, reader: OrderReader): Promise<Page<Order>>;
   /** Throws `not_found`. */
   get(id: bigint, reader: OrderReader): Promise<Order>;
   /** Completes, cancels or returns an order. Throws `not_found`, `order_closed` and `order_expired`. */
@@ -77,10 +72,7 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers): Or
       const filter: OrderFilter = { ...filters, accountId: ownerOf(reader) ?? ofAccount };
       const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
       const rows = await database.read(selectOrders(filter), { ...filter, ...range });
-      return {
-        orders: rows.slice(0, limit).map((row) => toOrder(row, reader.isManager)),
-        nextNewestId: rows[limit]?.id ?? null,
-      };
+      return toPage(rows, limit, (row) => toOrder(row, reader.isManager));
     },
 
     async get(id, reader) {

@@ -3,11 +3,12 @@ import { addAuditEntry } from '../audit/audit-log.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type Given, type Idempotency } from '../idempotency/first-answer.ts';
 import type { FirstAnswers } from '../idempotency/first-answers.ts';
+import type { Page } from '../page.ts';
 import { type Database, defineTransaction, type Steps } from '../storage/database.ts';
 import { type LoadedCounts, type LoadedPet, type LoadPetsOptions, loadPets } from './load-pets.ts';
 import { completeNewPet, type NewPet, type Pet } from './pet.ts';
 import { createPetEdits, type PetEdits } from './pet-edits.ts';
-import { type ListQuery, type Page, readPage } from './pet-pages.ts';
+import { type ListQuery, readPage } from './pet-pages.ts';
 import { addPet, insertedId, insertPet, selectOldest, selectPet, toPet, toValues } from './pet-rows.ts';
 
 const exportBatchRows = 1_000n;
@@ -15,7 +16,7 @@ const exportBatchRows = 1_000n;
 /** The animals of a store. Methods throw the errors of the database (database.ts). */
 export interface Catalogue extends PetEdits {
   /** Returns a page of animals, newest first (contract section 3). Deep pages cost as much as the first page. */
-  list(query: ListQuery): Promise<Page>;
+  list(query: ListQuery): Promise<Page<Pet>>;
   /** Returns null if the animal does not exist. */
   get(id: bigint): Promise<Pet | null>;
   /** Adds an animal. Resolves to the animal with its id after the write is durable. */

@@ -1,5 +1,6 @@
 import { type QueryCreator, sql } from 'kysely';
 import { int64Max } from '../int64.ts';
+import { type Page, toPage } from '../page.ts';
 import { type Database, type Dialect, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 import { type Pet, type PetStatus, petStatuses } from './pet.ts';
@@ -19,19 +20,9 @@ export interface ListQuery {
   readonly newestId: bigint | null;
 }
 
-/** A page of animals. */
-export interface Page {
-  /** Newest first. */
-  readonly pets: readonly Pet[];
-  /** The `newestId` for the next page. Null on the last page. */
-  readonly nextNewestId: bigint | null;
-}
-
-/** Reads a page of animals. Without ids, its cost depends neither on the depth nor on the filters. */
-export async function readPage(database: Database, query: ListQuery): Promise<Page> {
-  const rows = await readRows(database, query);
-  const { limit } = query;
-  return { pets: rows.slice(0, limit).map(toPet), nextNewestId: rows[limit]?.id ?? null };
+/** Reads a page of animals, newest first. Without ids, its cost depends neither on the depth nor on the filters. */
+export async function readPage(database: Database, query: ListQuery): Promise<Page<Pet>> {
+  return toPage(await readRows(database, query), query.limit, toPet);
 }
 
 /** Reads one row more than the page has: the first of the next page. */

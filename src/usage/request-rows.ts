@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { int64Max } from '../int64.ts';
+import { type Page, toPage } from '../page.ts';
 import {
   byFilters,
   type Database,
@@ -116,14 +117,8 @@ export interface ListedRequest {
   readonly durationMs: number;
 }
 
-/** A page of requests, newest first. `nextId` is the `newestId` of the next page; null on the last page. */
-export interface RequestPage {
-  readonly requests: readonly ListedRequest[];
-  readonly nextId: bigint | null;
-}
-
-/** Returns a page of the stored requests. */
-export async function listRequests(database: Database, query: RequestQuery): Promise<RequestPage> {
+/** Returns a page of the stored requests, newest first. */
+export async function listRequests(database: Database, query: RequestQuery): Promise<Page<ListedRequest>> {
   const { accountId, keyId, status, code, sinceMs, requestId, limit, newestId } = query;
   const filter: Filter = {
     accountId: accountId ?? null,
@@ -135,7 +130,7 @@ export async function listRequests(database: Database, query: RequestQuery): Pro
   };
   const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
   const rows = await database.read(selectPage(filter), { ...filter, ...range });
-  return { requests: rows.slice(0, limit).map(toListed), nextId: rows[limit]?.id ?? null };
+  return toPage(rows, limit, toListed);
 }
 
 type Filter = {

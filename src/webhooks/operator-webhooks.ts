@@ -7,6 +7,7 @@ import { AppError, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import { endsOf, selectEnds } from '../events/feed-page.ts';
 import { int64Max } from '../int64.ts';
+import { type Page, toPage } from '../page.ts';
 import type { Database } from '../storage/database.ts';
 import { listAttempts } from './attempt-rows.ts';
 import {
@@ -60,12 +61,6 @@ export interface WebhookQuery {
   readonly newestId: bigint | null;
 }
 
-/** A page of webhooks, newest first. `nextNewestId` is the `newestId` for the next page, or null on the last page. */
-export interface ListedWebhookPage {
-  readonly webhooks: readonly ListedWebhook[];
-  readonly nextNewestId: bigint | null;
-}
-
 /** How far all active webhooks together are behind. */
 export interface WebhookLag {
   /** The 20 active webhooks that are farthest behind, with the age of the next event of each. */
@@ -87,7 +82,7 @@ export interface MadeWebhook {
  */
 export interface OperatorWebhooks {
   /** Returns a page. Deep pages cost as much as the first page. Throws OperatorError if the account does not exist. */
-  listPage(query: WebhookQuery): Promise<ListedWebhookPage>;
+  listPage(query: WebhookQuery): Promise<Page<ListedWebhook>>;
   /**
    * Returns the webhooks of an account, oldest first. Null means all accounts. Throws OperatorError if the account does
    * not exist.
@@ -162,12 +157,12 @@ export function createOperatorWebhooks(
 type Reads = Pick<OperatorWebhooks, 'listPage' | 'list' | 'get' | 'readLag' | 'readOldest' | 'listOfKey'>;
 
 function createReads(database: Database): Reads {
-  async function listPage({ limit, account, status, newestId }: WebhookQuery): Promise<ListedWebhookPage> {
+  async function listPage({ limit, account, status, newestId }: WebhookQuery): Promise<Page<ListedWebhook>> {
     const accountId = account === null ? null : await findAccountId(database, account);
     const filter = { accountId, status, publicId: null };
     const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
     const rows = await database.read(selectWebhookPage(filter), { ...filter, ...range });
-    return { webhooks: rows.slice(0, limit).map(toListedWebhook), nextNewestId: rows[limit]?.id ?? null };
+    return toPage(rows, limit, toListedWebhook);
   }
 
   return {
@@ -178,8 +173,8 @@ function createReads(database: Database): Reads {
       let newestId: bigint | null = null;
       do {
         const page = await listPage({ limit: listedRows, account, status: null, newestId });
-        found.push(...page.webhooks);
-        newestId = page.nextNewestId;
+        found.push(...page.items);
+        newestId = page.next;
       } while (newestId !== null);
       return found.toReversed();
     },

@@ -4,6 +4,7 @@ import type { EventType } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, listReadableTypes } from '../events/event-reader.ts';
 import { int64Max } from '../int64.ts';
+import { type Page, toPage } from '../page.ts';
 import type { Database } from '../storage/database.ts';
 import { listAttempts } from './attempt-rows.ts';
 import {
@@ -33,12 +34,6 @@ export interface SecretWebhook extends Webhook {
   readonly secret: string;
 }
 
-/** A page of webhooks, newest first. `nextNewestId` is the `newestId` for the next page, or null on the last page. */
-export interface WebhookPage {
-  readonly webhooks: readonly Webhook[];
-  readonly nextNewestId: bigint | null;
-}
-
 /**
  * The webhooks of accounts. A reader sees only the webhooks of its account; other webhooks count as not found. Methods
  * also throw the errors of the database.
@@ -50,7 +45,7 @@ export interface Webhooks {
   /** Creates a webhook that starts at the end of the feed. Throws `scope_missing` and `limit_reached`. */
   add(order: WebhookOrder, reader: EventReader): Promise<SecretWebhook>;
   /** Returns at most `limit` webhooks with row ids up to `newestId`. Null starts with the newest webhook. */
-  list(accountId: bigint, limit: number, newestId: bigint | null): Promise<WebhookPage>;
+  list(accountId: bigint, limit: number, newestId: bigint | null): Promise<Page<Webhook>>;
   /** Throws `not_found`. */
   get(id: string, accountId: bigint): Promise<Webhook>;
   /**
@@ -141,8 +136,7 @@ async function listWebhooks(
   const filter = { accountId, status: null, publicId: null };
   const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
   const rows = await database.read(selectWebhookPage(filter), { ...filter, ...range });
-  const webhooks = rows.slice(0, limit).map((row) => toWebhook(row, ids));
-  return { webhooks, nextNewestId: rows[limit]?.id ?? null };
+  return toPage(rows, limit, (row) => toWebhook(row, ids));
 }
 
 function toName(publicId: string, { accountId }: EventReader) {

@@ -120,7 +120,7 @@ for (const engine of engines)
         'key_bans',
       ])
         assert.equal(await count(execute, table), 0, table);
-      const { entries } = await createAudit(database, clock.now).list({ limit: 1 });
+      const { items: entries } = await createAudit(database, clock.now).list({ limit: 1 });
       assert.deepEqual(
         entries.map(({ action, subject, account }) => [action, subject, account]),
         [['account.deleted', 'deleted-1', 'deleted-1']],

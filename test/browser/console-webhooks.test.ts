@@ -167,7 +167,7 @@ describe('webhooks in the console', { skip }, () => {
         .map((row) => ({ ...row })),
       [{ position: 2 }],
     );
-    const [entry] = (await store.audit.list({ limit: 1 })).entries;
+    const [entry] = (await store.audit.list({ limit: 1 })).items;
     assert.deepEqual([entry?.action, entry?.subject], ['webhook.sent', one]);
   });
 
@@ -228,7 +228,7 @@ describe('webhooks in the console', { skip }, () => {
     await dialog.getByRole('button', { name: /^Revoke/ }).click();
     await page.getByText('is revoked. The webhooks that it created are disabled.').waitFor();
     assert.deepEqual([read(one)['status'], read(third)['status']], ['disabled', 'enabled']);
-    const log = (await store.audit.list({ limit: 2 })).entries;
+    const log = (await store.audit.list({ limit: 2 })).items;
     assert.deepEqual(
       log.map(({ action, subject, actor }) => [action, subject, actor.kind]),
       [

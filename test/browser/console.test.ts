@@ -189,7 +189,7 @@ describe('the console in a browser', { skip }, () => {
     await page.getByLabel('Name', { exact: true }).fill('Hounds');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('cell', { name: 'Hounds' }).waitFor();
-    assert.deepEqual((await store.categories.list(5, null)).categories, [
+    assert.deepEqual((await store.categories.list(5, null)).items, [
       { id: -9223372036854775808n, name: 'Hounds' },
     ]);
     await page.getByRole('button', { name: /^Remove the name/ }).click();

@@ -41,8 +41,8 @@ function describeAccountKeys(engine: Engine): void {
     let firstId: string | null = null;
     do {
       const page: Awaited<ReturnType<AccountKeys['list']>> = await keys.list(accountId, limit, firstId);
-      ids.push(...page.keys.map(({ id }) => id));
-      firstId = page.nextId;
+      ids.push(...page.items.map(({ id }) => id));
+      firstId = page.next;
     } while (firstId !== null);
     return ids;
   }
@@ -59,7 +59,7 @@ function describeAccountKeys(engine: Engine): void {
       const { key, ...shown } = made;
       assert.match(key, /^as_stg_/);
       assert.equal(shown.expiresAt, new Date(clock.now() + minuteMs).toISOString());
-      const { keys: listed } = await keys.list(asker.accountId, 20, null);
+      const { items: listed } = await keys.list(asker.accountId, 20, null);
       assert.deepEqual(listed[0], shown);
       const { account, name, plan } = await findListed(keyring, made.id);
       assert.deepEqual([account, name, plan], ['Zoo', 'Wärehouse', 'free']);
@@ -83,11 +83,11 @@ function describeAccountKeys(engine: Engine): void {
       const second = await create(keys, asker);
       clock.advance(1);
       await create(keys, asker);
-      const { nextId } = await keys.list(asker.accountId, 1, null);
+      const { next: nextId } = await keys.list(asker.accountId, 1, null);
       assert.equal(nextId, second.id);
       await keys.remove(asker, second.id);
       const rest = await keys.list(asker.accountId, 1, nextId);
-      assert.deepEqual([rest.keys[0]?.id, rest.nextId], [asker.keyId, null]);
+      assert.deepEqual([rest.items[0]?.id, rest.next], [asker.keyId, null]);
     });
 
     test('a key can grant only scopes that it has or covers', async (t) => {
@@ -140,7 +140,7 @@ function describeAccountKeys(engine: Engine): void {
       const last = await create(keys, asker);
       await keys.rotate(asker, last.id, dayOfSeconds);
       await assert.rejects(create(keys, asker), { code: 'limit_reached' });
-      const states = (await keys.list(asker.accountId, 100, null)).keys.map(({ id, state }) => [id, state]);
+      const states = (await keys.list(asker.accountId, 100, null)).items.map(({ id, state }) => [id, state]);
       assert.deepEqual(new Map(states as [string, string][]).get(last.id), 'rotated');
       assert.deepEqual(new Map(states as [string, string][]).get(passing.id), 'expired');
     });
@@ -178,7 +178,7 @@ function describeAccountKeys(engine: Engine): void {
         clock.advance(secondMs);
         const successor = await keys.rotate(asker, old.id, 120);
         assert.equal(successor.expiresAt, old.expiresAt);
-        const { keys: listed } = await keys.list(asker.accountId, 100, null);
+        const { items: listed } = await keys.list(asker.accountId, 100, null);
         const { key: text, ...shown } = successor;
         assert.deepEqual(
           listed.find(({ id }) => id === successor.id),

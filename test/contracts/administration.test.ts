@@ -4,9 +4,10 @@ import { createAdministration, overviewKeysMax, readOverview } from '../../src/a
 import { consoleActor } from '../../src/audit/audit-entry.ts';
 import { auditKeptMs, createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
-import { type BanPage, type BanPlace, createBans, createLiftFollower } from '../../src/limits/bans.ts';
+import { type BanPlace, createBans, createLiftFollower, type ListedBan } from '../../src/limits/bans.ts';
 import { createCounterStore, createStoredLook } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
+import type { Page } from '../../src/page.ts';
 import { createUsageCounts, listUsage } from '../../src/usage/usage.ts';
 import { createWorld, findListed, makePlan, order } from '../accounts/world.ts';
 import { type Engine, findEngines } from '../support/engines.ts';
@@ -22,7 +23,7 @@ function describeAdministration(engine: Engine): void {
     const audit = createAudit(database, clock.now);
     const administerAs = createAdministration(database, clock.now, 'stg');
     const listEntries = async (query: Partial<Parameters<typeof audit.list>[0]> = {}) =>
-      (await audit.list({ limit: 100, ...query })).entries;
+      (await audit.list({ limit: 100, ...query })).items;
     return { ...world, audit, listEntries, administerAs, ...administerAs(byAnn) };
   }
 
@@ -99,8 +100,8 @@ function describeAdministration(engine: Engine): void {
         let firstId: bigint | null = null;
         do {
           const page = await accounts.listPage({ limit: 2, order: 'name', start, firstId });
-          names.push(...page.accounts.map(({ account }) => account));
-          firstId = page.nextId;
+          names.push(...page.items.map(({ account }) => account));
+          firstId = page.next;
         } while (firstId !== null);
         return names;
       };
@@ -142,8 +143,8 @@ function describeAdministration(engine: Engine): void {
       let newestId: bigint | null = null;
       do {
         const page: Awaited<ReturnType<typeof audit.list>> = await audit.list({ limit: 1, newestId });
-        walked.push(...page.entries.map(({ action }) => action));
-        newestId = page.nextId;
+        walked.push(...page.items.map(({ action }) => action));
+        newestId = page.next;
       } while (newestId !== null);
       assert.deepEqual(walked, await actions({}));
     });
@@ -192,8 +193,8 @@ function describeAdministration(engine: Engine): void {
         await store.execute(`insert into key_bans values ('${id}', ${endsAtMs}, 0, 60000, '', ${endsAtMs})`);
       const listed: string[] = [];
       for (let next: BanPlace | null = { endsAtMs: 0, keyId: '' }; next !== null; ) {
-        const page: BanPage = await bans.listPage(1, next);
-        listed.push(...page.bans.map(({ keyId }) => keyId));
+        const page: Page<ListedBan, BanPlace> = await bans.listPage(1, next);
+        listed.push(...page.items.map(({ keyId }) => keyId));
         next = page.next;
       }
       assert.equal(listed[2], last);

@@ -57,7 +57,7 @@ function describeCatalogue(engine: Engine): void {
       for (const categoryId of [int64Min, -(2n ** 53n) - 1n, 0n, 2n ** 53n + 1n, int64Max]) {
         const pet = await catalogue.add({ ...rex, categoryId });
         assert.equal((await catalogue.get(pet.id))?.categoryId, categoryId);
-        assert.equal((await catalogue.list(everything)).pets[0]?.categoryId, categoryId);
+        assert.equal((await catalogue.list(everything)).items[0]?.categoryId, categoryId);
       }
     });
 
@@ -74,39 +74,39 @@ function describeCatalogue(engine: Engine): void {
   describe(`listing the catalogue on ${engine.name}`, { skip: engine.skip }, () => {
     test('an empty catalogue lists one empty page', async (t) => {
       const catalogue = await open(t);
-      assert.deepEqual(await catalogue.list(everything), { pets: [], nextNewestId: null });
+      assert.deepEqual(await catalogue.list(everything), { items: [], next: null });
     });
 
     test('animals are listed newest first', async (t) => {
       const catalogue = await open(t);
       const added = await addMany(catalogue, 5);
-      assert.deepEqual((await catalogue.list(everything)).pets, added.toReversed());
+      assert.deepEqual((await catalogue.list(everything)).items, added.toReversed());
     });
 
     test('a page has as many animals as its limit, and the next page starts after the last one', async (t) => {
       const catalogue = await open(t);
       const [first, second, third, fourth, fifth] = await addMany(catalogue, 5);
       const page = await catalogue.list({ ...everything, limit: 2 });
-      assert.deepEqual(page, { pets: [fifth, fourth], nextNewestId: third?.id });
-      const next = await catalogue.list({ ...everything, limit: 2, newestId: page.nextNewestId });
-      assert.deepEqual(next, { pets: [third, second], nextNewestId: first?.id });
-      const last = await catalogue.list({ ...everything, limit: 2, newestId: next.nextNewestId });
-      assert.deepEqual(last, { pets: [first], nextNewestId: null });
+      assert.deepEqual(page, { items: [fifth, fourth], next: third?.id });
+      const next = await catalogue.list({ ...everything, limit: 2, newestId: page.next });
+      assert.deepEqual(next, { items: [third, second], next: first?.id });
+      const last = await catalogue.list({ ...everything, limit: 2, newestId: next.next });
+      assert.deepEqual(last, { items: [first], next: null });
     });
 
     test('a full last page has no next page', async (t) => {
       const catalogue = await open(t);
       await addMany(catalogue, 4);
       const page = await catalogue.list({ ...everything, limit: 4 });
-      assert.equal(page.pets.length, 4);
-      assert.equal(page.nextNewestId, null);
+      assert.equal(page.items.length, 4);
+      assert.equal(page.next, null);
     });
 
     test('a page from an id below all animals is empty', async (t) => {
       const catalogue = await open(t);
       await addMany(catalogue, 2);
       for (const newestId of [int64Min, 0n])
-        assert.deepEqual(await catalogue.list({ ...everything, newestId }), { pets: [], nextNewestId: null });
+        assert.deepEqual(await catalogue.list({ ...everything, newestId }), { items: [], next: null });
     });
 
     for (const status of petStatuses)
@@ -145,7 +145,7 @@ function describeCatalogue(engine: Engine): void {
         [{ name: 'Kit', categoryId: int64Min, status: 'sold' as const }],
       ];
       assert.deepEqual(await catalogue.load(inTurn(batches)), { added: 3, changed: 0 });
-      const { pets } = await catalogue.list(everything);
+      const { items: pets } = await catalogue.list(everything);
       assert.deepEqual(
         pets.map(({ id, ...pet }) => pet).toReversed(),
         batches.flat().map((pet) => ({ status: 'available', ...pet })),
@@ -159,7 +159,7 @@ function describeCatalogue(engine: Engine): void {
         throw new Error('line 2 is bad');
       };
       await assert.rejects(catalogue.load(broken()), /line 2 is bad/);
-      assert.deepEqual((await catalogue.list(everything)).pets, []);
+      assert.deepEqual((await catalogue.list(everything)).items, []);
     });
 
     test('a load reports the end of reading, and no animal is visible before', async (t) => {
@@ -167,7 +167,7 @@ function describeCatalogue(engine: Engine): void {
       const events: string[] = [];
       const source = async function* () {
         yield [rex];
-        events.push(`${(await catalogue.list(everything)).pets.length} there`);
+        events.push(`${(await catalogue.list(everything)).items.length} there`);
       };
       await catalogue.load(source(), { onWrite: () => void events.push('writing') });
       assert.deepEqual(events, ['0 there', 'writing']);
@@ -214,9 +214,9 @@ async function walk(
   const pages: (readonly Pet[])[] = [];
   for (let newestId = query.newestId; ; ) {
     const page = await catalogue.list({ ...query, newestId });
-    pages.push(page.pets);
-    if (page.nextNewestId === null) return pages;
-    newestId = page.nextNewestId;
+    pages.push(page.items);
+    if (page.next === null) return pages;
+    newestId = page.next;
     await afterPage();
   }
 }

@@ -23,8 +23,8 @@ function describeCategories(engine: Engine): void {
     let firstId: bigint | null = null;
     do {
       const page: Awaited<ReturnType<Categories['list']>> = await categories.list(limit, firstId);
-      ids.push(...page.categories.map(({ id }) => id));
-      firstId = page.nextId;
+      ids.push(...page.items.map(({ id }) => id));
+      firstId = page.next;
     } while (firstId !== null);
     return ids;
   }
@@ -36,7 +36,7 @@ function describeCategories(engine: Engine): void {
       assert.deepEqual(await categories.put({ id: 3n, name: 'D\u00f6gs' }, actor), { isNew: false });
       assert.deepEqual(await categories.put({ id: 3n, name: 'D\u00f6gs' }, actor), { isNew: false });
       assert.deepEqual(
-        (await categories.list(5, null)).categories.map((one) => ({ ...one })),
+        (await categories.list(5, null)).items.map((one) => ({ ...one })),
         [{ id: 3n, name: 'D\u00f6gs' }],
       );
       await categories.remove(3n, actor);

@@ -54,7 +54,7 @@ function describeOpening(engine: Engine): void {
         await catalogue.add(rex);
         const { answer } = await catalogue.addOnce(rex, once, '/pets/');
         assert.equal(answer.status, 201);
-        return (await catalogue.list({ limit: 100, status: null, newestId: null })).pets.length;
+        return (await catalogue.list({ limit: 100, status: null, newestId: null })).items.length;
       };
       assert.equal(await work(), 2);
       for (const table of ['pets', 'accounts', 'api_keys', 'first_answers'])

@@ -91,7 +91,7 @@ function describeOperatorChanges({ name, skip, createStore }: Engine): void {
         null,
       );
       const filter = { limit: 1, status: null, petId, reference: null, newestId: null };
-      const [placed] = (await orders.list(filter, everyAccount)).orders;
+      const [placed] = (await orders.list(filter, everyAccount)).items;
       return { petId, id: placed?.id ?? 0n };
     }
 

@@ -218,7 +218,7 @@ function describeOrders(engine: Engine): void {
         if (n % 3 === 0) await shop.orders.expire();
       }
       const last = await shop.orders.list({ ...unfiltered, limit: 1 }, asManager(buyer));
-      await shop.endHolds(last.orders[0]?.id as bigint);
+      await shop.endHolds(last.items[0]?.id as bigint);
       for (const reader of [buyer, asManager(buyer)]) {
         const everything = await listAll(shop.orders, reader);
         assert.equal(everything.length, reader.isManager ? 24 : 18);
@@ -516,8 +516,8 @@ async function listAll(orders: Orders, reader: Parameters<Orders['list']>[1], fi
       { ...unfiltered, ...filter, limit: 2, newestId },
       reader,
     );
-    found.push(...page.orders);
-    newestId = page.nextNewestId;
+    found.push(...page.items);
+    newestId = page.next;
   } while (newestId !== null);
   return found;
 }

@@ -516,21 +516,21 @@ function describeOperator(engine: Engine): void {
     await operator.disable(first.id);
     const page = await operator.listPage(all);
     assert.deepEqual(
-      page.webhooks.map(({ id, account, eventsBehind, behindMs }) => [id, account, eventsBehind, behindMs]),
+      page.items.map(({ id, account, eventsBehind, behindMs }) => [id, account, eventsBehind, behindMs]),
       [
         [third.id, 'buyer 1', 0, null],
         [second.id, 'buyer 2', 0, null],
       ],
     );
-    const rest = await operator.listPage({ ...all, newestId: page.nextNewestId });
-    const [last] = rest.webhooks;
+    const rest = await operator.listPage({ ...all, newestId: page.next });
+    const [last] = rest.items;
     assert.deepEqual(
-      [last?.id, last?.eventsBehind, last?.position, rest.webhooks.length, rest.nextNewestId],
+      [last?.id, last?.eventsBehind, last?.position, rest.items.length, rest.next],
       [first.id, 3, 0n, 1, null],
     );
     assert.ok((last?.behindMs ?? -1) >= 0);
     const find = async (filter: Partial<Parameters<typeof operator.listPage>[0]>) =>
-      (await operator.listPage({ ...all, ...filter })).webhooks.map(({ id }) => id);
+      (await operator.listPage({ ...all, ...filter })).items.map(({ id }) => id);
     assert.deepEqual(await find({ status: 'disabled' }), [first.id]);
     assert.deepEqual(await find({ account: 'buyer 2' }), [second.id]);
     assert.deepEqual(await find({ account: 'buyer 1', status: 'enabled' }), [third.id]);
@@ -577,7 +577,7 @@ function describeOperator(engine: Engine): void {
     await assert.rejects(operator.replay(id, 4n), isAppError('invalid_body'));
     await assert.rejects(operator.replay('wh_none', 'now'), { name: 'OperatorError' });
     const shown = createEventIds(await readSecret(database, 'cursor'));
-    const { entries } = await createAudit(database, Date.now).list({ limit: 9 });
+    const { items: entries } = await createAudit(database, Date.now).list({ limit: 9 });
     assert.deepEqual(
       entries.map(({ actor, action, subject, account, before, after }) => [
         actor,
@@ -607,7 +607,7 @@ function describeManaging(engine: Engine): void {
     const refused = made.filter((one) => one.status === 'rejected');
     assert.equal(refused.length, 7);
     for (const { reason } of refused) assert.ok(isAppError('limit_reached')(reason), reason);
-    const { webhooks: listed } = await webhooks.list(reader.accountId, 100, null);
+    const { items: listed } = await webhooks.list(reader.accountId, 100, null);
     assert.equal(listed.length, 5);
     await webhooks.remove(listed[0]?.id ?? '', reader);
     await add();

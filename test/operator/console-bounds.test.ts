@@ -32,16 +32,16 @@ test('with 12,000 accounts, a page by age or by the start of a name reads only i
   const accounts = createAccounts(database, Date.now);
   const list = async (query: Partial<AccountQuery>) => {
     const page = await accounts.listPage({ limit: 3, order: 'newest', start: '', firstId: null, ...query });
-    return { ...page, names: page.accounts.map(({ account }) => account) };
+    return { ...page, names: page.items.map(({ account }) => account) };
   };
   const page = await list({});
   assert.deepEqual(page.names, ['Shop 12000', 'Shop 11999', 'Shop 11998']);
-  assert.equal((await list({ firstId: page.nextId })).names[0], 'Shop 11997');
+  assert.equal((await list({ firstId: page.next })).names[0], 'Shop 11997');
   const named = { order: 'name', start: 'sHOP 119' } as const;
   const first = await list(named);
   assert.deepEqual(first.names, ['Shop 119', 'Shop 1190', 'Shop 11900']);
-  assert.equal((await list({ ...named, firstId: first.nextId })).names[0], 'Shop 11901');
-  assert.deepEqual(await list({ order: 'name', start: 'hop' }), { accounts: [], names: [], nextId: null });
+  assert.equal((await list({ ...named, firstId: first.next })).names[0], 'Shop 11901');
+  assert.deepEqual(await list({ order: 'name', start: 'hop' }), { items: [], next: null, names: [] });
   assert.deepEqual(counts, [4, 4, 4, 4, 0]);
   const { sql } = compileStatement(selectAccountsByName, 'sqlite');
   const [plan] = openFile().prepare(`explain query plan ${sql}`).all();
@@ -71,7 +71,7 @@ test('with 3,000 webhooks, a page reads only its own rows with any filter, and t
     counts.length = 0;
     const page = await webhooks.listPage({ ...query, status });
     assert.deepEqual(
-      [page.webhooks.length, sum(counts)],
+      [page.items.length, sum(counts)],
       [status === null ? 50 : 30, status === null ? 51 : 30],
     );
   }

@@ -33,7 +33,7 @@ async function open(t: TestContext, engine: Engine) {
   await keyring.issue(order({ account: 'Zoo' }));
   const requests = createFailedRequests(database, clock.now);
   const list = async (filter: Partial<Parameters<typeof listRequests>[1]> = {}) =>
-    (await listRequests(database, { limit: 10_000, newestId: null, ...filter })).requests;
+    (await listRequests(database, { limit: 10_000, newestId: null, ...filter })).items;
   return { ...world, requests, list };
 }
 
@@ -129,7 +129,7 @@ for (const engine of engines)
       await store.execute('alter table hidden rename to requests');
       await Promise.all([requests.flush(), other.flush()]);
       assert.equal((await list({ status: 429 }))[0]?.times, 3);
-      const { requests: rows } = await listRequests(database, {
+      const { items: rows } = await listRequests(database, {
         limit: waitingRowsMax + 100,
         newestId: null,
       });

@@ -36,8 +36,8 @@ const listCategories = defineOperation({
 
   async handle({ query }, services) {
     const page = openPage({ path: '/categories' }, query, services);
-    const { categories, nextId } = await services.categories.list(page.limit, page.start);
-    return { status: 200, body: categories, headers: page.linkTo(nextId) };
+    const { items, next } = await services.categories.list(page.limit, page.start);
+    return { status: 200, body: items, headers: page.linkTo(next) };
   },
 });
 

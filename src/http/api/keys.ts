@@ -59,8 +59,8 @@ const listKeys = defineOperation({
 
   async handle({ query, caller: { accountId } }, services) {
     const page = openTextPage({ path: '/keys', of: accountId }, query, services);
-    const { keys, nextId } = await services.accountKeys.list(accountId, page.limit, page.start);
-    return { status: 200, body: keys, headers: page.linkTo(nextId) };
+    const { items, next } = await services.accountKeys.list(accountId, page.limit, page.start);
+    return { status: 200, body: items, headers: page.linkTo(next) };
   },
 });
 

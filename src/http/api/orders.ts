@@ -76,7 +76,7 @@ const listOrders = defineOperation({
     const reader = readerOf(caller);
     const of = reader.isManager ? 'all' : reader.accountId;
     const page = openPage({ path: '/orders', of, filters: { status, petId, reference } }, query, services);
-    const { orders, nextNewestId } = await services.orders.list(
+    const { items, next } = await services.orders.list(
       {
         limit: page.limit,
         status: status ?? null,
@@ -86,7 +86,7 @@ const listOrders = defineOperation({
       },
       reader,
     );
-    return { status: 200, text: writeOrders(orders), headers: page.linkTo(nextNewestId) };
+    return { status: 200, text: writeOrders(items), headers: page.linkTo(next) };
   },
 });
 

@@ -82,14 +82,14 @@ const listPets = defineOperation({
     const ids = query.id === undefined ? null : [...new Set(query.id)].sort(descending);
     const filters = { status, categoryId, id: ids ?? undefined };
     const { limit, start: newestId, linkTo } = openPage({ path: '/pets', filters }, query, services);
-    const { pets, nextNewestId } = await services.catalogue.list({
+    const { items, next } = await services.catalogue.list({
       limit,
       status: status ?? null,
       categoryId: categoryId ?? null,
       ids,
       newestId,
     });
-    return { status: 200, body: pets, headers: linkTo(nextNewestId) };
+    return { status: 200, body: items, headers: linkTo(next) };
   },
 });
 

@@ -92,8 +92,8 @@ const listWebhooks = defineOperation({
 
   async handle({ query, caller: { accountId } }, services) {
     const page = openPage({ path: '/webhooks', of: accountId }, query, services);
-    const { webhooks, nextNewestId } = await services.webhooks.list(accountId, page.limit, page.start);
-    return { status: 200, text: JSON.stringify(webhooks), headers: page.linkTo(nextNewestId) };
+    const { items, next } = await services.webhooks.list(accountId, page.limit, page.start);
+    return { status: 200, text: JSON.stringify(items), headers: page.linkTo(next) };
   },
 });
 

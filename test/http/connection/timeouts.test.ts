@@ -68,6 +68,6 @@ test('a connection with a refused body that never ends is closed without a secon
 });
 
 test('a request that times out adds no animal', async () => {
-  const { pets } = await store.catalogue.list({ limit: 1, status: null, newestId: null });
+  const { items: pets } = await store.catalogue.list({ limit: 1, status: null, newestId: null });
   assert.deepEqual(pets, []);
 });

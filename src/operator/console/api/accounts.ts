@@ -41,11 +41,11 @@ const listAccounts = defineConsoleOperation({
     const counts = await sumUsage(
       database,
       sinceMs,
-      page.accounts.map(({ id }) => id),
+      page.items.map(({ id }) => id),
     );
     return {
-      items: page.accounts.map((item) => ({ ...item, ...(counts.get(item.id) ?? noRequests) })),
-      next: page.nextId,
+      items: page.items.map((item) => ({ ...item, ...(counts.get(item.id) ?? noRequests) })),
+      next: page.next,
     };
   },
 });
@@ -62,7 +62,7 @@ const showAccount = defineConsoleOperation({
   async handle({ params, query: { keysFrom = null } }, services) {
     const { database, allWebhooks, eventIds, clock } = services;
     const { id, account } = await findAccount(services, params['account']);
-    const [state, keyPage, { webhooks }, oldest] = await Promise.all([
+    const [state, keyPage, webhooks, oldest] = await Promise.all([
       readAccountState(services, account),
       listKeyPage(database, id, pageRows, keysFrom, clock()),
       allWebhooks.listPage({ limit: Number(webhooksMax), account, status: null, newestId: null }),
@@ -71,9 +71,9 @@ const showAccount = defineConsoleOperation({
     return {
       nowMs: clock(),
       ...state,
-      keys: keyPage.keys.map(({ key, bannedUntilMs }) => ({ ...key, bannedUntilMs })),
-      nextKey: keyPage.nextId,
-      webhooks: webhooks.map((webhook) => toShownWebhook(webhook, eventIds)),
+      keys: keyPage.items.map(({ key, bannedUntilMs }) => ({ ...key, bannedUntilMs })),
+      nextKey: keyPage.next,
+      webhooks: webhooks.items.map((webhook) => toShownWebhook(webhook, eventIds)),
       oldest: eventIds.write(oldest),
     };
   },

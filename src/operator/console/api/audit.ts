@@ -23,8 +23,8 @@ const listAuditEntries = defineConsoleOperation({
     const { account, actor, action, since, until, before = null } = query;
     const times = { sinceMs: readTime(since, 'since'), untilMs: readTime(until, 'until') };
     const filter = { account, actor, action, ...times };
-    const { entries, nextId } = await audit.list({ ...filter, limit: pageRows, newestId: before });
-    return { items: entries.map(toItem), next: nextId, actions: auditActions };
+    const { items, next } = await audit.list({ ...filter, limit: pageRows, newestId: before });
+    return { items: items.map(toItem), next, actions: auditActions };
   },
 });
 

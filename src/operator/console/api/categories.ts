@@ -9,10 +9,7 @@ const listCategories = defineConsoleOperation({
   path: '/categories',
   query: Type.Object({ before: beforeField }),
 
-  async handle({ query: { before = null } }, { categories }) {
-    const page = await categories.list(pageRows, before);
-    return { items: page.categories, next: page.nextId };
-  },
+  handle: ({ query: { before = null } }, { categories }) => categories.list(pageRows, before),
 });
 
 /** Creates or changes the name of a category. */

@@ -74,7 +74,7 @@ const listBans = defineConsoleOperation({
   async handle({ query: { before = '0.' } }, { bans, clock }) {
     const [endsAtMs = '', keyId = ''] = before.split('.');
     const page = await bans.listPage(pageRows, { endsAtMs: Number(endsAtMs), keyId });
-    const items = page.bans.map(({ keyId: id, visibleStart: start, keyName: name, ...ban }) => ({
+    const items = page.items.map(({ keyId: id, visibleStart: start, keyName: name, ...ban }) => ({
       ...ban,
       id,
       start,

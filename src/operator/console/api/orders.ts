@@ -25,7 +25,7 @@ const listOrders = defineConsoleOperation({
     const ofAccount = account === undefined ? null : await accounts.findId(account);
     const filter = { limit: pageRows, status, petId, reference, ofAccount, newestId: before };
     const [page, nowMs] = await Promise.all([orders.list(filter, everyAccount), readOrderTime(database)]);
-    return { items: page.orders, next: page.nextNewestId, nowMs };
+    return { ...page, nowMs };
   },
 });
 

@@ -32,8 +32,8 @@ const listPets = defineConsoleOperation({
 
   async handle({ query: { status = null, categoryId = null, before = null } }, services) {
     const filter = { limit: pageRows, status, categoryId, newestId: before };
-    const { pets, nextNewestId } = await services.catalogue.list(filter);
-    return { items: await nameCategories(services, pets), next: nextNewestId, inputs: petInputs };
+    const { items, next } = await services.catalogue.list(filter);
+    return { items: await nameCategories(services, items), next, inputs: petInputs };
   },
 });
 
@@ -53,7 +53,7 @@ const showPet = defineConsoleOperation({
       nameCategories(services, [found]),
     ]);
     const tag = computeEtag(writePet(found));
-    return { pet: pets[0], tag, inputs: petInputs, orders: page.orders, nowMs };
+    return { pet: pets[0], tag, inputs: petInputs, orders: page.items, nowMs };
   },
 });
 

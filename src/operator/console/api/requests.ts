@@ -26,7 +26,7 @@ const listFailedRequests = defineConsoleOperation({
     const sinceMs = hours === undefined ? undefined : clock() - hours * hourMs;
     const filter = { accountId, keyId, status, code, sinceMs, requestId };
     const page = await listRequests(database, { ...filter, limit: pageRows, newestId: before });
-    return { items: page.requests, next: page.nextId, codes: errorCodes };
+    return { ...page, codes: errorCodes };
   },
 });
 

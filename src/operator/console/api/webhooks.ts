@@ -25,8 +25,8 @@ const listWebhooks = defineConsoleOperation({
     const filter = { limit: pageRows, account, status, newestId: before };
     const [page, oldest] = await Promise.all([allWebhooks.listPage(filter), allWebhooks.readOldest()]);
     return {
-      items: page.webhooks.map((webhook) => toShownWebhook(webhook, eventIds)),
-      next: page.nextNewestId,
+      items: page.items.map((webhook) => toShownWebhook(webhook, eventIds)),
+      next: page.next,
       oldest: eventIds.write(oldest),
     };
   },

@@ -39,7 +39,7 @@ test('the audit log names the key that gave a category its name', async () => {
   const [listed] = await service.store.keyring.list();
   await put(11, { name: 'Dogs' });
   await remove(11);
-  const { entries } = await service.store.audit.list({ subject: '11', limit: 10 });
+  const { items: entries } = await service.store.audit.list({ subject: '11', limit: 10 });
   assert.deepEqual(
     entries.map(({ actor, action }) => [actor, action]),
     ['category.deleted', 'category.changed'].map((action) => [{ kind: 'key', name: listed?.id }, action]),

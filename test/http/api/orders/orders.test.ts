@@ -39,7 +39,7 @@ async function read<T = Shown>(response: Response | Promise<Response>): Promise<
 async function countOrders(): Promise<number> {
   const { orders } = service.store;
   const query = { limit: 100, status: null, petId: null, reference: null, newestId: null };
-  return (await orders.list(query, { accountId: 0n, isManager: true })).orders.length;
+  return (await orders.list(query, { accountId: 0n, isManager: true })).items.length;
 }
 
 test('a new order has a Location and an ETag, and GET returns the order at that Location', async () => {
