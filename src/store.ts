@@ -48,14 +48,16 @@ export interface Store {
 
 /**
  * Opens the store of a configuration and migrates it to the newest schema. `wrap` wraps the database, for example to
- * measure its calls. Throws OperatorError if the store cannot be opened.
+ * measure its calls. Throws OperatorError if the store cannot be opened, and without `mayMigrate` also if it
+ * does not exist or has the schema of an older release.
  */
 export async function openStore(
   config: Pick<Config, 'databaseUrl' | 'environment'>,
   clock: Clock,
   wrap: (database: Database) => Database = (database) => database,
+  mayMigrate = true,
 ): Promise<Store> {
-  const opened = wrap(await openDatabase(config.databaseUrl));
+  const opened = wrap(await openDatabase(config.databaseUrl, undefined, mayMigrate));
   const version = createVersion(opened);
   const database = noteWrites(opened, version.forget);
   const firstAnswers = createFirstAnswers(database);

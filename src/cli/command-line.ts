@@ -74,7 +74,7 @@ function createContext(options: CommandLineOptions): CommandContext {
     async withStore(task, { makesStore = false } = {}) {
       const config = readConfig();
       if (!makesStore) await requireStore(config.databaseUrl);
-      const store = await openStore(config, clock);
+      const store = await openStore(config, clock, undefined, makesStore);
       try {
         return await task(store);
       } finally {

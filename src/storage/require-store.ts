@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { OperatorError } from '../errors.ts';
 import { isMissingTable } from './constraint.ts';
-import { compareSchema } from './migrations/migrate.ts';
+import { requireNoMigration } from './migrations/migrate.ts';
 import { parseStoreAddress } from './store-address.ts';
 import { nameStore, readStore } from './transfer/open-whole-store.ts';
 
@@ -13,16 +12,7 @@ export async function requireStore(address: string): Promise<void> {
   const { engine, location } = parseStoreAddress(address);
   const isMissing = engine === 'sqlite' && (await isNoFile(location));
   const migrations = isMissing ? [] : await readMigrations(address);
-  if (migrations === null) return;
-  const schema = compareSchema(migrations);
-  if (schema === 'none')
-    throw new OperatorError(
-      `there is no store ${nameStore(address)}: "serve", "import", "migrate" and "restore" create one`,
-    );
-  if (schema === 'older')
-    throw new OperatorError(
-      `the store ${nameStore(address)} has the schema of an older release, ${migrations.at(-1)}: "serve", "import" and "migrate" update it`,
-    );
+  if (migrations !== null) requireNoMigration(migrations, nameStore(address));
 }
 
 async function isNoFile(path: string): Promise<boolean> {

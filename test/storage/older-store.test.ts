@@ -6,6 +6,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { Pool } from 'pg';
 import { commandActor } from '../../src/audit/audit-entry.ts';
+import { OperatorError } from '../../src/errors.ts';
 import { createFeed } from '../../src/events/feed.ts';
 import { createTail } from '../../src/events/tail.ts';
 import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
@@ -17,10 +18,12 @@ import type { PetStatus } from '../../src/pets/pet.ts';
 import { writePet } from '../../src/pets/pet.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { readMigration } from '../../src/storage/migrations/migrate.ts';
+import { openDatabase } from '../../src/storage/open-database.ts';
 import { createSqliteDialect } from '../../src/storage/sqlite/dialect.ts';
 import { restoreSqlite } from '../../src/storage/sqlite/restore.ts';
 import type { Tables } from '../../src/storage/tables.ts';
 import { petValues } from '../support/catalogue.ts';
+import { expectMistake, runInProcess } from '../support/command-line.ts';
 import { type Engine, findPostgres, type Store, sqliteEngine } from '../support/engines.ts';
 
 const nowMs = 1_800_000_000_000;
@@ -34,6 +37,9 @@ const pets: readonly { readonly name: string; readonly categoryId: bigint; reado
   { name: '~', categoryId: 2n ** 53n + 1n, status: 'available' },
   { name: '!', categoryId: int64Max, status: 'sold' },
 ];
+/** What a command says that may not migrate a store. */
+const refusal =
+  /^the store .* has the schema of an older release, 0001-first: "serve", "import" and "migrate" update it$/;
 const keyOf = (at: number) => `key-${at}-~!"%'`;
 const manyKeys = 2_500;
 
@@ -84,7 +90,9 @@ async function migrateToFirst({ url }: Store, engine: Engine): Promise<void> {
   assert.equal(error, undefined);
 }
 
-for (const engine of [sqliteEngine, await findPostgres()])
+const postgres = await findPostgres();
+
+for (const engine of [sqliteEngine, postgres])
   describe(`a store of the first release on ${engine.name}`, { skip: engine.skip }, () => {
     test('returns the first answer to each old Idempotency-Key byte for byte, and adds nothing', async (t) => {
       const store = await makeFirstStore(t, engine);
@@ -107,6 +115,13 @@ for (const engine of [sqliteEngine, await findPostgres()])
       assert.equal((await store.execute('select 1 from first_answers')).length, pets.length + manyKeys);
     });
 
+    test('stays as it is when it is opened by a command that may not migrate it', async (t) => {
+      const store = await makeFirstStore(t, engine);
+      const open = openDatabase(store.url, undefined, false);
+      await assert.rejects(open, (error) => error instanceof OperatorError && refusal.test(error.message));
+      assert.equal((await store.execute('select name from schema_migrations')).length, 1);
+    });
+
     test('has a correct inventory of all animals and of each category', async (t) => {
       const store = await makeFirstStore(t, engine);
       const count = createInventory(await store.open());
@@ -118,6 +133,17 @@ for (const engine of [sqliteEngine, await findPostgres()])
       }
     });
   });
+
+test('a command says that a store behind a pooler is of an older release', {
+  skip: postgres.skip,
+}, async (t) => {
+  const { url } = await makeFirstStore(t, postgres);
+  expectMistake(
+    await runInProcess('accounts list', `${url}?pgbouncer=transaction`),
+    1,
+    /an older release, 0001/,
+  );
+});
 
 test('a backup of the first release skips the ids and positions that came after it, and they are lost', async (t) => {
   const [backup, store] = [await sqliteEngine.createStore(t), await sqliteEngine.createStore(t)];

@@ -72,6 +72,22 @@ export function compareSchema(run: readonly string[]): 'none' | 'older' | 'newes
   return run.length === 0 ? 'none' : 'older';
 }
 
+/**
+ * Throws OperatorError if the migrations that ran make no store, or one of an older release. `store` is the name of the
+ * store.
+ */
+export function requireNoMigration(run: readonly string[], store: string): void {
+  const schema = compareSchema(run);
+  if (schema === 'none')
+    throw new OperatorError(
+      `there is no store ${store}: "serve", "import", "migrate" and "restore" create one`,
+    );
+  if (schema === 'older')
+    throw new OperatorError(
+      `the store ${store} has the schema of an older release, ${run.at(-1)}: "serve", "import" and "migrate" update it`,
+    );
+}
+
 /** Returns true if exactly the migrations of this program ran in a database. Takes no lock. */
 export async function isNewest(db: Kysely<Tables>): Promise<boolean> {
   const run = await listRunMigrations(db);

@@ -4,7 +4,7 @@ import { type ClientBase, DatabaseError, Pool } from 'pg';
 import { minuteMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
 import type { Database, Isolation, Parameters, Statement, Transaction } from '../database.ts';
-import { isNewest, migrate } from '../migrations/migrate.ts';
+import { isNewest, listRunMigrations, migrate, requireNoMigration } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { storeUnavailable } from '../store-unavailable.ts';
 import type { Tables } from '../tables.ts';
@@ -45,11 +45,16 @@ const lockNotHad = '55P03';
 /**
  * Opens the database at a `postgres://` address and migrates it to the newest schema. Any number of instances may do
  * this at once. Each waits at most `lockMsMax` for each lock. Throws OperatorError of one line if the database cannot
- * be used. The error does not contain the password.
+ * be used, and without `mayMigrate` also if it has no store or one of an older release. The error does not contain the
+ * password.
  */
-export async function openPostgres(url: string, lockMsMax = startLockMsMax): Promise<Database> {
+export async function openPostgres(
+  url: string,
+  lockMsMax = startLockMsMax,
+  mayMigrate = true,
+): Promise<Database> {
   try {
-    await prepareServer(await findPrimary(url), lockMsMax);
+    await prepareServer(await findPrimary(url), lockMsMax, mayMigrate);
   } catch (error) {
     throw toOpeningError(describeServer(url), error);
   }
@@ -57,7 +62,7 @@ export async function openPostgres(url: string, lockMsMax = startLockMsMax): Pro
 }
 
 /** Uses a connection without a statement timeout, because a migration of a large store would exceed the timeout. */
-async function prepareServer(url: string, lockMsMax: number): Promise<void> {
+async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean): Promise<void> {
   const pool = new Pool({
     ...connectionSettings(url),
     max: 1,
@@ -73,6 +78,7 @@ async function prepareServer(url: string, lockMsMax: number): Promise<void> {
     // This check comes before the lock, so that another session's lock does not delay a start that has nothing to
     // migrate.
     if (await isNewest(db)) return;
+    if (!mayMigrate) requireNoMigration(await listRunMigrations(db), describeServer(url));
     requireSession(url, 'a migration');
     await pool.query(removeLimits('session'));
     await pool.query(

@@ -1,10 +1,16 @@
 import { hash } from 'node:crypto';
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { Kysely } from 'kysely';
 import type { Database, Parameters, Statement } from '../database.ts';
-import { compareSchema, listRunMigrations, migrate, newestSchema } from '../migrations/migrate.ts';
+import {
+  compareSchema,
+  listRunMigrations,
+  migrate,
+  newestSchema,
+  requireNoMigration,
+} from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { syncFolder } from '../sync-folder.ts';
 import type { Tables } from '../tables.ts';
@@ -32,28 +38,35 @@ const readBusyTimeoutMs = 1_000;
 /**
  * Opens the SQLite store at `path` and migrates it to the newest schema. Creates the file and its folder if
  * necessary. Reads use a connection of the calling thread. Writes use the writing thread, so that a disk sync does
- * not block the caller. `writingThread` is the entry of that thread. Throws OperatorError of one line if the file cannot be used.
+ * not block the caller. `writingThread` is the entry of that thread. Throws OperatorError of one line if the file cannot be used, and
+ * without `mayMigrate` also if it has no newest schema.
  */
-export async function openSqlite(path: string, writingThread = defaultThread): Promise<Database> {
+export async function openSqlite(
+  path: string,
+  writingThread = defaultThread,
+  mayMigrate = true,
+): Promise<Database> {
   try {
     requireOneName(path);
-    await makeStoreFile(path);
-    await repeatWhileBusy(() => migrateFile(path), lockWaitMsMax);
+    if (mayMigrate) await makeStoreFile(path);
+    await repeatWhileBusy(() => migrateFile(path, mayMigrate), lockWaitMsMax);
     return await connect(path, writingThread);
   } catch (error) {
     throw toOpeningError(path, error);
   }
 }
 
-async function migrateFile(path: string): Promise<void> {
+async function migrateFile(path: string, mayMigrate: boolean): Promise<void> {
   const connection = openConnection(path, 0);
   try {
     connection.raw.function('sha256', (text) => hash('sha256', String(text), 'buffer'));
     const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection.raw) });
     // This check comes before the lock, so that a service that writes does not delay a command that has nothing to
     // migrate.
-    const schema = compareSchema(await listRunMigrations(db));
+    const run = await listRunMigrations(db);
+    const schema = compareSchema(run);
     if (schema === 'newest') return;
+    if (!mayMigrate) requireNoMigration(run, resolve(path));
     const release = schema === 'older' ? await claimMigrating(path) : () => undefined;
     try {
       if (schema === 'older') await keepCopy(path);
