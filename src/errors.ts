@@ -1,48 +1,62 @@
 /**
- * Every `code` of an Error body (interface section 7). docs/errors.md describes the cause and the remedy of each
- * code.
+ * Every `code` of an Error body and its HTTP status (interface section 7, contract section 7). docs/errors.md describes
+ * the cause and the remedy of each code.
  */
-export const errorCodes = [
-  'api_key_missing',
-  'api_key_invalid',
-  'api_key_expired',
-  'api_key_revoked',
-  'scope_missing',
-  'account_suspended',
-  'rate_limit_exceeded',
-  'key_banned',
-  'invalid_body',
-  'invalid_parameter',
-  'idempotency_key_reused',
-  'idempotency_key_in_use',
-  'pet_unavailable',
-  'pet_in_order',
-  'order_closed',
-  'order_expired',
-  'limit_reached',
-  'position_lost',
-  'key_rotated',
-  'events_expired',
-  'precondition_failed',
-  'not_found',
-  'gone',
-  'method_not_allowed',
-  'payload_too_large',
-  'unsupported_media_type',
-  'request_timeout',
-  'headers_too_large',
-  'internal_error',
-  'unavailable',
-] as const;
+const statuses = {
+  api_key_missing: 401,
+  api_key_invalid: 401,
+  api_key_expired: 401,
+  api_key_revoked: 401,
+  scope_missing: 403,
+  account_suspended: 403,
+  rate_limit_exceeded: 429,
+  key_banned: 429,
+  invalid_body: 400,
+  invalid_parameter: 400,
+  idempotency_key_reused: 422,
+  idempotency_key_in_use: 409,
+  pet_unavailable: 409,
+  pet_in_order: 409,
+  order_closed: 409,
+  order_expired: 409,
+  limit_reached: 409,
+  position_lost: 409,
+  key_rotated: 409,
+  events_expired: 410,
+  precondition_failed: 412,
+  not_found: 404,
+  gone: 410,
+  method_not_allowed: 405,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  request_timeout: 408,
+  headers_too_large: 431,
+  internal_error: 500,
+  unavailable: 503,
+} as const;
 
-/** One of `errorCodes`. */
-export type ErrorCode = (typeof errorCodes)[number];
+/** A code of an Error body. */
+export type ErrorCode = keyof typeof statuses;
+
+/** Every code, in the order of the documentation. */
+export const errorCodes = Object.keys(statuses) as readonly ErrorCode[];
 
 /** Additional codes of the operator's console (docs/console.md). No response under `/v1` has them. */
-const consoleErrorCodes = ['session_missing', 'host_refused', 'origin_refused', 'not_done'] as const;
+const consoleStatuses = {
+  session_missing: 401,
+  host_refused: 421,
+  origin_refused: 403,
+  not_done: 409,
+} as const;
 
-/** One of `consoleErrorCodes`. */
-export type ConsoleErrorCode = (typeof consoleErrorCodes)[number];
+/** A code of the console. */
+export type ConsoleErrorCode = keyof typeof consoleStatuses;
+
+/** The HTTP status of every code. */
+export const errorStatus: Readonly<Record<ErrorCode | ConsoleErrorCode, number>> = {
+  ...statuses,
+  ...consoleStatuses,
+};
 
 /**
  * A failure that is reported to the client. The client receives `message` unchanged, so the message must name the

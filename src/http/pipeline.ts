@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { accountSuspended, coversScope } from '../accounts/account.ts';
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, errorStatus } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
 import type { Soon } from '../soon.ts';
 import { type Exchange, openExchange } from './exchange.ts';
@@ -14,7 +14,7 @@ import type { RequestObserver } from './request-log.ts';
 import type { Answer } from './response/answer.ts';
 import type { Cors } from './response/cors.ts';
 import { removedError } from './response/deprecation.ts';
-import { errorStatus, type MakeErrorAnswer, toAppError } from './response/errors.ts';
+import { type MakeErrorAnswer, toAppError } from './response/errors.ts';
 import type { ResponseCache } from './response/response-cache.ts';
 import { sendAnswer } from './response/send.ts';
 import type { Route } from './route.ts';
@@ -190,7 +190,8 @@ function fail(parts: Parts, exchange: Exchange, error: unknown): void {
   }
   const failure = toAppError(error);
   exchange.failure = failure;
-  // `unavailable` is not logged here: the store logs each of its failures once, and not for every request.
+  // `unavailable` is not logged here. It comes from a failing store, which logs each of its faults once, or from a full
+  // queue, and neither needs a line for every request. The request log has some of them (`unavailableLinesMax`).
   if (errorStatus[failure.code] >= 500 && failure.code !== 'unavailable')
     parts.log.error({ requestId: exchange.id, err: failure.cause ?? failure }, failure.message);
   const { route, allow } = exchange.match;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorCodes } from '../../src/errors.ts';
-import { errorStatus } from '../../src/http/response/errors.ts';
+import { errorCodes, errorStatus } from '../../src/errors.ts';
 import { findAnchors, readDocument, readTable } from './markdown.ts';
 
 const document = await readDocument('docs/errors.md');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { errorStatus } from '../../src/http/response/errors.ts';
+import { errorStatus } from '../../src/errors.ts';
 import { type Description, expectDescribed, matchesSchema } from '../../test/http/openapi/description.ts';
 import { expectCommonHeaders } from '../../test/support/expect-error.ts';
 import type { RawResponse } from '../../test/support/raw-http.ts';

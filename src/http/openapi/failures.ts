@@ -1,11 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import Type, { type TObject, type TSchema } from 'typebox';
-import { type ErrorCode, errorCodes } from '../../errors.ts';
+import { type ErrorCode, errorCodes, errorStatus } from '../../errors.ts';
 import { compileObject, describeRule, describeViolations } from '../../schema.ts';
 import type { Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
 import { removedError } from '../response/deprecation.ts';
-import { errorStatus } from '../response/errors.ts';
 import type { DescribedAnswer } from './answers.ts';
 import type { HeaderName } from './headers.ts';
 

@@ -1,43 +1,5 @@
-import { AppError, type ConsoleErrorCode, type ErrorCode } from '../../errors.ts';
+import { AppError, errorStatus } from '../../errors.ts';
 import { type Answer, type HeaderList, makeAnswer } from './answer.ts';
-
-/** The HTTP status of every error code (interface section 7, contract section 7). */
-export const errorStatus: Record<ErrorCode | ConsoleErrorCode, number> = {
-  api_key_missing: 401,
-  api_key_invalid: 401,
-  api_key_expired: 401,
-  api_key_revoked: 401,
-  scope_missing: 403,
-  account_suspended: 403,
-  rate_limit_exceeded: 429,
-  key_banned: 429,
-  invalid_body: 400,
-  invalid_parameter: 400,
-  idempotency_key_reused: 422,
-  idempotency_key_in_use: 409,
-  pet_unavailable: 409,
-  pet_in_order: 409,
-  order_closed: 409,
-  order_expired: 409,
-  limit_reached: 409,
-  position_lost: 409,
-  key_rotated: 409,
-  events_expired: 410,
-  precondition_failed: 412,
-  not_found: 404,
-  gone: 410,
-  method_not_allowed: 405,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  request_timeout: 408,
-  headers_too_large: 431,
-  internal_error: 500,
-  unavailable: 503,
-  session_missing: 401,
-  host_refused: 421,
-  origin_refused: 403,
-  not_done: 409,
-};
 
 /** `Retry-After` of a 503, in seconds. */
 const unavailableRetrySeconds = 1;
