@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { type Clock, systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
 import { AppError, OperatorError, UsageError } from '../errors.ts';
-import { redactKeys, toPrintable } from '../observability/safe-text.ts';
+import { toSafeText } from '../observability/safe-text.ts';
 import { requireStore } from '../storage/require-store.ts';
 import { openStore } from '../store.ts';
 import { addAccounts } from './accounts.ts';
@@ -60,7 +60,7 @@ function describeFailure(error: unknown): string {
 
 /** Redacts keys, because an operator may have typed a key instead of its id. */
 function toOneLine(text: string): string {
-  return `${toPrintable(redactKeys(text.trimEnd().replaceAll(/\s*\n\s*/g, ' ')))}\n`;
+  return `${toSafeText(text.trimEnd().replaceAll(/\s*\n\s*/g, ' '))}\n`;
 }
 
 function createContext(options: CommandLineOptions): CommandContext {

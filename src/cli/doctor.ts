@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import type { Finding, Verdict } from '../doctor/finding.ts';
 import { OperatorError } from '../errors.ts';
-import { redactKeys, toPrintable } from '../observability/safe-text.ts';
+import { toSafeText } from '../observability/safe-text.ts';
 import { addLeaf, type CommandContext, type Printed, printing, type Terminal } from './command.ts';
 import { countThings } from './output.ts';
 
@@ -38,8 +38,7 @@ function printFindings(findings: readonly Finding[]): Printed {
 
 /** Escapes control characters and redacts keys, because a text may come from a server or another program. */
 function toShown({ is, todo, ...finding }: Finding): Finding {
-  const show = (text: string) => toPrintable(redactKeys(text));
-  return { ...finding, is: show(is), todo: todo === null ? null : show(todo) };
+  return { ...finding, is: toSafeText(is), todo: todo === null ? null : toSafeText(todo) };
 }
 
 const colours = { ok: 'green', warning: 'yellow', problem: 'red' } as const;

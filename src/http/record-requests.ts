@@ -1,4 +1,4 @@
-import { redactKeys, toPrintable } from '../observability/safe-text.ts';
+import { toSafeText } from '../observability/safe-text.ts';
 import type { FailedRequests } from '../usage/failed-requests.ts';
 import type { ClientAddress } from './request/client-address.ts';
 import { type RequestObserver, slowRequestMs } from './request-log.ts';
@@ -14,33 +14,27 @@ export function recordRequests(
   return {
     note({ id, request, caller, match, failure }, status, ms) {
       if (status < 400 && ms < slowRequestMs) return;
+      const { accountId, keyId } = caller ?? nobody;
       const { route } = match;
-      requests.note({
-        accountId: caller?.accountId ?? null,
-        keyId: caller?.keyId ?? null,
-        get address() {
-          return clean(addressOf(request));
-        },
-        get operation() {
-          return route === null ? null : `${route.method} ${route.path}`;
-        },
-        status,
-        code: failure?.code ?? null,
-        get message() {
-          return failure === null ? null : clean(failure.message);
-        },
-        requestId: id,
-        durationMs: ms,
-      });
+      const code = failure?.code ?? null;
+      requests.note({ accountId, keyId, status, code, requestId: id, durationMs: ms }, () => ({
+        address: clean(addressOf(request)),
+        operation: route === null ? null : `${route.method} ${route.path}`,
+        message: failure === null ? null : clean(failure.message),
+      }));
     },
     noteMalformed({ requestId, status, address }) {
-      const unknown = { accountId: null, keyId: null, operation: null, code: null, message: null };
-      requests.note({ ...unknown, address: clean(address), status, requestId, durationMs: 0 });
+      requests.note({ ...nobody, status, code: null, requestId, durationMs: 0 }, () => ({
+        address: clean(address),
+        operation: null,
+        message: null,
+      }));
     },
   };
 }
 
-/** A text from a client may contain a key, or characters that a database or a terminal does not take. */
+const nobody = { accountId: null, keyId: null };
+
 function clean(text: string): string {
-  return redactKeys(toPrintable(text)).slice(0, messageLengthMax);
+  return toSafeText(text).slice(0, messageLengthMax);
 }

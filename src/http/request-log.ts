@@ -1,7 +1,7 @@
 import { reasonOf } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
 import { createLineBudget } from '../observability/log-lines.ts';
-import { redactKeys, toPrintable } from '../observability/safe-text.ts';
+import { toSafeText } from '../observability/safe-text.ts';
 import type { Exchange } from './exchange.ts';
 import type { ClientAddress } from './request/client-address.ts';
 import { readPath } from './router.ts';
@@ -46,7 +46,7 @@ export function createRequestLog(
   function write(exchange: Exchange, status: number, ms: number, omitted: number): void {
     const { id: requestId, request, caller, failure } = exchange;
     const { method = '', url = '' } = request;
-    const path = clean(readPath(url) ?? '[unreadable]');
+    const path = toSafeText(readPath(url) ?? '[unreadable]');
     const line = {
       requestId,
       ...readTraceId(request.headers['traceparent']),
@@ -56,9 +56,9 @@ export function createRequestLog(
       ms: Math.round(ms * 10) / 10,
       ...(failure !== null && { code: failure.code }),
       // A bound that refuses has no cause but itself.
-      ...(failure !== null && status >= 500 && { cause: clean(reasonOf(failure.cause ?? failure)) }),
+      ...(failure !== null && status >= 500 && { cause: toSafeText(reasonOf(failure.cause ?? failure)) }),
       ...(caller !== null && { account: caller.accountName, keyId: caller.keyId }),
-      address: clean(addressOf(request)),
+      address: toSafeText(addressOf(request)),
       ...(omitted > 0 && { omitted }),
     };
     const level = status >= 500 ? 'error' : ms >= slowRequestMs ? 'warn' : 'info';
@@ -75,11 +75,6 @@ export function createRequestLog(
       if (which === 'all') log.info(note, `malformed request ${note.status}`);
     },
   };
-}
-
-/** Makes a text from a client safe for the log: escapes unprintable characters and redacts API keys. */
-function clean(text: string): string {
-  return redactKeys(toPrintable(text));
 }
 
 const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;

@@ -40,6 +40,11 @@ export function toPrintable(text: string): string {
   return text.replace(unprintable, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
+/** Redacts keys and escapes unprintable characters. The result may be logged, stored and printed. */
+export function toSafeText(text: string): string {
+  return redactKeys(toPrintable(text));
+}
+
 /**
  * Escapes unprintable characters of a JSON text as JSON can, so that it is safe to print on a terminal. The text means
  * the same. Line breaks between values stay.

@@ -14,23 +14,25 @@ export const waitingRowsMax = 10_000;
 const writtenRowsMax = 250;
 const deletedRowsMax = 1_000;
 
-/**
- * A request that was answered with a status of 400 or more, or that took over a second. Its texts are read only if it
- * gets a row.
- */
+/** A request that was answered with a status of 400 or more, or that took over a second. */
 export interface FailedRequest {
   /** Null without a valid key. */
   readonly accountId: bigint | null;
   readonly keyId: string | null;
+  readonly status: number;
+  /** The code of the error. Null for a slow request that succeeded. */
+  readonly code: string | null;
+  readonly requestId: string;
+  readonly durationMs: number;
+}
+
+/** What only a row of one request keeps. */
+interface Description {
   readonly address: string;
   /** Method and path of the operation. Null if there is no such operation. */
   readonly operation: string | null;
-  readonly status: number;
-  /** The `code` and the `message` of the error. Null for a slow request that succeeded. */
-  readonly code: string | null;
+  /** The message of the error. Null for a slow request that succeeded. */
   readonly message: string | null;
-  readonly requestId: string;
-  readonly durationMs: number;
 }
 
 /**
@@ -41,7 +43,8 @@ export interface FailedRequest {
  * requests and no request id.
  */
 export interface FailedRequests {
-  note(request: FailedRequest): void;
+  /** `describe` is called only if the request gets a row of its own. */
+  note(request: FailedRequest, describe: () => Description): void;
   /** Writes the rows. If a write fails, throws AppError `unavailable` and keeps the rows that are not written yet. */
   flush(): Promise<void>;
   /** Deletes the rows that are older than `requestsKeptMs`, and the oldest beyond `requestRowsMax`. */
@@ -66,7 +69,7 @@ export function createFailedRequests(database: Database, clock: Clock): FailedRe
   }
 
   return {
-    note: (request) => rows.note(request),
+    note: rows.note,
 
     flush() {
       running = running.then(writeAll, writeAll);
@@ -140,7 +143,7 @@ function createWaitingRows(clock: Clock) {
 
   return {
     add,
-    note(request: FailedRequest): void {
+    note(request: FailedRequest, describe: () => Description): void {
       const nowMs = clock();
       const { mergeKey, keyId } = sharing.place(request, nowMs);
       const counts = { lastAtMs: nowMs, durationMs: request.durationMs, times: 1 };
@@ -149,13 +152,12 @@ function createWaitingRows(clock: Clock) {
         sumUp(shared, counts);
         return;
       }
-      const { accountId, address, operation, status, code, message, requestId } = request;
-      const own = { address, operation, message, requestId };
+      const { accountId, status, code, requestId } = request;
       add({
         atMs: BigInt(nowMs),
         accountId,
         keyId,
-        ...(mergeKey === null ? own : notOwn),
+        ...(mergeKey === null ? { ...describe(), requestId } : notOwn),
         status: BigInt(status),
         code,
         mergeKey,

@@ -18,13 +18,15 @@ import { startService } from '../support/service.ts';
 const conflict: FailedRequest = {
   accountId: 1n,
   keyId: 'key_1',
-  address: '192.0.2.7',
-  operation: 'POST /v1/orders',
   status: 409,
   code: 'pet_unavailable',
-  message: 'the animal is not available',
   requestId: 'r1',
   durationMs: 3,
+};
+const texts = {
+  address: '192.0.2.7',
+  operation: 'POST /v1/orders',
+  message: 'the animal is not available',
 };
 
 async function open(t: TestContext, engine: Engine) {
@@ -41,7 +43,7 @@ for (const engine of engines)
   describe(`failed requests on ${engine.name}`, { skip: engine.skip }, () => {
     test('are found by account, key, status, code, time and request id', async (t) => {
       const { requests, list, clock } = await open(t, engine);
-      requests.note(conflict);
+      requests.note(conflict, () => texts);
       clock.advance(hourMs);
       const other = {
         ...conflict,
@@ -51,13 +53,21 @@ for (const engine of engines)
         code: 'not_found',
         requestId: 'r2',
       };
-      requests.note(other);
+      requests.note(other, () => texts);
       await requests.flush();
       const [newest, oldest] = await list();
       assert.partialDeepStrictEqual(newest, { account: null, status: 404, requestId: 'r2', times: 1 });
       const { accountId: _, ...shown } = conflict;
       const atMs = clock.now() - hourMs;
-      assert.deepEqual(oldest, { id: oldest?.id, ...shown, account: 'Zoo', times: 1, atMs, lastAtMs: atMs });
+      assert.deepEqual(oldest, {
+        id: oldest?.id,
+        ...shown,
+        ...texts,
+        account: 'Zoo',
+        times: 1,
+        atMs,
+        lastAtMs: atMs,
+      });
       for (const filter of [
         { accountId: 1n },
         { keyId: 'key_1' },
@@ -83,7 +93,7 @@ for (const engine of engines)
       };
       for (let hour = 0; hour < 2; hour += 1) {
         for (let sent = 0; sent < 500_000; sent += 1) {
-          requests.note(refusal);
+          requests.note(refusal, () => texts);
           if (sent % 100_000 === 0) await requests.flush();
         }
         clock.advance(hourMs);
@@ -101,7 +111,7 @@ for (const engine of engines)
       for (const accountId of [1n, null])
         for (let sent = 0; sent < 5_000; sent += 1) {
           const [status, code] = sent % 2 ? [409, 'pet_unavailable'] : [429, 'key_banned'];
-          requests.note({ ...conflict, accountId, status, code, keyId: `key_${sent}` });
+          requests.note({ ...conflict, accountId, status, code, keyId: `key_${sent}` }, () => texts);
         }
       await requests.flush();
       const rows = await list();
@@ -121,11 +131,11 @@ for (const engine of engines)
       const other = createFailedRequests(await store.open(), clock.now);
       const refusal = { ...conflict, status: 429, code: 'rate_limit_exceeded' };
       await store.execute('alter table requests rename to hidden');
-      for (const each of [requests, other]) each.note(refusal);
+      for (const each of [requests, other]) each.note(refusal, () => texts);
       await assert.rejects(requests.flush());
-      requests.note(refusal);
+      requests.note(refusal, () => texts);
       for (let account = 0; account < waitingRowsMax + 10; account += 1)
-        requests.note({ ...conflict, accountId: BigInt(account + 10) });
+        requests.note({ ...conflict, accountId: BigInt(account + 10) }, () => texts);
       await store.execute('alter table hidden rename to requests');
       await Promise.all([requests.flush(), other.flush()]);
       assert.equal((await list({ status: 429 }))[0]?.times, 3);
@@ -138,9 +148,9 @@ for (const engine of engines)
 
     test('are kept for 7 days', async (t) => {
       const { requests, list, clock } = await open(t, engine);
-      requests.note(conflict);
+      requests.note(conflict, () => texts);
       clock.advance(dayMs);
-      requests.note(conflict);
+      requests.note(conflict, () => texts);
       await requests.flush();
       clock.advance(requestsKeptMs - dayMs + 1);
       await requests.sweep();

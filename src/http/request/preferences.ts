@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import { redactKeys, toPrintable } from '../../observability/safe-text.ts';
+import { toSafeText } from '../../observability/safe-text.ts';
 
 /**
  * True if the client asks for strict handling: `Prefer: handling=strict` (RFC 7240). If the header contains `handling`
@@ -45,6 +45,6 @@ export function refuseUnknown(code: keyof typeof kinds, value: unknown, known: r
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const shown = redactKeys(toPrintable(unknown)).slice(0, nameLengthMax) || 'an empty name';
+  const shown = toSafeText(unknown).slice(0, nameLengthMax) || 'an empty name';
   throw new AppError(code, `${shown} is not ${kinds[code]}`);
 }
