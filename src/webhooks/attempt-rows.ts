@@ -56,7 +56,8 @@ type Failure = {
 
 /**
  * Records a failed delivery and schedules the next attempt after `waitMs`. Disables a webhook that has failed for
- * `failingMsMax` and at least `failuresMin` times. If the retries were restarted during the delivery, records only the
+ * `failingMsMax` and at least `failuresMin` times. If a clock was set back to before the first failure, the time begins
+ * now. If the retries were restarted during the delivery, records only the
  * result.
  */
 const recordFailure = statement<Failure>()((query, p, { nowMs }) => {
@@ -76,7 +77,10 @@ const recordFailure = statement<Failure>()((query, p, { nowMs }) => {
       ),
       disabled_because: unlessChanged('disabled_because', because),
       failures: unlessChanged('failures', sql`failures + 1`),
-      failing_since_ms: unlessChanged('failing_since_ms', sql`coalesce(failing_since_ms, ${nowMs})`),
+      failing_since_ms: unlessChanged(
+        'failing_since_ms',
+        sql`case when failing_since_ms < ${nowMs} then failing_since_ms else ${nowMs} end`,
+      ),
       next_attempt_at_ms: unlessChanged('next_attempt_at_ms', sql`${nowMs} + cast(${p.waitMs} as bigint)`),
       last_attempt_at_ms: sql<bigint>`${nowMs}`,
       last_result: p.result,

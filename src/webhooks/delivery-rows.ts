@@ -4,10 +4,12 @@ import { isOrderType } from '../events/event-reader.ts';
 import { type EventRow, newest } from '../events/feed-page.ts';
 import { int64Max } from '../int64.ts';
 import { type Dialect, statement } from '../storage/database.ts';
+import { plannedMsMax } from './rules/retry.ts';
 import type { WebhookRow } from './webhook.ts';
 
 const isDue = ({ nowMs }: Dialect) =>
-  sql<boolean>`webhooks.status = 'enabled' and webhooks.next_attempt_at_ms <= ${nowMs}`;
+  sql<boolean>`webhooks.status = 'enabled' and (webhooks.next_attempt_at_ms <= ${nowMs}
+    or webhooks.next_attempt_at_ms > ${nowMs} + ${sql.lit(plannedMsMax)})`;
 
 const isBehind = sql<boolean>`webhooks.position < ${newest}`;
 

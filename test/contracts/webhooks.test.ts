@@ -325,6 +325,30 @@ function describeRetries(engine: Engine): void {
     assert.equal(receiver.received.length, 4);
   });
 
+  test('after the clock was set back, a retry is at most an hour away, and the 5 days begin again', async (t) => {
+    const { store, sender, receiver, add, get, addPet, skip } = await openWorld(t, engine);
+    const { id } = await add();
+    await addPet();
+    receiver.reactions.push(500, 500, 500);
+    await sender.send();
+    await store.execute('update webhooks set failures = 200');
+    const setBack = (ms: number) => skip(-ms);
+    await setBack(3_600_000);
+    await sender.send();
+    assert.equal(receiver.received.length, 1);
+    await setBack(40 * 86_400_000);
+    await sender.send();
+    assert.equal(receiver.received.length, 2);
+    await skip(119 * 3_600_000);
+    await sender.send();
+    assert.equal((await get(id)).status, 'enabled');
+    assert.equal(receiver.received.length, 3);
+    await skip(3_600_000);
+    receiver.reactions.push(500);
+    await sender.send();
+    assert.equal((await get(id)).status, 'disabled');
+  });
+
   test('a change of url, status or after makes the next attempt immediate, and a change of types does not', async (t) => {
     const { sender, receiver, add, addPet, change } = await openWorld(t, engine);
     const { id } = await add();

@@ -13,6 +13,12 @@ const jitter = 0.1;
 /** Maximum wait from a `Retry-After`. A longer value counts as this maximum. */
 const retryAfterMsMax = hourMs;
 
+/**
+ * A retry that is further away was planned before a clock was set back, and is due. The minute is for a step that is too
+ * small to be a leap.
+ */
+export const plannedMsMax = retryAfterMsMax + minuteMs;
+
 /** A webhook that always fails is disabled after this time, if it had at least `failingAttemptsMin` attempts in it. */
 export const failingMsMax = 5 * dayMs;
 export const failingAttemptsMin = 100;
