@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { makeServedFile, type ServedFile } from './served-file.ts';
+import { makeServedFile, type ServedFile } from '../response/served-file.ts';
 
 /**
  * The source files of each asset. They are joined into one style sheet and one script, because every request counts

@@ -1,10 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import { type Answer, jsonType, makeEmptyAnswer, securityHeaders } from '../response/answer.ts';
+import {
+  chooseForm,
+  makeServedFile,
+  openOnce,
+  pagePolicy,
+  type ServedFile,
+} from '../response/served-file.ts';
 import { type Call, createPageRoute, type Route } from '../route.ts';
 import { findRoot } from './frame.ts';
 import { guides } from './guides.ts';
-import { chooseForm, makeServedFile, type ServedFile } from './served-file.ts';
 import { makeSite, type Site, type SiteOptions } from './site.ts';
 
 export interface DocsOptions extends SiteOptions {
@@ -21,7 +27,10 @@ const clientPackages = new URL('../../../client/package/', import.meta.url);
  * service starts fast.
  */
 export function createDocsRoutes(options: DocsOptions): readonly Route[] {
-  const pageSecurity = securityHeaders(createPolicy(options.publicUrl));
+  const { publicUrl } = options;
+  const pageSecurity = securityHeaders(
+    pagePolicy(true, publicUrl === null ? [] : [new URL(publicUrl).origin]),
+  );
   const openSite = openOnce(() => makeSite(options));
   const openDescription = openOnce(() =>
     makeServedFile(options.describe(options.findOwnUrl()), jsonType, {
@@ -77,42 +86,6 @@ function findPage({ pages, notFound }: Site, path: string): Found {
   const folders = path.split('/').length;
   if (folders > foldersMax) throw new AppError('not_found', 'no such page');
   return notFound(folders);
-}
-
-/**
- * Returns a function that calls `open` once and then returns the same result. After a failure, the next call tries
- * again.
- */
-function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | null = null;
-  return () => {
-    opened ??= open().catch((error: unknown) => {
-      opened = null;
-      throw error;
-    });
-    return opened;
-  };
-}
-
-/**
- * Returns the Content-Security-Policy of the pages.
- *
- * - Allowed: our scripts and styles, `data:` images for the icons, and calls to this service, also at its public
- *   origin.
- * - Forbidden: inline code, all other sources, forms and frames.
- */
-function createPolicy(publicUrl: string | null): string {
-  const origins = publicUrl === null ? [] : [new URL(publicUrl).origin];
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    ["connect-src 'self'", ...origins].join(' '),
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 }
 
 /**

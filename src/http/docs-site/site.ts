@@ -2,6 +2,7 @@ import { tags } from '../api/operations.ts';
 import { introduction } from '../openapi/description.ts';
 import type { Operation } from '../operation.ts';
 import { type Answer, listHeaders, makeAnswer } from '../response/answer.ts';
+import { makeServedFile, type ServedFile } from '../response/served-file.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { colourPages } from './code.ts';
 import { writeFeed } from './feed.ts';
@@ -14,7 +15,6 @@ import { writeOperation } from './reference/operation-markdown.ts';
 import { nameAddress, renderOperation } from './reference/operation-page.ts';
 import { renderOverview, writeHeaders, writeOverview } from './reference/overview.ts';
 import { indexPages } from './search-index.ts';
-import { makeServedFile, type ServedFile } from './served-file.ts';
 
 export interface SiteOptions {
   readonly operations: readonly Operation[];

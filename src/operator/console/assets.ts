@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { takesGzip } from '../../http/request/preferences.ts';
-import type { Answer } from '../../http/response/answer.ts';
+import { makeServedFile, type ServedFile } from '../../http/response/served-file.ts';
 
 /** The library modules that the pages import. `file` is the module in the package, `servedAs` the name in the URL. */
 const modules: ReadonlyMap<string, { readonly file: string; readonly servedAs: string }> = new Map([
@@ -14,20 +11,13 @@ const modules: ReadonlyMap<string, { readonly file: string; readonly servedAs: s
 ]);
 const styles = { file: 'uplot/dist/uPlot.min.css', servedAs: 'uplot.css' };
 
-interface Asset {
-  readonly type: string;
-  readonly plain: Buffer;
-  readonly gzipped: Buffer;
-}
-
 /** The files of the console's pages. */
 export interface ConsoleAssets {
   /** A part of every URL. It changes with the content of any file, so that browsers may cache the files forever. */
   readonly version: string;
-  find(name: string): Asset | undefined;
+  find(name: string): ServedFile | undefined;
 }
 
-const compress = promisify(gzip);
 const versionLength = 12;
 const ownFiles = new URL('pages/', import.meta.url);
 
@@ -42,13 +32,14 @@ export async function readConsoleAssets(): Promise<ConsoleAssets> {
       [servedAs, await readFile(new URL(import.meta.resolve(file)), 'utf8')] as const,
   );
   const texts = await Promise.all([...own, ...others]);
-  const assets = new Map<string, Asset>();
+  const assets = new Map<string, ServedFile>();
   const whole: string[] = [];
   for (const [name, text] of texts) {
-    const plain = Buffer.from(name.endsWith('.js') ? addressLibraries(text) : text);
+    const served = name.endsWith('.js') ? addressLibraries(text) : text;
     const type = name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
-    assets.set(name, { type, plain, gzipped: await compress(plain) });
-    whole.push(name, plain.toString());
+    const headers = { 'cache-control': 'private, max-age=31536000, immutable' };
+    assets.set(name, await makeServedFile(served, type, headers));
+    whole.push(name, served);
   }
   const version = hash('sha256', whole.join('\n'), 'hex').slice(0, versionLength);
   return { version, find: (name) => assets.get(name) };
@@ -65,14 +56,4 @@ function addressLibraries(text: string): string {
       return module === undefined ? whole : `${from}${quote}./${module.servedAs}${quote}`;
     })
     .replace(/^\/\/# sourceMappingURL=.*$/m, '');
-}
-
-/** Returns the response for a file, compressed if the browser accepts gzip. */
-export function sendAsset({ type, plain, gzipped }: Asset, acceptEncoding: string): Answer {
-  const isGzipped = takesGzip(acceptEncoding);
-  const body = isGzipped ? gzipped : plain;
-  const headers = ['cache-control', 'private, max-age=31536000, immutable', 'vary', 'Accept-Encoding'];
-  const encoding = isGzipped ? ['content-encoding', 'gzip'] : [];
-  const bodyHeaders = ['content-type', type, 'content-length', String(body.length), ...encoding];
-  return { status: 200, headers, bodyHeaders, body, etag: null };
 }

@@ -1,26 +1,12 @@
 import { AppError } from '../../errors.ts';
 import { makeEmptyAnswer, makeTaggedAnswer, securityHeaders } from '../../http/response/answer.ts';
+import { chooseForm, openOnce, pagePolicy } from '../../http/response/served-file.ts';
 import { createPageRoute, type Route } from '../../http/route.ts';
-import { type ConsoleAssets, readConsoleAssets, sendAsset } from './assets.ts';
+import { readConsoleAssets } from './assets.ts';
 import { consolePath } from './site.ts';
 
-/**
- * A page may load only the console's own files and call only its own origin. Inline scripts, other origins and frames
- * are forbidden.
- */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 const pageHeaders = [
-  ...securityHeaders(policy),
+  ...securityHeaders(pagePolicy(false)),
   ...['referrer-policy', 'no-referrer'],
   ...['cross-origin-opener-policy', 'same-origin'],
   ...['cross-origin-resource-policy', 'same-origin'],
@@ -33,15 +19,7 @@ const htmlType = 'text/html; charset=utf-8';
  * without a session.
  */
 export function createConsolePageRoutes(): Route[] {
-  let opened: Promise<ConsoleAssets> | null = null;
-
-  function open(): Promise<ConsoleAssets> {
-    opened ??= readConsoleAssets().catch((error: unknown) => {
-      opened = null;
-      throw error;
-    });
-    return opened;
-  }
+  const open = openOnce(readConsoleAssets);
   const page = (path: string, answer: Parameters<typeof createPageRoute>[3]) =>
     createPageRoute(path, 'visitor', pageHeaders, answer);
 
@@ -53,7 +31,7 @@ export function createConsolePageRoutes(): Route[] {
       const assets = await open();
       const asset = params['version'] === assets.version ? assets.find(params['file'] ?? '') : undefined;
       if (asset === undefined) throw new AppError('not_found', 'no such file');
-      return sendAsset(asset, headers['accept-encoding'] ?? '');
+      return chooseForm(asset, headers['accept-encoding']);
     }),
   ];
 }
