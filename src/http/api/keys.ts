@@ -9,7 +9,7 @@ import {
 } from '../../accounts/schemas.ts';
 import { secondMs } from '../../clock.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { cursorField, limitField, limitMax, openTextPage } from './paging.ts';
+import { cursorField, limitField, limitMax, openPage } from './paging.ts';
 
 /** The calling key in examples. */
 export const callingKey = {
@@ -58,7 +58,7 @@ const listKeys = defineOperation({
   },
 
   async handle({ query, caller: { accountId } }, services) {
-    const page = openTextPage({ path: '/keys', of: accountId }, query, services);
+    const page = openPage<string>({ path: '/keys', of: accountId }, query, services);
     const { items, next } = await services.accountKeys.list(accountId, page.limit, page.start);
     return { status: 200, body: items, headers: page.linkTo(next) };
   },

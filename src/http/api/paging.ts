@@ -65,31 +65,15 @@ interface PageServices {
 }
 
 /** Reads the page that a query asks for. Throws `invalid_parameter` for a cursor of another list. */
-export function openPage(list: PagedList, query: PageQuery, services: PageServices): OpenedPage<bigint> {
-  const { read, write } = services.cursors;
-  return open(list, query, services.baseUrl, { read, write });
-}
-
-/** Like `openPage`, for lists whose positions are texts. */
-export function openTextPage(list: PagedList, query: PageQuery, services: PageServices): OpenedPage<string> {
-  const { readText, writeText } = services.cursors;
-  return open(list, query, services.baseUrl, { read: readText, write: writeText });
-}
-
-interface PositionCursors<Position> {
-  read(text: string, list: string): Position | null;
-  write(list: string, position: Position): string;
-}
-
-function open<Position>(
+export function openPage<Position extends bigint | string = bigint>(
   { path, of, filters = {} }: PagedList,
   { limit = defaultLimit, cursor }: PageQuery,
-  baseUrl: string,
-  cursors: PositionCursors<Position>,
+  { cursors, baseUrl }: PageServices,
 ): OpenedPage<Position> {
   const kept = writeQuery(filters);
   const list = joinQuery(path, writeQuery({ of }) + kept);
-  const start = cursor === undefined ? null : cursors.read(cursor, list);
+  // A list always writes its cursors with positions of one type.
+  const start = cursor === undefined ? null : (cursors.read(cursor, list) as Position | null);
   if (cursor !== undefined && start === null) throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
   return {
     limit,

@@ -4,18 +4,14 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 export interface Cursors {
   /**
    * Returns the cursor of the page that begins at `position`. `list` identifies the list: its path with all filters in
-   * a fixed order.
+   * a fixed order. A text has 1 to 40 ASCII characters.
    */
-  write(list: string, position: bigint): string;
+  write(list: string, position: bigint | string): string;
   /**
    * Returns the position in a cursor. Returns null if the cursor was not written for `list` with the secret of this
    * store.
    */
-  read(text: string, list: string): bigint | null;
-  /** Like `write`, for lists whose positions are strings of 1 to 40 ASCII characters. */
-  writeText(list: string, position: string): string;
-  /** Like `read`, for cursors from `writeText`. */
-  readText(text: string, list: string): string | null;
+  read(text: string, list: string): bigint | string | null;
 }
 
 const positionBytes = 8;
@@ -44,29 +40,29 @@ export function createCursors(secret: Uint8Array): Cursors {
     return hmac.digest().subarray(0, sealBytes);
   }
 
-  function write(kind: number, position: Buffer, list: string): string {
-    const content = Buffer.concat([Buffer.of(kind), position]);
-    return Buffer.concat([content, seal(content, list)]).toString('base64url');
-  }
-
-  function read(text: string, kind: number, list: string): Buffer | null {
-    const bytes = Buffer.from(text, 'base64url');
-    if (bytes.length <= 1 + sealBytes || bytes.toString('base64url') !== text) return null;
-    const content = bytes.subarray(0, -sealBytes);
-    if (!timingSafeEqual(bytes.subarray(-sealBytes), seal(content, list))) return null;
-    return content[0] === kind ? content.subarray(1) : null;
-  }
-
-  const kindOf = (list: string) => firstBytes.get(list) ?? otherLists;
-
   return {
     write(list, position) {
-      const bytes = Buffer.alloc(positionBytes);
-      bytes.writeBigInt64BE(position);
-      return write(kindOf(list), bytes, list);
+      const content = Buffer.concat(
+        typeof position === 'string'
+          ? [Buffer.of(textLists), Buffer.from(position, 'latin1')]
+          : [Buffer.of(firstBytes.get(list) ?? otherLists), writeInt64(position)],
+      );
+      return Buffer.concat([content, seal(content, list)]).toString('base64url');
     },
-    read: (text, list) => read(text, kindOf(list), list)?.readBigInt64BE() ?? null,
-    writeText: (list, position) => write(textLists, Buffer.from(position, 'latin1'), list),
-    readText: (text, list) => read(text, textLists, list)?.toString('latin1') ?? null,
+    read(text, list) {
+      const bytes = Buffer.from(text, 'base64url');
+      if (bytes.length <= 1 + sealBytes || bytes.toString('base64url') !== text) return null;
+      const content = bytes.subarray(0, -sealBytes);
+      if (!timingSafeEqual(bytes.subarray(-sealBytes), seal(content, list))) return null;
+      const position = content.subarray(1);
+      if (content[0] === textLists) return position.toString('latin1');
+      return content[0] === (firstBytes.get(list) ?? otherLists) ? position.readBigInt64BE() : null;
+    },
   };
+}
+
+function writeInt64(position: bigint): Buffer {
+  const bytes = Buffer.alloc(positionBytes);
+  bytes.writeBigInt64BE(position);
+  return bytes;
 }
