@@ -3,6 +3,7 @@ import { randomText } from '../accounts/api-key.ts';
 import { consoleActor } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { type Clock, hourMs, minuteMs } from '../clock.ts';
+import type { SignedIn } from '../http/route.ts';
 import { int64Max } from '../int64.ts';
 import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 
@@ -13,16 +14,6 @@ export const sessionMs = 12 * hourMs;
 /** A token of 256 random bits cannot be guessed. */
 const tokenBytes = 32;
 const tokenText = /^[\w-]{43}$/;
-
-/** The session of an operator who is signed in. */
-export interface Session {
-  /** The name of the session in the audit log. */
-  readonly id: string;
-  /** The system user who created the link. */
-  readonly madeBy: string;
-  /** Unix milliseconds. */
-  readonly expiresAtMs: number;
-}
 
 /** The secret of a link or a session, and its expiry. The store keeps only the hash of the secret. */
 export interface Token {
@@ -41,9 +32,9 @@ export interface Sessions {
    */
   makeLink(madeBy: string): Promise<Token>;
   /** Exchanges the token of a link for a session. Returns null if the token is used, expired or unknown. */
-  signIn(linkToken: string): Promise<(Token & { readonly session: Session }) | null>;
+  signIn(linkToken: string): Promise<Token | null>;
   /** Returns the session of a token, or null if the token is expired or unknown. */
-  find(token: string): Promise<Session | null>;
+  find(token: string): Promise<SignedIn | null>;
   /** Ends the session of a token immediately. Does nothing if the session does not exist. */
   signOut(token: string): Promise<void>;
   /** Ends all sessions and links immediately. Returns the number of ended sessions. */
@@ -112,16 +103,14 @@ export function createSessions(database: Database, clock: Clock): Sessions {
       const hashes = { linkHash: hashToken(linkToken), tokenHash: hashToken(token) };
       const madeBy = await database.transact(openSession, { ...hashes, id, nowMs });
       if (madeBy === null) return null;
-      const expiresAtMs = nowMs + sessionMs;
-      return { token, expiresAtMs, session: { id, madeBy, expiresAtMs } };
+      return { token, expiresAtMs: nowMs + sessionMs };
     },
 
     async find(token) {
       if (!tokenText.test(token)) return null;
       const wanted = { tokenHash: hashToken(token), nowMs: BigInt(clock()) };
       const [row] = await database.read(selectSession, wanted);
-      if (row === undefined) return null;
-      return { id: row.id, madeBy: row.made_by, expiresAtMs: Number(row.expires_at_ms) };
+      return row === undefined ? null : { id: row.id, madeBy: row.made_by };
     },
 
     async signOut(token) {
@@ -177,7 +166,7 @@ const insertSession = statement<{
 const selectSession = statement<{ tokenHash: Uint8Array; nowMs: bigint }>()((query, p) =>
   query
     .selectFrom('console_sessions')
-    .select(['id', 'made_by', 'expires_at_ms'])
+    .select(['id', 'made_by'])
     .where('token_hash', '=', p.tokenHash)
     .where('expires_at_ms', '>', p.nowMs),
 );
