@@ -8,8 +8,8 @@ export const keptMs = 30 * dayMs;
 const deletedEventsMax = 1_000;
 
 /**
- * Selects the position up to which events may be deleted. All events up to `last` are older than `keptMs`. `last` is
- * null if there are no such events. The statement reads at most `count` events and starts after the deleted events.
+ * Selects the positions of the events that may be deleted, from `first` to `last`. All of them are older than `keptMs`.
+ * Both are null if there are no such events. The statement reads at most `count` events and starts after the deleted events.
  */
 const selectExpired = statement<{ keptMs: bigint; count: bigint }>()((query, p, { nowMs }) =>
   query
@@ -22,7 +22,7 @@ const selectExpired = statement<{ keptMs: bigint; count: bigint }>()((query, p, 
         .limit(p.count),
     )
     .selectFrom('oldest')
-    .select(({ fn }) => fn.max('id').as('last'))
+    .select(({ fn }) => [fn.min('id').as('first'), fn.max('id').as('last')])
     .where(
       sql<boolean>`id < coalesce((select min(id) from oldest where is_young), (select max(id) + 1 from oldest))`,
     ),
@@ -33,17 +33,18 @@ const moveHorizon = statement<{ last: bigint }>()((query, p) =>
   query.updateTable('event_horizon').set({ deleted_to: p.last }).where('deleted_to', '<', p.last),
 );
 
-const deleteEvents = statement<{ last: bigint }>()((query, p) =>
-  query.deleteFrom('events').where('id', '<=', p.last),
+/** PostgreSQL takes the index for a range with two ends, also in a plan for any positions (a generic plan). */
+const deleteEvents = statement<{ first: bigint; last: bigint }>()((query, p) =>
+  query.deleteFrom('events').where('id', '>=', p.first).where('id', '<=', p.last),
 );
 
-/** Deletes the events up to `last`. */
+/** Deletes the events from `first` to `last`. There are none before `first`. */
 export const deleteExpired = defineTransaction(
   'deleteExpired',
-  function* ({ last }: { readonly last: bigint }): Steps<void> {
+  function* ({ first, last }: { readonly first: bigint; readonly last: bigint }): Steps<void> {
     // The row of the horizon makes instances that delete at the same time wait for each other.
     yield* step(moveHorizon, { last });
-    yield* step(deleteEvents, { last });
+    yield* step(deleteEvents, { first, last });
   },
   'row locks',
 );
@@ -52,7 +53,8 @@ export const deleteExpired = defineTransaction(
 export async function expireEvents(database: Database, count = deletedEventsMax): Promise<void> {
   for (;;) {
     const [expired] = await database.read(selectExpired, { keptMs: BigInt(keptMs), count: BigInt(count) });
-    if (typeof expired?.last !== 'bigint') return;
-    await database.transact(deleteExpired, { last: expired.last });
+    const { first, last } = expired ?? {};
+    if (typeof first !== 'bigint' || typeof last !== 'bigint') return;
+    await database.transact(deleteExpired, { first, last });
   }
 }

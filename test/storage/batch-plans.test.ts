@@ -1,16 +1,31 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { expireEvents } from '../../src/events/expire-events.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { foldInventory } from '../../src/inventory/fold-inventory.ts';
 import { createBatches } from '../../src/storage/batches.ts';
-import { findPostgres } from '../support/engines.ts';
+import { findPostgres, type Store } from '../support/engines.ts';
 import { until } from '../support/processes.ts';
 
 const postgres = await findPostgres();
 const waiting = 40_000;
 const batch = 4_000;
 const statisticsMsMax = 20_000;
+
+/** Returns how many rows of a table were read by scans of the whole table, once `deleted` rows were deleted. */
+async function readScanned(store: Store, table: string, deleted: number): Promise<number> {
+  const readStatistics = async () => {
+    const [row] = await store.execute(`select seq_tup_read::int as scanned, n_tup_del::int as deleted
+      from pg_stat_user_tables where relname = '${table}'`);
+    return row as { scanned: number; deleted: number };
+  };
+  const isWritten = ({ deleted: found }: { deleted: number }) => found >= deleted;
+  return (await until(readStatistics, isWritten, statisticsMsMax)).scanned;
+}
+
+const openWith = (store: Store, mode: string) =>
+  store.open(`${store.url}?options=-cplan_cache_mode%3D${mode}`);
 
 const tables = {
   event_outbox: {
@@ -28,7 +43,7 @@ describe('rows are taken in batches on PostgreSQL', { skip: postgres.skip }, () 
     for (const mode of ['auto', 'force_generic_plan'])
       test(`from ${table} by its index, though it was empty for a long time (plan_cache_mode ${mode})`, async (t) => {
         const store = await postgres.createStore(t);
-        const database = await store.open(`${store.url}?options=-cplan_cache_mode%3D${mode}`);
+        const database = await openWith(store, mode);
         await store.execute(`analyze ${table}`);
         // PostgreSQL may keep a plan from the sixth call on.
         for (let round = 0; round < 7; round += 1) {
@@ -39,15 +54,23 @@ describe('rows are taken in batches on PostgreSQL', { skip: postgres.skip }, () 
         await take(database, createBatches(batch));
         // A connection writes its statistics at its end.
         await database.close();
-        const readStatistics = async () => {
-          const [row] = await store.execute(`select seq_tup_read::int as scanned, n_tup_del::int as deleted
-            from pg_stat_user_tables where relname = '${table}'`);
-          return row as { scanned: number; deleted: number };
-        };
-        const { scanned } = await until(readStatistics, ({ deleted }) => deleted >= waiting, statisticsMsMax);
+        const scanned = await readScanned(store, table, waiting);
         assert.ok(scanned < waiting / 2, `${scanned} rows were read by scans of the table`);
         assert.equal((await store.execute(`select from ${table}`)).length, 0);
       });
+
+  test('events are deleted by their index, though the plan is for any positions', async (t) => {
+    const store = await postgres.createStore(t);
+    const database = await openWith(store, 'force_generic_plan');
+    await store.execute(`insert into events (at_ms, type, data)
+      select 0, 'pet.added', '{}' from generate_series(1, ${waiting})`);
+    await store.execute('analyze events');
+    await expireEvents(database);
+    await database.close();
+    const scanned = await readScanned(store, 'events', waiting);
+    assert.ok(scanned < waiting / 2, `${scanned} rows were read by scans of the table`);
+    assert.equal((await store.execute('select from events')).length, 0);
+  });
 });
 
 test('a slow or a failed batch halves the next one, also in the next run; a quick one doubles it up to the maximum', async () => {
