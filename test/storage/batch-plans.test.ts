@@ -59,12 +59,12 @@ describe('rows are taken in batches on PostgreSQL', { skip: postgres.skip }, () 
         assert.equal((await store.execute(`select from ${table}`)).length, 0);
       });
 
-  test('events are deleted by their index, though the plan is for any positions', async (t) => {
+  test('events are deleted by their index, though the plan is for any positions and has no statistics', async (t) => {
     const store = await postgres.createStore(t);
     const database = await openWith(store, 'force_generic_plan');
+    await store.execute('alter table events set (autovacuum_enabled = off)');
     await store.execute(`insert into events (at_ms, type, data)
       select 0, 'pet.added', '{}' from generate_series(1, ${waiting})`);
-    await store.execute('analyze events');
     await expireEvents(database);
     await database.close();
     const scanned = await readScanned(store, 'events', waiting);
