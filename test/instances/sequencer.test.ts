@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Client } from 'pg';
+import { findPostgres } from '../support/engines.ts';
+import { untilWaiting } from '../support/event-waits.ts';
+import { add, amplePlan, ask, elementAt, readJson, startInstances } from '../support/instances.ts';
+import { until } from '../support/processes.ts';
+
+const postgres = await findPostgres();
+const { skip } = postgres;
+
+/** Selects the server process that waits at the gate. */
+const atGate = `select pid from pg_locks join pg_database on pg_database.oid = database
+  where datname = current_database() and locktype = 'advisory' and objid = 1 and not granted`;
+/** Time in ms after which the added event is surely being moved into the feed, on a busy machine. */
+const movingMsMax = 10_000;
+
+test('if the instance that assigns positions is killed, a client that waits at another gets the next event within its wait', {
+  skip,
+}, async (t) => {
+  const { services, store, createKey } = await startInstances(t, { postgres, redisUrl: '', count: 2 });
+  const { key } = await createKey(...amplePlan, '--scopes', 'all');
+  const [dying, other] = [elementAt(services, 0), elementAt(services, 1)];
+  // No position can be assigned while this connection holds the lock.
+  const gate = new Client({ connectionString: store.url });
+  gate.on('error', () => undefined);
+  await gate.connect();
+  await gate.query(`create function pass_gate() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock(1); return new; end $$`);
+  await gate.query('create trigger gate before insert on events for each row execute function pass_gate()');
+  await gate.query('select pg_advisory_lock(1)');
+
+  const waiting = readJson<{ type: string; data: { id: number } }[]>(ask(other, key, '/events?wait=20'));
+  await untilWaiting({ app: other }, 1);
+  // The other instance is stopped, so that it cannot assign the position first.
+  other.child.kill('SIGSTOP');
+  const { id } = await readJson<{ id: number }>(add(dying, key, 'Rex'));
+  const [sequencer] = await until(
+    () => store.execute(atGate),
+    ({ length }) => length === 1,
+    movingMsMax,
+  );
+  await dying.end('SIGKILL');
+  // The server ends the connection of the dead instance, and its transaction with it.
+  await store.execute(`select pg_terminate_backend(${(sequencer as { pid: number }).pid}, 5000)`);
+  assert.deepEqual(await store.execute('select id from events'), []);
+  // The end of the connection opens the gate.
+  await gate.end();
+  other.child.kill('SIGCONT');
+  assert.deepEqual(
+    (await waiting).map(({ type, data }) => [type, data.id]),
+    [['pet.added', id]],
+  );
+});
