@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { eventually, findFreePort, startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
+import { eventually, type RedisServer, startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const skip = await whyNoRedisServer();
@@ -24,15 +26,43 @@ async function open(t: TestContext, redisUrl: string) {
   return { service, send };
 }
 
-test('a start while Redis is away logs one line with the cause, and its return another', {
+/** Closes the connections to a port until two probes have failed. */
+async function failProbes({ port }: RedisServer): Promise<void> {
+  const { promise: isOver, resolve } = Promise.withResolvers<void>();
+  let probes = 0;
+  const server = createServer((socket) => {
+    socket.destroy();
+    probes += 1;
+    // The instance has noted the failure of one probe before it begins the next.
+    if (probes === 3) resolve();
+  });
+  server.listen(port, '127.0.0.1');
+  await isOver;
+  server.close();
+  await once(server, 'close');
+}
+
+test('a start while Redis is away logs one line with the cause, and the arrival of Redis another', {
   skip,
 }, async (t) => {
-  const port = await findFreePort();
-  const { service, send } = await open(t, `redis://127.0.0.1:${port}`);
+  const redis = await startRedisServer(t);
+  await redis.kill();
+  const { service, send } = await open(t, redis.url);
   await send();
   const [line, ...others] = listLines(service);
   assert.deepEqual([line.level, line.mode, others], [40, 'alone', []]);
   assert.match(line.reason, /ECONNREFUSED/);
+  await failProbes(redis);
+  assert.equal(listLines(service).length, 1);
+  await redis.start();
+  await eventually(async () => (await readNotes(service)).length === 0);
+  assert.deepEqual(
+    listLines(service).map(({ level, mode }) => [level, mode]),
+    [
+      [40, 'alone'],
+      [30, 'shared'],
+    ],
+  );
 });
 
 test('the loss of Redis logs one line with the cause that /readyz has, and its return another', {
@@ -41,10 +71,6 @@ test('the loss of Redis logs one line with the cause that /readyz has, and its r
   const redis = await startRedisServer(t);
   const { service, send } = await open(t, redis.url);
   await send();
-  assert.deepEqual(
-    listLines(service).map(({ mode }) => mode),
-    ['shared'],
-  );
   await redis.kill();
   await send();
   await eventually(async () => listLines(service).length > 1);
@@ -53,10 +79,16 @@ test('the loss of Redis logs one line with the cause that /readyz has, and its r
   assert.match(line.reason, /ECONNREFUSED/);
   const [note = ''] = await readNotes(service);
   assert.ok(note.endsWith(line.reason), note);
+  await failProbes(redis);
+  assert.equal(listLines(service).length, 2);
   await redis.start();
   await eventually(async () => (await readNotes(service)).length === 0);
   assert.deepEqual(
-    listLines(service).map(({ mode }) => mode),
-    ['shared', 'alone', 'shared'],
+    listLines(service).map(({ level, mode }) => [level, mode]),
+    [
+      [30, 'shared'],
+      [40, 'alone'],
+      [30, 'shared'],
+    ],
   );
 });
