@@ -10,8 +10,8 @@ import { countActiveKeys, insertApiKey, selectKey, updateKeyRevoked, updateKeyRo
 import {
   type DescribedKey,
   describeKey,
-  endedKey,
   isRotated,
+  keyError,
   readScopes,
   readState,
   toTime,
@@ -278,9 +278,9 @@ function* findKeyToChange(id: string, callingKeyId: string | null, nowMs: number
  */
 function* findCallingKey(id: string, nowMs: number) {
   const [row] = yield* step(selectKey, { id });
-  if (row === undefined) throw endedKey('revoked');
+  if (row === undefined) throw keyError('api_key_revoked');
   const state = readState(row, nowMs);
-  if (state === 'expired' || state === 'revoked') throw endedKey(state);
+  if (state === 'expired' || state === 'revoked') throw keyError(`api_key_${state}`);
   if (row.suspended_at_ms !== null) throw accountSuspended();
   return { account: toAccount(row), scopes: readScopes(row.scopes), expiresAtMs: toMs(row.expires_at_ms) };
 }

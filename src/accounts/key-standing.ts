@@ -2,7 +2,7 @@ import type { AppError } from '../errors.ts';
 import type { Database } from '../storage/database.ts';
 import { accountSuspended } from './account.ts';
 import { selectKeyEnds, selectStanding } from './key-rows.ts';
-import { endedKey, readState, toTime } from './key-state.ts';
+import { keyError, readState, toTime } from './key-state.ts';
 
 /** The state of a key and its account, without the rate limits. */
 export interface Standing {
@@ -20,7 +20,7 @@ export type ReadStanding = (keyId: string) => Promise<Standing>;
 export function createReadStanding(database: Database): ReadStanding {
   return async (keyId) => {
     const [row] = await database.read(selectStanding, { keyId });
-    if (row === undefined) throw endedKey('revoked');
+    if (row === undefined) throw keyError('api_key_revoked');
     const endsAtMs = row.expires_at_ms === null ? null : Number(row.expires_at_ms);
     return { keyName: row.name, keyExpiresAt: toTime(endsAtMs), openHolds: row.open_holds ?? 0n };
   };
@@ -39,7 +39,7 @@ export async function findEndedKeys(
   const ended = new Map<string, AppError>();
   for (const row of rows) {
     const state = readState(row, nowMs);
-    if (state === 'expired' || state === 'revoked') ended.set(row.id, endedKey(state));
+    if (state === 'expired' || state === 'revoked') ended.set(row.id, keyError(`api_key_${state}`));
     else if (row.suspended_at_ms !== null) ended.set(row.id, accountSuspended());
   }
   return ended;

@@ -58,9 +58,15 @@ export function toTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** Returns the 401 error for requests of an expired or revoked key. */
-export function endedKey(state: 'expired' | 'revoked'): AppError {
-  return state === 'expired'
-    ? new AppError('api_key_expired', 'Authorization: this API key has expired')
-    : new AppError('api_key_revoked', 'Authorization: this API key has been revoked');
+/** The message of each 401 error. */
+export const keyMessages = {
+  api_key_missing: 'Authorization: missing API key; send "Authorization: Bearer <API_KEY>"',
+  api_key_invalid: 'Authorization: invalid API key',
+  api_key_expired: 'Authorization: this API key has expired',
+  api_key_revoked: 'Authorization: this API key has been revoked',
+} as const;
+
+/** Returns the 401 error for requests without a valid key. */
+export function keyError(code: keyof typeof keyMessages): AppError {
+  return new AppError(code, keyMessages[code]);
 }

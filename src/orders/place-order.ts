@@ -170,10 +170,12 @@ function* requireRoom(accountId: bigint, openHoldsMax: bigint): Steps<void> {
   );
 }
 
-function petUnavailable(): AppError {
+/** Returns the error for an animal that is not available. */
+export function petUnavailable(): AppError {
   return new AppError('pet_unavailable', 'petId: this animal is not available');
 }
 
-function petNotFound(): AppError {
+/** Returns the error for an animal that does not exist. */
+export function petNotFound(): AppError {
   return new AppError('not_found', 'petId: there is no animal with this identifier');
 }

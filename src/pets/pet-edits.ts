@@ -112,7 +112,8 @@ function* lockFreed(id: bigint) {
   return freed;
 }
 
-const messages: Readonly<Record<Refusal, string>> = {
+/** The message of each refusal. */
+export const editMessages: Readonly<Record<Refusal, string>> = {
   not_found: 'petId: there is no animal with this identifier',
   precondition_failed: 'If-Match: the animal has changed; get it again',
   pet_in_order:
@@ -121,7 +122,7 @@ const messages: Readonly<Record<Refusal, string>> = {
 
 /** Returns the animal of an edit. Throws the error of a refused one. */
 export function requireEdited(result: EditResult): Pet {
-  if ('refusal' in result) throw new AppError(result.refusal, messages[result.refusal]);
+  if ('refusal' in result) throw new AppError(result.refusal, editMessages[result.refusal]);
   return result.pet;
 }
 

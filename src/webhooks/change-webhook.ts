@@ -264,7 +264,12 @@ function* findPosition(row: WebhookRow, { after, status }: WebhookChange): Steps
   const judgement = judgePosition(position, ends);
   if (judgement === 'kept') return position;
   if (judgement === 'unknown') throw new AppError('invalid_body', unknownEvent().message);
-  throw new AppError(
+  throw positionLost();
+}
+
+/** Returns the error for a webhook whose next events are deleted. */
+export function positionLost(): AppError {
+  return new AppError(
     'position_lost',
     'after: the events after the position of this webhook are no longer kept; set "after" to the id of a later event, or to "now"',
   );

@@ -3,7 +3,7 @@ import { type Caller, coversScope } from '../../accounts/account.ts';
 import { EventSchema, type EventType, eventIdPattern } from '../../events/event.ts';
 import type { EventReader } from '../../events/event-reader.ts';
 import { waitSecondsMax } from '../../events/feed.ts';
-import { unknownEvent } from '../../events/feed-page.ts';
+import { expiredEvents, unknownEvent } from '../../events/feed-page.ts';
 import { writeEvents } from '../../events/write-events.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { dogs } from './categories.ts';
@@ -92,8 +92,7 @@ const listEvents = defineOperation({
     },
   },
   failures: {
-    events_expired:
-      'after: the events after this one are no longer kept; read the store again and continue from after=now',
+    events_expired: expiredEvents().message,
   },
 
   async handle({ query: { after, limit = defaultLimit, wait }, caller, onGone, noteHeld }, services) {

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { keyNotFound } from '../../accounts/key-changes.ts';
 import { defaultOverlapMs } from '../../accounts/keyring.ts';
 import {
   IssuedKeySchema,
@@ -33,8 +34,6 @@ const issuedKey = { ...listedKey, lastUsedAt: null, key: 'as_live_7Qp1RmVx2cLw9t
 const KeyParams = Type.Object({
   keyId: { ...keyIdField('Identifier of the key.'), examples: [callingKey.id] },
 });
-
-const unknownKey = 'keyId: there is no key with this identifier';
 
 const listKeys = defineOperation({
   id: 'listKeys',
@@ -120,7 +119,7 @@ const rotateKey = defineOperation({
     },
   },
   failures: {
-    not_found: unknownKey,
+    not_found: keyNotFound().message,
     key_rotated:
       'keyId: this key is already rotated, and the key that replaced it was used; rotate that key instead',
   },
@@ -141,7 +140,7 @@ const deleteKey = defineOperation({
     'Ends a key of the account for good; the calling key may delete itself. It takes effect within 2 s, 5 s across instances. A deleted key is no longer listed.',
   params: KeyParams,
   answers: { 204: { description: 'The key is deleted.' } },
-  failures: { not_found: unknownKey },
+  failures: { not_found: keyNotFound().message },
 
   async handle({ params: { keyId = '' }, caller }, { accountKeys }) {
     await accountKeys.remove(caller, keyId);

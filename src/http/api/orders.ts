@@ -12,6 +12,7 @@ import {
   writeOrders,
 } from '../../orders/order.ts';
 import type { OrderReader } from '../../orders/orders.ts';
+import { petNotFound, petUnavailable } from '../../orders/place-order.ts';
 import { int64Field, nameField } from '../../schema.ts';
 import { defineOperation, type Example, type Operation } from '../operation.ts';
 import { cursorField, limitField, limitMax, openPage } from './paging.ts';
@@ -113,8 +114,8 @@ const placeOrder = defineOperation({
     },
   },
   failures: {
-    not_found: 'petId: there is no animal with this identifier',
-    pet_unavailable: 'petId: this animal is not available',
+    not_found: petNotFound().message,
+    pet_unavailable: petUnavailable().message,
     limit_reached: 'this account may open another hold only while it has fewer than 25',
   },
 

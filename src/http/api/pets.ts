@@ -10,6 +10,7 @@ import {
   PetStatusSchema,
   writePet,
 } from '../../pets/pet.ts';
+import { editMessages } from '../../pets/pet-edits.ts';
 import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
@@ -26,12 +27,6 @@ const leastRex = Object.fromEntries(
 );
 
 const petId = defineIdParameter('petId', 'animal', { example: rex.id });
-
-const editRefusals = {
-  precondition_failed: 'If-Match: the animal has changed; get it again',
-  pet_in_order:
-    'an order owns this animal: only the order can change its status, and the animal cannot be deleted',
-};
 
 const idsMax = 100;
 
@@ -190,7 +185,7 @@ const updatePet = defineOperation({
       examples: { changed: { summary: 'The changed animal', value: { ...rex, status: 'sold' } } },
     },
   },
-  failures: { not_found: petId.unknown, ...editRefusals },
+  failures: editMessages,
 
   async handle({ params, body, headers }, { catalogue }) {
     const change = (tags: IfMatch) => catalogue.change(petId.read(params), body, tags);
@@ -210,7 +205,7 @@ const deletePet = defineOperation({
   params: petId.schema,
   isConditional: true,
   answers: { 204: { description: 'The animal is deleted.' } },
-  failures: { not_found: petId.unknown, ...editRefusals },
+  failures: editMessages,
 
   async handle({ params, headers }, { catalogue }) {
     await changeIfMatch(headers, (tags) => catalogue.remove(petId.read(params), tags));

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
-import { webhookNotFound } from '../../webhooks/change-webhook.ts';
+import { positionLost, webhookNotFound } from '../../webhooks/change-webhook.ts';
 import { parseTargetUrl, targetUrlRule } from '../../webhooks/rules/target-url.ts';
 import {
   NewWebhookSchema,
@@ -180,8 +180,7 @@ const updateWebhook = defineOperation({
   },
   failures: {
     not_found: webhookNotFound().message,
-    position_lost:
-      'after: the events after the position of this webhook are no longer kept; set "after" to the id of a later event, or to "now"',
+    position_lost: positionLost().message,
   },
 
   async handle({ params, body, caller }, { webhooks, eventIds, allowsHttp }) {

@@ -1,5 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import Type, { type TObject, type TSchema } from 'typebox';
+import { accountSuspended } from '../../accounts/account.ts';
+import { keyMessages } from '../../accounts/key-state.ts';
 import { type ErrorCode, errorCodes, errorStatus } from '../../errors.ts';
 import { compileObject, describeRule, describeViolations } from '../../schema.ts';
 import type { Operation } from '../operation.ts';
@@ -63,12 +65,9 @@ const statuses: Readonly<Record<number, { when: string; headers?: readonly Heade
 const commonMessages = {
   invalid_body: 'the body does not match the headers of the request',
   invalid_parameter: 'limt is not a query parameter of this operation',
-  api_key_missing: 'Authorization: missing API key; send "Authorization: Bearer <API_KEY>"',
-  api_key_invalid: 'Authorization: invalid API key',
-  api_key_expired: 'Authorization: this API key has expired',
-  api_key_revoked: 'Authorization: this API key has been revoked',
+  ...keyMessages,
   scope_missing: 'this API key lacks the scope pets:write',
-  account_suspended: 'this account is suspended; ask the operator of the store',
+  account_suspended: accountSuspended().message,
   method_not_allowed: 'PUT is not allowed here; allowed: GET, HEAD, POST',
   request_timeout: 'the request did not arrive in time',
   payload_too_large: 'the body is larger than 65536 bytes',

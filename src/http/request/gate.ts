@@ -1,6 +1,6 @@
 import { accountSuspended, type Caller } from '../../accounts/account.ts';
 import type { KeyLookup, LookedUp } from '../../accounts/key-lookup.ts';
-import type { KeyRefusal } from '../../accounts/key-state.ts';
+import { type KeyRefusal, keyError } from '../../accounts/key-state.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { Limiter } from '../../limits/limiter.ts';
 import type { Decision, LimitHeaders, Usage } from '../../limits/rules/decision.ts';
@@ -121,18 +121,6 @@ function admit(
 ): Admission {
   const limited = code === null ? refusal : limitError(code, retryAfterSeconds);
   return { caller, limit: headers, usage, refusal: limited };
-}
-
-const messages: Record<Refusal, string> = {
-  api_key_missing: 'Authorization: missing API key; send "Authorization: Bearer <API_KEY>"',
-  api_key_invalid: 'Authorization: invalid API key',
-  api_key_expired: 'Authorization: this API key has expired',
-  api_key_revoked: 'Authorization: this API key has been revoked',
-};
-
-/** Returns the 401 error of a refusal. */
-function keyError(refusal: Refusal): AppError {
-  return new AppError(refusal, messages[refusal]);
 }
 
 /** Returns the 429 error of a rate limit or a ban. */
