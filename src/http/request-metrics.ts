@@ -35,17 +35,11 @@ export function countRequests(registry: Registry): RequestObserver {
     return series;
   }
 
-  expose(registry, { name: 'requests_total', type: 'counter', help: 'Requests that were answered.' }, () =>
+  expose(registry, 'counter', 'requests_total', 'Requests that were answered.', () =>
     listAnswers(all).map(([labels, durations]) => ({ labels, value: durations.count() })),
   );
-  exposeDurations(
-    registry,
-    {
-      name: 'request_duration_seconds',
-      help: 'Time from the arrival of the request head until the response is sent.',
-    },
-    () => listAnswers(all),
-  );
+  const help = 'Time from the arrival of the request head until the response is sent.';
+  exposeDurations(registry, 'request_duration_seconds', help, () => listAnswers(all));
 
   return {
     note: ({ match, request }, status, ms) => noteAnswer(findSeries(match.route, request.method), status, ms),

@@ -3,7 +3,7 @@ import { secondMs } from '../clock.ts';
 import type { Tail } from '../events/tail.ts';
 import type { WebhookLag } from '../webhooks/operator-webhooks.ts';
 import { attemptFailures } from '../webhooks/webhook.ts';
-import { expose, exposeGauge } from './metrics.ts';
+import { exposeBy, exposeGauge } from './metrics.ts';
 
 export function exposeWaits(registry: Registry, tail: Pick<Tail, 'count'>): void {
   exposeGauge(registry, 'event_waits', 'Number of requests that wait for an event.', tail.count);
@@ -39,26 +39,20 @@ export function exposeWebhooks(registry: Registry, isSending: () => boolean): We
   let shown: WebhookLag | null = null;
   let unreadable = 0;
 
-  expose(
-    registry,
-    { name: 'webhook_attempts_total', type: 'counter', help: 'Attempts to send to a webhook.' },
-    () => [...attempts].map(([result, value]) => ({ labels: { result }, value })),
-  );
+  const attemptsHelp = 'Attempts to send to a webhook.';
+  exposeBy(registry, 'counter', 'webhook_attempts_total', attemptsHelp, 'result', () => attempts);
   const senderHelp = '1 while this instance sends to webhooks, else 0.';
   exposeGauge(registry, 'webhook_sender', senderHelp, isSending);
   const lagHelp = 'Age of the next event to send to a webhook, for the webhooks that lag most.';
-  expose(registry, { name: 'webhook_lag_seconds', type: 'gauge', help: lagHelp }, () =>
-    (isSending() ? (shown?.farthest ?? []) : []).map(({ id, behindMs }) => ({
-      labels: { webhook: id },
-      value: Math.max(0, behindMs) / secondMs,
-    })),
+  exposeBy(registry, 'gauge', 'webhook_lag_seconds', lagHelp, 'webhook', () =>
+    (isSending() ? (shown?.farthest ?? []) : []).map(({ id, behindMs }) => [
+      id,
+      Math.max(0, behindMs) / secondMs,
+    ]),
   );
   const disabledHelp = 'Disabled webhooks, by the reason.';
-  expose(registry, { name: 'webhooks_disabled', type: 'gauge', help: disabledHelp }, () =>
-    Object.entries((isSending() ? shown?.disabled : null) ?? {}).map(([because, value]) => ({
-      labels: { because },
-      value,
-    })),
+  exposeBy(registry, 'gauge', 'webhooks_disabled', disabledHelp, 'because', () =>
+    Object.entries((isSending() ? shown?.disabled : null) ?? {}),
   );
   const unreadableHelp = 'Enabled webhooks that get no events, because no key decrypts their secrets.';
   exposeGauge(registry, 'webhook_secrets_unreadable', unreadableHelp, () => unreadable);

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { beginsBan, type Usage } from '../limits/rules/decision.ts';
 import { type Limits, type PlanName, planNames, resolvePlan } from '../plans/plan.ts';
-import { expose, exposeGauge } from './metrics.ts';
+import { expose, exposeBy, exposeGauge } from './metrics.ts';
 
 interface Tally {
   readonly plan: PlanName | 'none';
@@ -23,16 +23,14 @@ export function exposeVerdicts(registry: Registry): (usage: Usage, limits: Limit
   }
   const tallies = [none, ...byLimits.values(), enterprise];
 
-  expose(
-    registry,
-    { name: 'limit_verdicts_total', type: 'counter', help: 'Requests by plan and by verdict of the limits.' },
-    () =>
-      tallies.flatMap(({ plan, verdicts }) =>
-        Object.entries(verdicts).map(([verdict, value]) => ({ labels: { plan, verdict }, value })),
-      ),
+  const help = 'Requests by plan and by verdict of the limits.';
+  expose(registry, 'counter', 'limit_verdicts_total', help, () =>
+    tallies.flatMap(({ plan, verdicts }) =>
+      Object.entries(verdicts).map(([verdict, value]) => ({ labels: { plan, verdict }, value })),
+    ),
   );
-  expose(registry, { name: 'bans_begun_total', type: 'counter', help: 'Bans of keys that began.' }, () =>
-    tallies.filter((tally) => tally !== none).map(({ plan, bans }) => ({ labels: { plan }, value: bans })),
+  exposeBy(registry, 'counter', 'bans_begun_total', 'Bans of keys that began.', 'plan', () =>
+    tallies.filter((tally) => tally !== none).map(({ plan, bans }) => [plan, bans]),
   );
 
   return (usage, limits) => {

@@ -4,7 +4,7 @@ import pretty from 'pino-pretty';
 import type { Registry } from 'prom-client';
 import type { LogLevel } from '../config.ts';
 import { bufferLines } from './log-lines.ts';
-import { expose } from './metrics.ts';
+import { exposeCounter } from './metrics.ts';
 import { redactKeys } from './safe-text.ts';
 
 /**
@@ -44,15 +44,8 @@ export function createLog(
 }
 
 export function exposeDroppedLines(registry: Registry, log: Log): void {
-  expose(
-    registry,
-    {
-      name: 'log_lines_dropped_total',
-      type: 'counter',
-      help: 'Log lines dropped because the reader stalled or a write failed.',
-    },
-    () => [{ labels: {}, value: log.countDropped() }],
-  );
+  const help = 'Log lines dropped because the reader stalled or a write failed.';
+  exposeCounter(registry, 'log_lines_dropped_total', help, log.countDropped);
 }
 
 /**

@@ -12,12 +12,7 @@ export interface Sample {
   readonly suffix?: string;
 }
 
-export interface Exposition {
-  /** The name without the prefix. */
-  readonly name: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly help: string;
-}
+type MetricType = 'counter' | 'gauge' | 'histogram';
 
 /** Gauges of prom-client whose names end like those of counters. */
 const misnamed = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
@@ -29,7 +24,7 @@ export function createRegistry(): Registry {
   for (const name of misnamed) registry.removeSingleMetric(name);
   const labels = { version: manifest.version, node: process.versions.node };
   const help = 'Always 1. The labels are the versions of the service and of Node.js.';
-  expose(registry, { name: 'build_info', type: 'gauge', help }, () => [{ labels, value: 1 }]);
+  expose(registry, 'gauge', 'build_info', help, () => [{ labels, value: 1 }]);
   return registry;
 }
 
@@ -40,19 +35,40 @@ export function exposeGauge(
   help: string,
   read: () => number | boolean | null,
 ): void {
-  expose(registry, { name, type: 'gauge', help }, () => {
+  expose(registry, 'gauge', name, help, () => {
     const value = read();
     return value === null ? [] : [{ labels: {}, value: Number(value) }];
   });
 }
 
+/** Registers a counter without labels. */
+export function exposeCounter(registry: Registry, name: string, help: string, read: () => number): void {
+  expose(registry, 'counter', name, help, () => [{ labels: {}, value: read() }]);
+}
+
+/** Registers a metric with one label. `list` returns the values of the label, each with its number. */
+export function exposeBy(
+  registry: Registry,
+  type: MetricType,
+  name: string,
+  help: string,
+  label: string,
+  list: () => Iterable<readonly [string, number]>,
+): void {
+  expose(registry, type, name, help, () =>
+    Array.from(list(), ([text, value]) => ({ labels: { [label]: text }, value })),
+  );
+}
+
 /**
- * Registers a metric. `collect` returns its samples at each scrape. The service counts with plain numbers, because
+ * Registers a metric. `name` has no prefix. `collect` returns its samples at each scrape. The service counts with plain numbers, because
  * prom-client looks up the labels at each increment, which takes a microsecond.
  */
 export function expose(
   registry: Registry,
-  { name, type, help }: Exposition,
+  type: MetricType,
+  name: string,
+  help: string,
   collect: () => Iterable<Sample>,
 ): void {
   const fullName = prefix + name;
@@ -117,10 +133,11 @@ export function createDurations(): Durations {
 /** Exposes one histogram. Each entry of `list` contributes its durations under its labels. */
 export function exposeDurations(
   registry: Registry,
-  { name, help }: Omit<Exposition, 'type'>,
+  name: string,
+  help: string,
   list: () => Iterable<readonly [labels: Sample['labels'], durations: Durations]>,
 ): void {
-  expose(registry, { name, type: 'histogram', help }, function* collect() {
+  expose(registry, 'histogram', name, help, function* collect() {
     for (const [labels, durations] of list()) yield* durations.listSamples(labels);
   });
 }

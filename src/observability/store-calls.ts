@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
 import { AppError } from '../errors.ts';
 import type { Database } from '../storage/database.ts';
-import { createDurations, expose, exposeDurations } from './metrics.ts';
+import { createDurations, exposeBy, exposeDurations } from './metrics.ts';
 
 /**
  * Called at the end of each store call. `ms` is the duration in ms, including the time in queues. The methods must not
@@ -82,22 +82,13 @@ export function createStoreMetrics(registry: Registry): StoreWatcher {
   const calls = { read: countCalls(), write: countCalls() };
   const listed = Object.entries(calls);
 
-  exposeDurations(
-    registry,
-    {
-      name: 'store_duration_seconds',
-      help: 'How long calls of the store took. A write ends when it is durable.',
-    },
-    () => listed.map(([call, { durations }]) => [{ call }, durations]),
+  const help = 'How long calls of the store took. A write ends when it is durable.';
+  exposeDurations(registry, 'store_duration_seconds', help, () =>
+    listed.map(([call, { durations }]) => [{ call }, durations]),
   );
-  expose(
-    registry,
-    {
-      name: 'store_failures_total',
-      type: 'counter',
-      help: 'Calls that failed because the store was unavailable.',
-    },
-    () => listed.map(([call, { countFailures }]) => ({ labels: { call }, value: countFailures() })),
+  const failuresHelp = 'Calls that failed because the store was unavailable.';
+  exposeBy(registry, 'counter', 'store_failures_total', failuresHelp, 'call', () =>
+    listed.map(([call, { countFailures }]) => [call, countFailures()]),
   );
   return { read: calls.read.watcher, write: calls.write.watcher };
 }

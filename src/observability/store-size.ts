@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Registry } from 'prom-client';
 import { type Database, statement } from '../storage/database.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
-import { expose, exposeGauge } from './metrics.ts';
+import { exposeBy, exposeGauge } from './metrics.ts';
 
 const selectBytes = statement<Record<never, never>>()((query, _, { storeBytes }) =>
   query.selectNoFrom(storeBytes.as('bytes')),
@@ -25,8 +25,8 @@ export function exposeStoreSize(
   const diskHelp = 'Free space on the disk of the store. Absent on PostgreSQL.';
   exposeGauge(registry, 'store_disk_free_bytes', diskHelp, () => freeBytes);
   const help = 'Connections to the store by state, and calls that wait for one.';
-  expose(registry, { name: 'store_connections', type: 'gauge', help }, () =>
-    Object.entries(database.countConnections()).map(([state, value]) => ({ labels: { state }, value })),
+  exposeBy(registry, 'gauge', 'store_connections', help, 'state', () =>
+    Object.entries(database.countConnections()),
   );
 
   return async () => {

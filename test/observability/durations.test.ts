@@ -24,7 +24,7 @@ async function showByPromClient(durationsMs: readonly number[]): Promise<string>
 async function show(durationsMs: readonly number[]): Promise<string> {
   const registry = new Registry();
   const durations = createDurations();
-  exposeDurations(registry, { name: 'things_seconds', help }, () => [[{ kind: 'a' }, durations]]);
+  exposeDurations(registry, 'things_seconds', help, () => [[{ kind: 'a' }, durations]]);
   for (const ms of durationsMs) durations.note(ms);
   return registry.metrics();
 }

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Registry } from 'prom-client';
 import { type Clock, minuteMs } from '../../clock.ts';
 import type { Log } from '../../observability/log.ts';
-import { expose } from '../../observability/metrics.ts';
+import { exposeCounter } from '../../observability/metrics.ts';
 import { connectionsMax } from './bounds.ts';
 
 /**
@@ -13,15 +13,8 @@ export function watchRefusedConnections(server: Server, registry: Registry, cloc
   let count = 0;
   let logged = { count: 0, atMs: Number.NEGATIVE_INFINITY };
 
-  expose(
-    registry,
-    {
-      name: 'connections_refused_total',
-      type: 'counter',
-      help: 'Connections closed because too many were open.',
-    },
-    () => [{ labels: {}, value: count }],
-  );
+  const help = 'Connections closed because too many were open.';
+  exposeCounter(registry, 'connections_refused_total', help, () => count);
 
   server.on('drop', () => {
     count += 1;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Registry } from 'prom-client';
-import { expose } from '../../observability/metrics.ts';
+import { exposeBy } from '../../observability/metrics.ts';
 import type { Version } from '../../pets/version.ts';
 import type { Soon } from '../../soon.ts';
 import type { Answer } from './answer.ts';
@@ -48,7 +48,8 @@ export function createResponseCache(
 ): ResponseCache {
   const entries = new LRUCache<string, Entry>({ maxSize: bytesMax, sizeCalculation: countBytes });
   const counts = { memory: 0, store: 0 };
-  exposeCounts(registry, counts);
+  const help = 'Responses of cached operations, by source: memory or store.';
+  exposeBy(registry, 'counter', 'cached_answers_total', help, 'source', () => Object.entries(counts));
 
   return {
     // If the store fails here, so does the request. Without the cache, it would only wait for the same failure again.
@@ -65,18 +66,6 @@ export function createResponseCache(
       if (madeAt !== null) entries.set(target, { answer, version: madeAt });
     },
   };
-}
-
-function exposeCounts(registry: Registry, counts: Readonly<Record<string, number>>): void {
-  expose(
-    registry,
-    {
-      name: 'cached_answers_total',
-      type: 'counter',
-      help: 'Responses of cached operations, by source: memory or store.',
-    },
-    () => Object.entries(counts).map(([source, value]) => ({ labels: { source }, value })),
-  );
 }
 
 /**
