@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { limitMax } from '../plans/plan.ts';
 import { accountArgument, parseCountUpTo, parseTime, soon } from './arguments.ts';
-import { addLeaf, type CommandContext, printing, printLines } from './command.ts';
+import { addLeaf, type CommandContext, printLines } from './command.ts';
 import { toIsoTime } from './output.ts';
 
 interface LimitOptions {
@@ -26,19 +26,17 @@ The counts of the open windows stay.`,
     .requiredOption('--per-minute <count>', 'requests per minute', count)
     .requiredOption('--per-day <count>', 'requests per day', count)
     .option('--until <time>', 'when the limits end: a date in UTC or an RFC 3339 time', parseTime)
-    .action(
-      printing(context, async ({ perMinute, perDay, until }: LimitOptions, account: string) => {
-        const untilMs = until ?? null;
-        if (untilMs !== null && untilMs <= context.clock())
-          throw new UsageError(`--until must be in the future, not ${toIsoTime(untilMs)}`);
-        await context.withStore((store) => store.accounts.setLimits(account, { perMinute, perDay }, untilMs));
-        const end = untilMs === null ? '' : ` until ${toIsoTime(untilMs)}`;
-        return printLines(
-          { account, perMinute, perDay, until: toIsoTime(untilMs) },
-          `${account} may send ${perMinute} requests a minute and ${perDay} a day${end}`,
-        );
-      }),
-    );
+    .printing(context, async ({ perMinute, perDay, until }: LimitOptions, account: string) => {
+      const untilMs = until ?? null;
+      if (untilMs !== null && untilMs <= context.clock())
+        throw new UsageError(`--until must be in the future, not ${toIsoTime(untilMs)}`);
+      await context.withStore((store) => store.accounts.setLimits(account, { perMinute, perDay }, untilMs));
+      const end = untilMs === null ? '' : ` until ${toIsoTime(untilMs)}`;
+      return printLines(
+        { account, perMinute, perDay, until: toIsoTime(untilMs) },
+        `${account} may send ${perMinute} requests a minute and ${perDay} a day${end}`,
+      );
+    });
   addLeaf(
     accounts,
     'reset-limits',
@@ -46,10 +44,8 @@ The counts of the open windows stay.`,
     ['accounts reset-limits "Acme Zoo"'],
   )
     .addArgument(accountArgument)
-    .action(
-      printing(context, async (_options, account: string) => {
-        await context.withStore((store) => store.accounts.resetLimits(account));
-        return printLines({ account, reset: true }, `the windows of ${account} start again`);
-      }),
-    );
+    .printing(context, async (_options, account: string) => {
+      await context.withStore((store) => store.accounts.resetLimits(account));
+      return printLines({ account, reset: true }, `the windows of ${account} start again`);
+    });
 }

@@ -11,7 +11,7 @@ import { readSecret } from '../storage/secret-rows.ts';
 import type { Store } from '../store.ts';
 import type { UsageHour } from '../usage/usage.ts';
 import { accountArgument } from './arguments.ts';
-import { addLeaf, type CommandContext, printing, type Terminal } from './command.ts';
+import { addLeaf, type CommandContext, type Terminal } from './command.ts';
 import { keyColumns, keyToJson } from './keys.ts';
 import { formatTime, toIsoTime, writeLine } from './output.ts';
 import { type Column, writeColumns } from './table.ts';
@@ -32,15 +32,13 @@ it shows all hours with requests in the last 7 days. Both show the newest ${over
 keys.`,
   )
     .addArgument(accountArgument)
-    .action(
-      printing(context, async (_options, account: string) => {
-        const { withStore, readConfig, clock } = context;
-        const overview = await withStore((store) =>
-          withLook(readConfig(), store, clock, (look) => readOverview({ ...store, look, clock }, account)),
-        );
-        return { json: toJson(overview), print: (terminal) => writeOverview(terminal, overview) };
-      }),
-    );
+    .printing(context, async (_options, account: string) => {
+      const { withStore, readConfig, clock } = context;
+      const overview = await withStore((store) =>
+        withLook(readConfig(), store, clock, (look) => readOverview({ ...store, look, clock }, account)),
+      );
+      return { json: toJson(overview), print: (terminal) => writeOverview(terminal, overview) };
+    });
 }
 
 /**

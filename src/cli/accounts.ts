@@ -13,7 +13,7 @@ import {
   requirePlan,
   soon,
 } from './arguments.ts';
-import { addGroup, addLeaf, type CommandContext, printing, printLines, printTable } from './command.ts';
+import { addGroup, addLeaf, type CommandContext, printLines, printTable } from './command.ts';
 import { formatTime, toIsoTime } from './output.ts';
 import type { Column } from './table.ts';
 
@@ -26,17 +26,14 @@ export function addAccounts(program: Command, context: CommandContext): void {
   const create = addLeaf(accounts, 'create', 'create an account without a key', [
     'accounts create "Acme Zoo" --plan pro',
   ]).argument('<account>', 'the name of the account', parseAccountName);
-  addPlanOptions(create).action(
-    printing(context, async (options: PlanOptions, account: string) => {
-      const plan = requirePlan(options);
-      await context.withStore((store) => store.accounts.create(account, plan));
-      return printLines(planToJson(account, plan), `${account} is created on the plan ${plan.name}`);
-    }),
-  );
-  addLeaf(accounts, 'list', 'list all accounts', ['accounts list', 'accounts list --json']).action(
-    printing(context, async () =>
-      printTable(await context.withStore((store) => store.accounts.list()), columns, toJson),
-    ),
+  addPlanOptions(create).printing(context, async (options: PlanOptions, account: string) => {
+    const plan = requirePlan(options);
+    await context.withStore((store) => store.accounts.create(account, plan));
+    return printLines(planToJson(account, plan), `${account} is created on the plan ${plan.name}`);
+  });
+  const list = addLeaf(accounts, 'list', 'list all accounts', ['accounts list', 'accounts list --json']);
+  list.printing(context, async () =>
+    printTable(await context.withStore((store) => store.accounts.list()), columns, toJson),
   );
   addShow(accounts, context);
   addChanges(accounts, context);
@@ -62,17 +59,15 @@ killed, a running service erases the rest.`,
       'refuse if an order was completed within so many days',
       parseCountUpTo(36_500),
     )
-    .action(
-      printing(context, async ({ confirm, keepDays }: DeleteOptions, account: string) => {
-        if (confirm !== account) throw new UsageError(`--confirm must repeat the name "${account}"`);
-        const erased = await context.withStore((store) => store.accounts.delete(account, keepDays ?? null));
-        const { keys, webhooks, holds } = erased;
-        return printLines(
-          { account, deleted: true, ...erased },
-          `${account} is deleted; revoked keys: ${keys}, deleted webhooks: ${webhooks}, cancelled holds: ${holds}`,
-        );
-      }),
-    );
+    .printing(context, async ({ confirm, keepDays }: DeleteOptions, account: string) => {
+      if (confirm !== account) throw new UsageError(`--confirm must repeat the name "${account}"`);
+      const erased = await context.withStore((store) => store.accounts.delete(account, keepDays ?? null));
+      const { keys, webhooks, holds } = erased;
+      return printLines(
+        { account, deleted: true, ...erased },
+        `${account} is deleted; revoked keys: ${keys}, deleted webhooks: ${webhooks}, cancelled holds: ${holds}`,
+      );
+    });
 }
 
 interface DeleteOptions {
@@ -84,42 +79,34 @@ function addChanges(accounts: Command, context: CommandContext): void {
   addLeaf(accounts, 'rename', 'rename an account', ['accounts rename "Acme Zoo" "Acme Zoo Ltd"'])
     .addArgument(accountArgument)
     .argument('<name>', 'its new name', parseAccountName)
-    .action(
-      printing(context, async (_options, account: string, name: string) => {
-        await context.withStore((store) => store.accounts.rename(account, name));
-        return printLines({ account: name, formerly: account }, `${account} is renamed to ${name}`);
-      }),
-    );
+    .printing(context, async (_options, account: string, name: string) => {
+      await context.withStore((store) => store.accounts.rename(account, name));
+      return printLines({ account: name, formerly: account }, `${account} is renamed to ${name}`);
+    });
   const setPlan = addLeaf(accounts, 'set-plan', `move an account to another plan; ${soon}`, [
     'accounts set-plan "Acme Zoo" --plan pro',
     'accounts set-plan "Acme Zoo" --plan enterprise --per-minute 5000 --per-day 1000000 \\\n    --open-holds 500',
   ]).addArgument(accountArgument);
-  addPlanOptions(setPlan).action(
-    printing(context, async (options: PlanOptions, account: string) => {
-      const plan = requirePlan(options);
-      await context.withStore((store) => store.accounts.setPlan(account, plan));
-      return printLines(planToJson(account, plan), `${account} is on the plan ${plan.name}`);
-    }),
-  );
+  addPlanOptions(setPlan).printing(context, async (options: PlanOptions, account: string) => {
+    const plan = requirePlan(options);
+    await context.withStore((store) => store.accounts.setPlan(account, plan));
+    return printLines(planToJson(account, plan), `${account} is on the plan ${plan.name}`);
+  });
   const suspended =
     'suspend an account: its requests are refused within 2 seconds (5 with several instances)';
   const kept = 'The account keeps its keys, orders and webhooks. Its open holds expire.';
   addLeaf(accounts, 'suspend', suspended, ['accounts suspend "Acme Zoo"'], kept)
     .addArgument(accountArgument)
-    .action(
-      printing(context, async (_options, account: string) => {
-        await context.withStore((store) => store.accounts.suspend(account));
-        return printLines({ account, suspended: true }, `${account} is suspended`);
-      }),
-    );
+    .printing(context, async (_options, account: string) => {
+      await context.withStore((store) => store.accounts.suspend(account));
+      return printLines({ account, suspended: true }, `${account} is suspended`);
+    });
   addLeaf(accounts, 'resume', `resume a suspended account; ${soon}`, ['accounts resume "Acme Zoo"'])
     .addArgument(accountArgument)
-    .action(
-      printing(context, async (_options, account: string) => {
-        await context.withStore((store) => store.accounts.resume(account));
-        return printLines({ account, suspended: false }, `${account} is active again`);
-      }),
-    );
+    .printing(context, async (_options, account: string) => {
+      await context.withStore((store) => store.accounts.resume(account));
+      return printLines({ account, suspended: false }, `${account} is active again`);
+    });
 }
 
 const columns: readonly Column<ListedAccount>[] = [

@@ -168,7 +168,7 @@ export interface PlanOptions {
 }
 
 /** Adds the options that name a plan. */
-export function addPlanOptions(command: Command): Command {
+export function addPlanOptions<Leaf extends Command>(command: Leaf): Leaf {
   const count = parseCountUpTo(limitMax);
   return command
     .addOption(new Option('--plan <plan>', 'the plan of the account').choices(planNames))

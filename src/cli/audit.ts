@@ -3,7 +3,7 @@ import { type AuditAction, auditActions } from '../audit/audit-entry.ts';
 import type { ListedAuditEntry } from '../audit/audit-log.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { limitOption, parseAccountName, readRows, type Since, sinceOption } from './arguments.ts';
-import { addLeaf, type CommandContext, printing, printTable } from './command.ts';
+import { addLeaf, type CommandContext, printTable } from './command.ts';
 import { toIsoTime } from './output.ts';
 import type { Column } from './table.ts';
 
@@ -33,16 +33,14 @@ export function addAudit(program: Command, context: CommandContext): void {
     )
     .addOption(sinceOption('changes'))
     .addOption(limitOption('changes'))
-    .action(
-      printing(context, async ({ by, of, since, limit, ...filters }: AuditOptions) => {
-        const sinceMs = since?.(context.clock());
-        const query = { ...filters, actor: by, subject: of, sinceMs };
-        const found = await context.withStore(({ audit }) =>
-          readRows(limit, (newestId, rows) => audit.list({ ...query, limit: rows, newestId })),
-        );
-        return printTable(found, columns, toJson);
-      }),
-    );
+    .printing(context, async ({ by, of, since, limit, ...filters }: AuditOptions) => {
+      const sinceMs = since?.(context.clock());
+      const query = { ...filters, actor: by, subject: of, sinceMs };
+      const found = await context.withStore(({ audit }) =>
+        readRows(limit, (newestId, rows) => audit.list({ ...query, limit: rows, newestId })),
+      );
+      return printTable(found, columns, toJson);
+    });
 }
 
 const columns: readonly Column<ListedAuditEntry>[] = [

@@ -8,7 +8,7 @@ import { backupSqlite } from '../storage/sqlite/backup.ts';
 import { restoreSqlite, skippedIdsUnknown } from '../storage/sqlite/restore.ts';
 import { vacuumSqlite } from '../storage/sqlite/vacuum.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
-import { addLeaf, type CommandContext, printing, printLines } from './command.ts';
+import { addLeaf, type CommandContext, printLines } from './command.ts';
 import { writeWarning } from './output.ts';
 import { writeWholeFile } from './whole-file.ts';
 
@@ -22,18 +22,16 @@ export function addBackup(program: Command, context: CommandContext): void {
   )
     .argument('<file>', 'the path of the copy')
     .option('--force', 'replace an existing file', false)
-    .action(
-      printing(context, async ({ force }: { readonly force: boolean }, file: string) => {
-        const bytes = await backUp(context.readConfig().databaseUrl, file, force);
-        await context.withStore(({ audit }) =>
-          audit.record({ action: 'store.backed_up', subject: file, after: { bytes } }),
-        );
-        return printLines(
-          { file, bytes },
-          `copied the store to ${file} (${formatBytes(bytes)}) and checked it`,
-        );
-      }),
-    );
+    .printing(context, async ({ force }: { readonly force: boolean }, file: string) => {
+      const bytes = await backUp(context.readConfig().databaseUrl, file, force);
+      await context.withStore(({ audit }) =>
+        audit.record({ action: 'store.backed_up', subject: file, after: { bytes } }),
+      );
+      return printLines(
+        { file, bytes },
+        `copied the store to ${file} (${formatBytes(bytes)}) and checked it`,
+      );
+    });
 }
 
 /** A store has secrets, so only the owner of a copy may read it. */
@@ -62,24 +60,22 @@ the backup are not used again. All positions in the event feed expire: readers
 get 410 events_expired and must read the whole store again.`,
   )
     .argument('<file>', 'a file written by the backup command')
-    .action(
-      printing(context, async (_options, file: string) => {
-        const { databaseUrl } = context.readConfig();
-        const store = requireSqlite(
-          databaseUrl,
-          'restore works only with SQLite stores; use pg_restore for PostgreSQL',
-        );
-        const { knowsGivenIds } = await restoreSqlite(store, file, {
-          actor: commandActor(),
-          nowMs: context.clock(),
-        });
-        if (!knowsGivenIds) {
-          const skipped = `the next ${skippedIdsUnknown} ids of each kind are skipped`;
-          writeWarning(context.terminal, `the ids assigned since the backup are unknown: ${skipped}`);
-        }
-        return printLines({ restored: file, store }, `restored the store ${store} from ${file}`);
-      }),
-    );
+    .printing(context, async (_options, file: string) => {
+      const { databaseUrl } = context.readConfig();
+      const store = requireSqlite(
+        databaseUrl,
+        'restore works only with SQLite stores; use pg_restore for PostgreSQL',
+      );
+      const { knowsGivenIds } = await restoreSqlite(store, file, {
+        actor: commandActor(),
+        nowMs: context.clock(),
+      });
+      if (!knowsGivenIds) {
+        const skipped = `the next ${skippedIdsUnknown} ids of each kind are skipped`;
+        writeWarning(context.terminal, `the ids assigned since the backup are unknown: ${skipped}`);
+      }
+      return printLines({ restored: file, store }, `restored the store ${store} from ${file}`);
+    });
 }
 
 export function addVacuum(program: Command, context: CommandContext): void {
@@ -90,16 +86,14 @@ export function addVacuum(program: Command, context: CommandContext): void {
     ['vacuum'],
     `The reads of the service go on. Its writes wait, some seconds per gigabyte, and
 get 503 after 10 s. The disk needs free space of twice the content.`,
-  ).action(
-    printing(context, async () => {
-      const { databaseUrl } = context.readConfig();
-      const location = requireSqlite(databaseUrl, 'PostgreSQL needs no vacuum: autovacuum does it');
-      await requireStore(databaseUrl);
-      const { before, after } = vacuumSqlite(location);
-      const back = formatBytes(Math.max(0, before - after));
-      return printLines({ before, after }, `gave ${back} back: the store takes ${formatBytes(after)}`);
-    }),
-  );
+  ).printing(context, async () => {
+    const { databaseUrl } = context.readConfig();
+    const location = requireSqlite(databaseUrl, 'PostgreSQL needs no vacuum: autovacuum does it');
+    await requireStore(databaseUrl);
+    const { before, after } = vacuumSqlite(location);
+    const back = formatBytes(Math.max(0, before - after));
+    return printLines({ before, after }, `gave ${back} back: the store takes ${formatBytes(after)}`);
+  });
 }
 
 /** Returns the path of a SQLite store. Throws OperatorError with `refusal` for another store. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ListedBan } from '../limits/bans.ts';
-import { addGroup, addLeaf, type CommandContext, printing, printLines, printTable } from './command.ts';
+import { addGroup, addLeaf, type CommandContext, printLines, printTable } from './command.ts';
 import { formatTime, toIsoTime } from './output.ts';
 import type { Column } from './table.ts';
 
@@ -9,21 +9,17 @@ export function addBans(program: Command, context: CommandContext): void {
   addLeaf(bans, 'list', 'list the banned keys; the ban that expires first comes first', [
     'bans list',
     'bans list --json',
-  ]).action(
-    printing(context, async () =>
-      printTable(await context.withStore((store) => store.bans.list()), columns, toJson),
-    ),
+  ]).printing(context, async () =>
+    printTable(await context.withStore((store) => store.bans.list()), columns, toJson),
   );
   addLeaf(bans, 'lift', 'lift the ban of a key; effective within 2 seconds (5 with several instances)', [
     'bans lift key_3kTMd8fZq1LxW0aB',
   ])
     .argument('<key>', 'the id of the key, as shown by "bans list"')
-    .action(
-      printing(context, async (_options, keyId: string) => {
-        await context.withStore((store) => store.bans.lift(keyId));
-        return printLines({ keyId, lifted: true }, `the ban of ${keyId} is lifted`);
-      }),
-    );
+    .printing(context, async (_options, keyId: string) => {
+      await context.withStore((store) => store.bans.lift(keyId));
+      return printLines({ keyId, lifted: true }, `the ban of ${keyId} is lifted`);
+    });
 }
 
 const columns: readonly Column<ListedBan>[] = [

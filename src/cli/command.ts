@@ -56,6 +56,23 @@ export type AddCommand = (program: Command, context: CommandContext) => void;
 /** The examples of each command, which are also the examples of its group. */
 const examplesOf = new WeakMap<Command, readonly string[]>();
 
+/** A command with the option --json. */
+class Leaf extends Command {
+  /** Sets what the command does. `run` gets the options and then the arguments, and returns what is printed. */
+  printing<Options, Arguments extends unknown[]>(
+    { terminal }: Pick<CommandContext, 'terminal'>,
+    run: (options: Options, ...args: Arguments) => Promise<Printed>,
+  ): this {
+    return this.action(async () => {
+      const { json, ...options } = this.opts();
+      const printed = await run(options as Options, ...(this.processedArgs as Arguments));
+      if (json) writeJson(terminal, printed.json);
+      else printed.print(terminal);
+      if (printed.failure !== undefined) throw printed.failure;
+    });
+  }
+}
+
 /**
  * Adds a command with the option --json. `examples` are command lines without the name of the program. `notes` come
  * before them in the help, in lines of at most 80 characters.
@@ -66,8 +83,8 @@ export function addLeaf(
   description: string,
   examples: readonly string[],
   notes = '',
-): Command {
-  const command = new Command(name).description(description).addOption(jsonOption);
+): Leaf {
+  const command = new Leaf(name).description(description).addOption(jsonOption);
   examplesOf.set(command, examples);
   parent.addCommand(command.addHelpText('after', `${notes && `\n${notes}\n`}${formatExamples(examples)}`));
   return command;
@@ -111,21 +128,6 @@ export function printTable<Row>(
   toJson: (row: Row) => unknown,
 ): Printed {
   return { json: rows.map(toJson), print: (terminal) => writeColumns(terminal, columns, rows) };
-}
-
-/** Returns the action of a command. `run` gets the options and then the arguments of the command. */
-export function printing<Options, Arguments extends unknown[]>(
-  { terminal }: Pick<CommandContext, 'terminal'>,
-  run: (options: Options, ...args: Arguments) => Promise<Printed>,
-): (this: Command) => Promise<void> {
-  return async function act() {
-    const { json, ...options } = this.opts();
-    const { processedArgs } = this;
-    const printed = await run(options as Options, ...(processedArgs as Arguments));
-    if (json) writeJson(terminal, printed.json);
-    else printed.print(terminal);
-    if (printed.failure !== undefined) throw printed.failure;
-  };
 }
 
 /** Runs a change of one object. If the object does not exist, throws OperatorError with `missing`. */

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { consolePath } from '../operator/console/site.ts';
 import { createSessions } from '../operator/sessions.ts';
-import { addLeaf, type CommandContext, printing, printLines } from './command.ts';
+import { addLeaf, type CommandContext, printLines } from './command.ts';
 import { countThings, toIsoTime } from './output.ts';
 
 export function addConsole(program: Command, context: CommandContext): void {
@@ -18,23 +18,18 @@ export function addConsole(program: Command, context: CommandContext): void {
 after 12 hours.`,
   )
     .option('--revoke', 'end all sessions and links instead of printing a link', false)
-    .action(
-      printing(context, async ({ revoke }: { readonly revoke: boolean }) => {
-        if (revoke) {
-          const ended = await withStore(({ database }) => createSessions(database, clock).revokeAll());
-          return printLines(
-            { ended },
-            `${countThings(ended, 'session')} ended; earlier links no longer work`,
-          );
-        }
-        const address = findAddress(readConfig());
-        const { token, expiresAtMs } = await withStore(({ database }) =>
-          createSessions(database, clock).makeLink(commandActor().name),
-        );
-        const url = `${address}#sign-in=${token}`;
-        return printLines({ url, expiresAt: toIsoTime(expiresAtMs) }, url);
-      }),
-    );
+    .printing(context, async ({ revoke }: { readonly revoke: boolean }) => {
+      if (revoke) {
+        const ended = await withStore(({ database }) => createSessions(database, clock).revokeAll());
+        return printLines({ ended }, `${countThings(ended, 'session')} ended; earlier links no longer work`);
+      }
+      const address = findAddress(readConfig());
+      const { token, expiresAtMs } = await withStore(({ database }) =>
+        createSessions(database, clock).makeLink(commandActor().name),
+      );
+      const url = `${address}#sign-in=${token}`;
+      return printLines({ url, expiresAt: toIsoTime(expiresAtMs) }, url);
+    });
 }
 
 /** Returns the URL of the console for a browser. Throws OperatorError if the settings do not determine it. */

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Finding, Verdict } from '../doctor/finding.ts';
 import { OperatorError } from '../errors.ts';
 import { toSafeText } from '../observability/safe-text.ts';
-import { addLeaf, type CommandContext, type Printed, printing, type Terminal } from './command.ts';
+import { addLeaf, type CommandContext, type Printed, type Terminal } from './command.ts';
 import { countThings } from './output.ts';
 
 export function addDoctor(program: Command, context: CommandContext): void {
@@ -14,12 +14,10 @@ export function addDoctor(program: Command, context: CommandContext): void {
     ['doctor', 'doctor --json'],
     `The exit code is 1 if there are problems, otherwise 0. Warnings do not count as
 problems. Run the command as the user of the service, with the same settings.`,
-  ).action(
-    printing(context, async () => {
-      const { examine } = await import('../doctor/examine.ts');
-      return printFindings((await examine(context.readConfig, context.clock)).map(toShown));
-    }),
-  );
+  ).printing(context, async () => {
+    const { examine } = await import('../doctor/examine.ts');
+    return printFindings((await examine(context.readConfig, context.clock)).map(toShown));
+  });
 }
 
 function printFindings(findings: readonly Finding[]): Printed {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { petFields } from '../pets/pet.ts';
-import { addLeaf, type CommandContext, printing } from './command.ts';
+import { addLeaf, type CommandContext } from './command.ts';
 import { addExportOptions, type ExportOptions, exportRows } from './files.ts';
 
 export function addExport(program: Command, context: CommandContext): void {
@@ -16,19 +16,12 @@ export function addExport(program: Command, context: CommandContext): void {
     `When the file is imported, a row with an id changes that animal, and a row
 without an id adds an animal.`,
   ).option('--without-ids', 'omit the ids, for an import into another store', false);
-  addExportOptions(command).action(
-    printing(context, (options: ExportOptions & { readonly withoutIds: boolean }) =>
-      context.withStore(({ catalogue, audit }) => {
-        const columns = options.withoutIds ? petFields : ['id', ...petFields];
-        return exportRows(
-          catalogue.listAll(),
-          columns,
-          'animal',
-          options,
-          context.terminal,
-          (exported, file) => audit.record({ action: 'pets.exported', subject: file, after: { exported } }),
-        );
-      }),
-    ),
+  addExportOptions(command).printing(context, (options: ExportOptions & { readonly withoutIds: boolean }) =>
+    context.withStore(({ catalogue, audit }) => {
+      const columns = options.withoutIds ? petFields : ['id', ...petFields];
+      return exportRows(catalogue.listAll(), columns, 'animal', options, context.terminal, (exported, file) =>
+        audit.record({ action: 'pets.exported', subject: file, after: { exported } }),
+      );
+    }),
   );
 }

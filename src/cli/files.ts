@@ -34,7 +34,7 @@ export interface ExportOptions {
   readonly force: boolean;
 }
 
-export function addExportOptions(command: Command): Command {
+export function addExportOptions<Leaf extends Command>(command: Leaf): Leaf {
   return command
     .addOption(formatOption("the format (default: by the file's ending, else ndjson)"))
     .option('--output <file>', 'write to a file instead of standard output')

@@ -9,14 +9,7 @@ import type { LoadedCounts, LoadedPet } from '../pets/load-pets.ts';
 import { petFields } from '../pets/pet.ts';
 import type { PetFileFormat } from '../pets/pet-files.ts';
 import { type BadRows, createBadRows } from './bad-rows.ts';
-import {
-  addLeaf,
-  type CommandContext,
-  type Printed,
-  printing,
-  printLines,
-  type Terminal,
-} from './command.ts';
+import { addLeaf, type CommandContext, type Printed, printLines, type Terminal } from './command.ts';
 import { formatOfEnding, formatOption } from './files.ts';
 import { countThings, formatSecondsSince } from './output.ts';
 import { startReadProgress } from './progress.ts';
@@ -55,16 +48,14 @@ adds an animal.`,
     .option('--skip-invalid', 'import the valid rows even if there are invalid ones', false)
     .option('--ignore-unknown', 'ignore columns and fields that an animal does not have', false)
     .option('--dry-run', 'check every row and write nothing', false)
-    .action(
-      printing(context, async (options: ImportOptions, file: string) => {
-        const format = options.format ?? guessFormat(file);
-        const by = { actor: commandActor(), nowMs: context.clock() };
-        return context.withStore(
-          ({ catalogue }) => importFile(catalogue, file, { ...options, format }, by, context.terminal),
-          { makesStore: !options.dryRun },
-        );
-      }),
-    );
+    .printing(context, async (options: ImportOptions, file: string) => {
+      const format = options.format ?? guessFormat(file);
+      const by = { actor: commandActor(), nowMs: context.clock() };
+      return context.withStore(
+        ({ catalogue }) => importFile(catalogue, file, { ...options, format }, by, context.terminal),
+        { makesStore: !options.dryRun },
+      );
+    });
 }
 
 function guessFormat(file: string): PetFileFormat {

@@ -17,15 +17,7 @@ import {
   readPlan,
   textId,
 } from './arguments.ts';
-import {
-  addGroup,
-  addLeaf,
-  type CommandContext,
-  type Printed,
-  printing,
-  printLines,
-  printTable,
-} from './command.ts';
+import { addGroup, addLeaf, type CommandContext, type Printed, printLines, printTable } from './command.ts';
 import { formatTime, toIsoTime, writeWarning } from './output.ts';
 import type { Column } from './table.ts';
 
@@ -37,10 +29,8 @@ export function addKeys(program: Command, context: CommandContext): void {
     'keys list --json',
   ])
     .addOption(accountFilter('the keys'))
-    .action(
-      printing(context, async ({ account }: { readonly account?: string }) =>
-        printTable(await context.withStore(({ keyring }) => keyring.list(account)), keyColumns, keyToJson),
-      ),
+    .printing(context, async ({ account }: { readonly account?: string }) =>
+      printTable(await context.withStore(({ keyring }) => keyring.list(account)), keyColumns, keyToJson),
     );
   addLeaf(keys, 'rotate', 'replace a key with a new one; the old key stays valid for 24h, or for --overlap', [
     'keys rotate key_3kTMd8fZq1LxW0aB',
@@ -48,10 +38,8 @@ export function addKeys(program: Command, context: CommandContext): void {
   ])
     .addArgument(keyId)
     .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', parseDuration)
-    .action(
-      printing(context, async ({ overlap = defaultOverlapMs }: { readonly overlap?: number }, id: string) =>
-        printIssued(await context.withStore(({ keyring }) => keyring.rotate(id, overlap))),
-      ),
+    .printing(context, async ({ overlap = defaultOverlapMs }: { readonly overlap?: number }, id: string) =>
+      printIssued(await context.withStore(({ keyring }) => keyring.rotate(id, overlap))),
     );
   addRevoke(keys, context);
 }
@@ -86,7 +74,7 @@ function addCreate(keys: Command, context: CommandContext): void {
       parseScopeList,
     )
     .option('--expires-in <duration>', 'how long the key is valid (default: until revoked)', parseLifetime)
-    .action(printing(context, (options: CreateOptions) => create(context, options)));
+    .printing(context, (options: CreateOptions) => create(context, options));
 }
 
 async function create({ withStore, terminal }: CommandContext, options: CreateOptions): Promise<Printed> {
@@ -106,18 +94,16 @@ function addRevoke(keys: Command, context: CommandContext): void {
   ])
     .addArgument(keyId)
     .option('--disable-webhooks', 'also disable the webhooks that the key created', false)
-    .action(
-      printing(context, async ({ disableWebhooks }: { readonly disableWebhooks: boolean }, id: string) => {
-        const webhooks = await context.withStore(async ({ keyring, allWebhooks }) => {
-          await keyring.revoke(id);
-          if (disableWebhooks) await allWebhooks.disableOfKey(id);
-          return await allWebhooks.listOfKey(id);
-        });
-        // Revoking a key does not disable the webhooks that it created, so the output lists them.
-        const left = webhooks.map((made) => `its webhook ${made.id} to ${made.url} is ${made.status}`);
-        return printLines({ id, state: 'revoked', webhooks }, `${id} is revoked`, ...left);
-      }),
-    );
+    .printing(context, async ({ disableWebhooks }: { readonly disableWebhooks: boolean }, id: string) => {
+      const webhooks = await context.withStore(async ({ keyring, allWebhooks }) => {
+        await keyring.revoke(id);
+        if (disableWebhooks) await allWebhooks.disableOfKey(id);
+        return await allWebhooks.listOfKey(id);
+      });
+      // Revoking a key does not disable the webhooks that it created, so the output lists them.
+      const left = webhooks.map((made) => `its webhook ${made.id} to ${made.url} is ${made.status}`);
+      return printLines({ id, state: 'revoked', webhooks }, `${id} is revoked`, ...left);
+    });
 }
 
 function printIssued(issued: IssuedKey & Partial<SuccessorKey>): Printed {

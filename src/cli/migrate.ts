@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { reasonOf, UsageError } from '../errors.ts';
 import { parseDatabaseUrl } from '../setting-values.ts';
-import { addLeaf, type CommandContext, type Printed, printing, printLines } from './command.ts';
+import { addLeaf, type CommandContext, type Printed, printLines } from './command.ts';
 import { countThings, formatSecondsSince } from './output.ts';
 import { startRowProgress } from './progress.ts';
 
@@ -24,16 +24,14 @@ store. Changes to the old store after the start of the move are not copied.`,
   )
     .option('--from <address>', 'move the store at this address')
     .option('--to <address>', 'move the store to this address, which must have an empty store or no store')
-    .action(
-      printing(context, async ({ from, to }: MigrateOptions) => {
-        checkAddress('--from', from);
-        checkAddress('--to', to);
-        if (from !== undefined && to !== undefined) return move(context, from, to);
-        if (from !== to) throw new UsageError('--from and --to must be used together');
-        const engine = await context.withStore(async ({ database }) => database.engine, { makesStore: true });
-        return printLines({ engine, schema: 'newest' }, `the ${engine} store has the newest schema`);
-      }),
-    );
+    .printing(context, async ({ from, to }: MigrateOptions) => {
+      checkAddress('--from', from);
+      checkAddress('--to', to);
+      if (from !== undefined && to !== undefined) return move(context, from, to);
+      if (from !== to) throw new UsageError('--from and --to must be used together');
+      const engine = await context.withStore(async ({ database }) => database.engine, { makesStore: true });
+      return printLines({ engine, schema: 'newest' }, `the ${engine} store has the newest schema`);
+    });
 }
 
 /** Not a parser of commander, because its message would show a password in the address. */

@@ -18,15 +18,7 @@ import {
   type Since,
   sinceOption,
 } from './arguments.ts';
-import {
-  addGroup,
-  addLeaf,
-  type CommandContext,
-  orMissing,
-  printing,
-  printLines,
-  printTable,
-} from './command.ts';
+import { addGroup, addLeaf, type CommandContext, orMissing, printLines, printTable } from './command.ts';
 import { addExportOptions, type ExportOptions, exportRows } from './files.ts';
 import { formatTime } from './output.ts';
 import type { Column } from './table.ts';
@@ -44,13 +36,11 @@ export function addOrders(program: Command, context: CommandContext): void {
     .option('--reference <text>', 'only orders with this reference', parseName)
     .addOption(accountFilter('orders'))
     .addOption(limitOption('orders'))
-    .action(
-      printing(context, async (options: ListOptions) =>
-        printTable(
-          await context.withStore(async (store) => readRows(options.limit, await findOrders(store, options))),
-          columns,
-          (order) => order,
-        ),
+    .printing(context, async (options: ListOptions) =>
+      printTable(
+        await context.withStore(async (store) => readRows(options.limit, await findOrders(store, options))),
+        columns,
+        (order) => order,
       ),
     );
   addOrdersExport(orders, context);
@@ -58,16 +48,14 @@ export function addOrders(program: Command, context: CommandContext): void {
     'orders cancel 7',
   ])
     .addArgument(numericId('order'))
-    .action(
-      printing(context, async (_options, id: bigint) => {
-        const order = await context.withStore((store) =>
-          orMissing(`there is no order "${id}": see "orders list"`, () =>
-            createChanges(store, context.clock, commandActor()).closeOrder('cancel', id),
-          ),
-        );
-        return printLines(order, `the order ${id} is cancelled`);
-      }),
-    );
+    .printing(context, async (_options, id: bigint) => {
+      const order = await context.withStore((store) =>
+        orMissing(`there is no order "${id}": see "orders list"`, () =>
+          createChanges(store, context.clock, commandActor()).closeOrder('cancel', id),
+        ),
+      );
+      return printLines(order, `the order ${id} is cancelled`);
+    });
 }
 
 interface Filters {
@@ -107,8 +95,9 @@ reference that begins with =, +, - or @ for a formula: import it as text.`,
     .addOption(accountFilter('orders'))
     .addOption(sinceOption('orders placed'))
     .option('--until <time>', 'only orders placed before this time', parseTime);
-  addExportOptions(command).action(
-    printing(context, ({ account, since, until, ...options }: OrdersExportOptions) => {
+  addExportOptions(command).printing(
+    context,
+    ({ account, since, until, ...options }: OrdersExportOptions) => {
       const [sinceMs, untilMs] = [since?.(context.clock()) ?? -Infinity, until ?? Infinity];
       if (sinceMs >= untilMs) throw new UsageError('--until must be later than --since');
       return context.withStore(async (store) => {
@@ -118,7 +107,7 @@ reference that begins with =, +, - or @ for a formula: import it as text.`,
           store.audit.record({ action: 'orders.exported', subject: file, after: { exported } }),
         );
       });
-    }),
+    },
   );
 }
 

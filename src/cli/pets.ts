@@ -5,46 +5,32 @@ import { type Changes, createChanges } from '../operator/changes.ts';
 import { findPatchViolations, type Pet, type PetInput, type PetPatch, petInputs } from '../pets/pet.ts';
 import { describeViolations } from '../schema.ts';
 import { numericId, parseInt64 } from './arguments.ts';
-import {
-  addGroup,
-  addLeaf,
-  type CommandContext,
-  orMissing,
-  type Printed,
-  printing,
-  printLines,
-} from './command.ts';
+import { addGroup, addLeaf, type CommandContext, orMissing, type Printed, printLines } from './command.ts';
 
 export function addPets(program: Command, context: CommandContext): void {
   const pets = addGroup(program, 'pets', 'show, change and delete an animal');
   addLeaf(pets, 'show', 'show an animal', ['pets show 42'])
     .addArgument(numericId('animal'))
-    .action(
-      printing(context, async (_options, id: bigint) => {
-        const pet = await context.withStore(async ({ catalogue }) => catalogue.get(id));
-        if (pet === null) throw new OperatorError(noSuchPet(id));
-        return printPet(pet);
-      }),
-    );
+    .printing(context, async (_options, id: bigint) => {
+      const pet = await context.withStore(async ({ catalogue }) => catalogue.get(id));
+      if (pet === null) throw new OperatorError(noSuchPet(id));
+      return printPet(pet);
+    });
   const edit = addLeaf(pets, 'edit', 'change an animal; other fields stay unchanged', [
     'pets edit 42 --name Max --category-id 3',
     'pets edit 42 --category-id=-1',
   ]).addArgument(numericId('animal'));
   for (const input of petInputs) edit.addOption(toOption(input));
-  edit.action(
-    printing(context, async (patch: PetPatch, id: bigint) => {
-      checkPatch(id, patch);
-      return printPet(await change(context, id, (acts) => acts.changePet(id, patch, null)));
-    }),
-  );
+  edit.printing(context, async (patch: PetPatch, id: bigint) => {
+    checkPatch(id, patch);
+    return printPet(await change(context, id, (acts) => acts.changePet(id, patch, null)));
+  });
   addLeaf(pets, 'delete', 'delete an animal for good, unless an order owns it', ['pets delete 42'])
     .addArgument(numericId('animal'))
-    .action(
-      printing(context, async (_options, id: bigint) => {
-        await change(context, id, (acts) => acts.deletePet(id));
-        return printLines({ id, deleted: true }, `the animal ${id} is deleted`);
-      }),
-    );
+    .printing(context, async (_options, id: bigint) => {
+      await change(context, id, (acts) => acts.deletePet(id));
+      return printLines({ id, deleted: true }, `the animal ${id} is deleted`);
+    });
 }
 
 /** The option that sets a field: `--category-id` for `categoryId`. */

@@ -10,7 +10,7 @@ import {
   type Since,
   sinceOption,
 } from './arguments.ts';
-import { addLeaf, type CommandContext, printing, printTable } from './command.ts';
+import { addLeaf, type CommandContext, printTable } from './command.ts';
 import { toIsoTime } from './output.ts';
 import type { Column } from './table.ts';
 
@@ -48,19 +48,17 @@ request id.`,
     .addOption(sinceOption('requests'))
     .option('--id <request id>', 'only the request with this X-Request-Id')
     .addOption(limitOption('requests'))
-    .action(
-      printing(context, async ({ account, key, status, code, since, id, limit }: RequestsOptions) => {
-        const sinceMs = since?.(context.clock());
-        const found = await context.withStore(async ({ database, accounts }) => {
-          const accountId = account === undefined ? undefined : await accounts.findId(account);
-          const filter = { accountId, keyId: key, status, code, sinceMs, requestId: id };
-          return await readRows(limit, (newestId, rows) =>
-            listRequests(database, { ...filter, limit: rows, newestId }),
-          );
-        });
-        return printTable(found, columns, toJson);
-      }),
-    );
+    .printing(context, async ({ account, key, status, code, since, id, limit }: RequestsOptions) => {
+      const sinceMs = since?.(context.clock());
+      const found = await context.withStore(async ({ database, accounts }) => {
+        const accountId = account === undefined ? undefined : await accounts.findId(account);
+        const filter = { accountId, keyId: key, status, code, sinceMs, requestId: id };
+        return await readRows(limit, (newestId, rows) =>
+          listRequests(database, { ...filter, limit: rows, newestId }),
+        );
+      });
+      return printTable(found, columns, toJson);
+    });
 }
 
 function parseCode(text: string): string {

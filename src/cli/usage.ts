@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type AccountUsage, listUsageByAccount, type UsageOrder, usageOrders } from '../usage/usage.ts';
 import { limitOption, parseSince, type Since, sinceOption } from './arguments.ts';
-import { addLeaf, type CommandContext, printing, printTable } from './command.ts';
+import { addLeaf, type CommandContext, printTable } from './command.ts';
 import type { Column } from './table.ts';
 
 interface UsageOptions {
@@ -21,15 +21,13 @@ export function addUsage(program: Command, context: CommandContext): void {
     .addOption(sinceOption('requests').default(parseSince('24h'), '24h'))
     .addOption(new Option('--by <count>', 'the order').choices(usageOrders).default('requests'))
     .addOption(limitOption('accounts'))
-    .action(
-      printing(context, async ({ since, by, limit }: UsageOptions) => {
-        const sinceMs = since(context.clock());
-        const found = await context.withStore(({ database }) =>
-          listUsageByAccount(database, sinceMs, by, limit),
-        );
-        return printTable(found, columns, (usage) => usage);
-      }),
-    );
+    .printing(context, async ({ since, by, limit }: UsageOptions) => {
+      const sinceMs = since(context.clock());
+      const found = await context.withStore(({ database }) =>
+        listUsageByAccount(database, sinceMs, by, limit),
+      );
+      return printTable(found, columns, (usage) => usage);
+    });
 }
 
 const columns: readonly Column<AccountUsage>[] = [

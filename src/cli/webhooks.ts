@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ListedWebhook } from '../webhooks/operator-webhooks.ts';
 import { accountFilter, textId } from './arguments.ts';
-import { addGroup, addLeaf, type CommandContext, printing, printLines, printTable } from './command.ts';
+import { addGroup, addLeaf, type CommandContext, printLines, printTable } from './command.ts';
 import { formatTime, toIsoTime } from './output.ts';
 import type { Column } from './table.ts';
 
@@ -9,24 +9,20 @@ export function addWebhooks(program: Command, context: CommandContext): void {
   const webhooks = addGroup(program, 'webhooks', 'list, enable and disable webhooks');
   addLeaf(webhooks, 'list', 'list the webhooks of all accounts', ['webhooks list', 'webhooks list --json'])
     .addOption(accountFilter('webhooks'))
-    .action(
-      printing(context, async ({ account }: { readonly account?: string }) => {
-        const found = await context.withStore(({ allWebhooks }) => allWebhooks.list(account ?? null));
-        return printTable(found, columns, toJson);
-      }),
-    );
+    .printing(context, async ({ account }: { readonly account?: string }) => {
+      const found = await context.withStore(({ allWebhooks }) => allWebhooks.list(account ?? null));
+      return printTable(found, columns, toJson);
+    });
   for (const [name, effect] of [
     ['enable', 'it continues from its position'],
     ['disable', 'it keeps its position'],
   ] as const)
     addLeaf(webhooks, name, `${name} a webhook; ${effect}`, [`webhooks ${name} wh_8tKq2ZmX0aLr5VnC`])
       .addArgument(textId('webhook', 'webhooks list'))
-      .action(
-        printing(context, async (_options, id: string) => {
-          await context.withStore(({ allWebhooks }) => allWebhooks[name](id));
-          return printLines({ id, status: `${name}d` }, `${id} is ${name}d`);
-        }),
-      );
+      .printing(context, async (_options, id: string) => {
+        await context.withStore(({ allWebhooks }) => allWebhooks[name](id));
+        return printLines({ id, status: `${name}d` }, `${id} is ${name}d`);
+      });
 }
 
 function toJson({ lastAttemptAtMs, lastResult, ...webhook }: ListedWebhook) {
