@@ -19,11 +19,9 @@ import {
 import { announceDeprecation } from './response/deprecation.ts';
 import type { BodyReader, Call, Route } from './route.ts';
 
-const noFields = { type: 'object', properties: {} } as unknown as TObject;
-
 /** Compiles the schemas of an operation and returns its route. */
 export function bindOperation(operation: Operation, services: Services): Route {
-  const { method, path, scope, deprecation = null, query, body, bodyTypes = jsonTypes.plain } = operation;
+  const { method, path, scope, deprecation = null, query, body, bodyTypes } = operation;
   const { isCached = false, isIdempotent = false } = operation;
   const announcement = deprecation === null ? [] : announceDeprecation(deprecation, services.baseUrl);
   const serialise = compileAnswers(operation, announcement);
@@ -38,14 +36,18 @@ export function bindOperation(operation: Operation, services: Services): Route {
     securityHeaders: null,
     isCached,
     idempotentOperation: isIdempotent ? operation.id : null,
-    readQuery: compileQuery(query ?? noFields),
+    readQuery: compileQuery(query),
     body: body === undefined ? null : compileBody(body, bodyTypes, operation.isBodyOptional === true),
     run: async (call) => serialise(await handle(call, services)),
   };
 }
 
 /** Returns a reader that validates a body against `schema`. The error names every invalid field. */
-export function compileBody(schema: TObject, types: readonly string[], isOptional = false): BodyReader {
+export function compileBody(
+  schema: TObject,
+  types: readonly string[] = jsonTypes.plain,
+  isOptional = false,
+): BodyReader {
   const names = Object.keys(schema.properties);
   const rules = compileObject(schema);
   return {

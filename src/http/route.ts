@@ -102,6 +102,18 @@ export interface Route {
   run(call: Call): Promise<Answer>;
 }
 
+/** What a route outside the API has: no scope, no query, no body, and nothing that is stored. */
+export const plainRoute = {
+  scope: null,
+  deprecation: null,
+  announcement: [],
+  securityHeaders: null,
+  isCached: false,
+  idempotentOperation: null,
+  readQuery: () => null,
+  body: null,
+} as const;
+
 /**
  * Returns a GET route that is not part of the API and ignores its query, such as a documentation page or `/metrics`.
  */
@@ -111,18 +123,5 @@ export function createPageRoute(
   securityHeaders: HeaderList | null,
   answer: (call: Call) => Answer | Promise<Answer>,
 ): Route {
-  return {
-    method: 'GET',
-    path,
-    access,
-    scope: null,
-    deprecation: null,
-    announcement: [],
-    securityHeaders,
-    isCached: false,
-    idempotentOperation: null,
-    readQuery: () => null,
-    body: null,
-    run: async (call) => answer(call),
-  };
+  return { ...plainRoute, method: 'GET', path, access, securityHeaders, run: async (call) => answer(call) };
 }

@@ -22,9 +22,10 @@ const none = {};
  * - All other values stay strings.
  * - Unknown parameters are ignored, unless the client asks for strict handling.
  */
-export function compileQuery(schema: TObject): QueryReader {
-  const names = Object.keys(schema.properties);
-  const parameters = Object.entries<TSchema>(schema.properties).map(([name, property]) => ({
+export function compileQuery(schema?: TObject): QueryReader {
+  const properties = schema?.properties ?? {};
+  const names = Object.keys(properties);
+  const parameters = Object.entries<TSchema>(properties).map(([name, property]) => ({
     name,
     ...compileParameter(property),
   }));

@@ -2,10 +2,9 @@ import type { Static, TObject } from 'typebox';
 import { AppError, OperatorError } from '../../errors.ts';
 import { compileBody } from '../../http/bind-operation.ts';
 import type { NoFields } from '../../http/operation.ts';
-import { jsonTypes } from '../../http/request/body.ts';
 import { compileQuery } from '../../http/request/query.ts';
 import { type Answer, makeAnswer, makeEmptyAnswer, securityHeaders } from '../../http/response/answer.ts';
-import type { Call, Method, Route, SignedIn } from '../../http/route.ts';
+import { type Call, type Method, plainRoute, type Route, type SignedIn } from '../../http/route.ts';
 import type { ConsoleServices } from './services.ts';
 import { consolePath } from './site.ts';
 
@@ -32,21 +31,11 @@ export function defineConsoleOperation<Query extends TObject = NoFields, Body ex
   return definition as unknown as AnyConsoleOperation;
 }
 
-const noFields = { type: 'object', properties: {} } as unknown as TObject;
 const apiSecurity = securityHeaders("default-src 'none'; frame-ancestors 'none'");
 const noStore = ['cache-control', 'no-store'];
 
 /** The options that all routes of the console's API share. */
-export const apiRoute = {
-  scope: null,
-  deprecation: null,
-  announcement: noStore,
-  securityHeaders: apiSecurity,
-  isCached: false,
-  idempotentOperation: null,
-  readQuery: () => null,
-  body: null,
-} as const;
+export const apiRoute = { ...plainRoute, announcement: noStore, securityHeaders: apiSecurity } as const;
 
 export function bindConsoleOperation(operation: AnyConsoleOperation, services: ConsoleServices): Route {
   const { method, path, query, body } = operation;
@@ -55,8 +44,8 @@ export function bindConsoleOperation(operation: AnyConsoleOperation, services: C
     method,
     path: `${consolePath}/api${path}`,
     access: 'console',
-    readQuery: compileQuery(query ?? noFields),
-    body: body === undefined ? null : compileBody(body, jsonTypes.plain, false),
+    readQuery: compileQuery(query),
+    body: body === undefined ? null : compileBody(body),
     run: async (call) => toAnswer(await handle(operation, call, services)),
   };
 }

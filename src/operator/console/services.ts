@@ -2,16 +2,11 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { AdministerAs, Administration } from '../../accounts/administration.ts';
 import type { Keyring } from '../../accounts/keyring.ts';
 import type { Audit } from '../../audit/audit-log.ts';
-import type { Categories } from '../../categories/categories.ts';
-import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../config.ts';
-import type { EventIds } from '../../events/event-ids.ts';
+import type { Services } from '../../http/api/services.ts';
 import type { SignedIn } from '../../http/route.ts';
-import type { CountInventory } from '../../inventory/inventory.ts';
 import type { Bans } from '../../limits/bans.ts';
 import type { LookAtUsage } from '../../limits/counters.ts';
-import type { Orders } from '../../orders/orders.ts';
-import type { Catalogue } from '../../pets/catalogue.ts';
 import type { Database } from '../../storage/database.ts';
 import type { OperatorWebhooks } from '../../webhooks/operator-webhooks.ts';
 import type { Changes } from '../changes.ts';
@@ -25,26 +20,21 @@ export interface Hands extends Changes, Administration {
 }
 
 /** The dependencies of the console's operations. The commands call the same functions. */
-export interface ConsoleServices {
+export interface ConsoleServices
+  extends Pick<Services, 'catalogue' | 'countInventory' | 'orders' | 'categories' | 'eventIds' | 'clock'> {
   readonly database: Database;
-  readonly catalogue: Catalogue;
-  readonly countInventory: CountInventory;
-  readonly orders: Orders;
-  readonly categories: Categories;
   readonly accounts: Accounts;
   readonly keyring: Keyring;
   readonly bans: Bans;
   readonly administerAs: AdministerAs;
   readonly audit: Audit;
   readonly allWebhooks: OperatorWebhooks;
-  readonly eventIds: EventIds;
   /** Reads the current usage of an account from the rate limit counters, which instances may share. */
   readonly look: LookAtUsage;
   /** Returns the functions that make changes in the name of a session. */
   readonly actAs: (signedIn: SignedIn) => Hands;
   readonly sessions: Sessions;
   readonly vitals: Vitals;
-  readonly clock: Clock;
   readonly environment: Environment;
   readonly findSite: (host: string | undefined) => Site | null;
   /** Returns the problems that make this instance not ready, and warnings for the operator. */

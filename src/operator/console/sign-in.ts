@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { compileBody } from '../../http/bind-operation.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { jsonTypes } from '../../http/request/body.ts';
 import { type Admission, type Gate, openGate } from '../../http/request/gate.ts';
 import { makeEmptyAnswer } from '../../http/response/answer.ts';
 import type { Call, Route } from '../../http/route.ts';
@@ -88,7 +87,7 @@ export function createSignInRoutes({ sessions, findSite }: SignInOptions): Route
       method: 'POST',
       path: `${consolePath}/api/sign-in`,
       access: 'visitor',
-      body: compileBody(SignIn, jsonTypes.plain, false),
+      body: compileBody(SignIn),
       async run(call) {
         const made = await sessions.signIn((call.body as { token: string }).token);
         if (made === null) throw badLink;
