@@ -168,15 +168,11 @@ async function startJobs(
   counts: Pick<JobParts, 'flush' | 'usage' | 'failedRequests'>,
 ): Promise<void> {
   const lifts = createLiftFollower(store.database, counting.counters, clock);
-  // Operators may have lifted bans while no service ran. A failure does not stop the start.
-  await lifts
-    .follow()
-    .catch((err) => log.warn({ err }, 'lifted bans could not be read; the service tries again every second'));
   const resets = createResetFollower(store.database, counting.counters, clock);
-  await resets
-    .follow()
-    .catch((err) =>
-      log.warn({ err }, 'resets of limits could not be read; the service tries again every second'),
+  // Operators may have changed something while no service ran. A failure does not stop the start.
+  for (const [changes, { follow }] of Object.entries({ 'lifted bans': lifts, 'resets of limits': resets }))
+    await follow().catch((err) =>
+      log.warn({ err }, `${changes} could not be read; the service tries again every second`),
     );
   exposeWaits(registry, store.tail);
   const noteFeedLag = exposeFeedLag(registry);

@@ -52,8 +52,7 @@ async function withLook<T>(
   task: (look: LookAtUsage) => Promise<T>,
 ): Promise<T> {
   if (redisUrl === null) return task(createStoredLook(database, clock));
-  const { createRedisCounters } = await import('../limits/redis/redis-counters.ts');
-  const { redisPrefix } = await import('../limits/redis/redis-counters.ts');
+  const { createRedisCounters, redisPrefix } = await import('../limits/redis/redis-counters.ts');
   const prefix = redisPrefix(await readSecret(database, 'cursor'));
   const counters = createRedisCounters({ url: redisUrl, prefix });
   const look: LookAtUsage = async (subject) => {
