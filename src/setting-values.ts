@@ -34,11 +34,11 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]) {
   };
 }
 
-export function parsePublicUrl(text: string): string | null {
+export function parsePublicUrl(text: string): string {
   return parseAddress(text, '/v1');
 }
 
-export function parseConsoleUrl(text: string): string | null {
+export function parseConsoleUrl(text: string): string {
   return parseAddress(text, '/console');
 }
 
