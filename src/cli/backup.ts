@@ -10,7 +10,7 @@ import { vacuumSqlite } from '../storage/sqlite/vacuum.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { addLeaf, type CommandContext, printLines } from './command.ts';
 import { writeWarning } from './output.ts';
-import { writeWholeFile } from './whole-file.ts';
+import { requireNotStore, writeWholeFile } from './whole-file.ts';
 
 export function addBackup(program: Command, context: CommandContext): void {
   addLeaf(
@@ -43,6 +43,7 @@ async function backUp(databaseUrl: string, file: string, replaces: boolean): Pro
   const location = requireSqlite(databaseUrl, 'backup copies only SQLite stores; use pg_dump for PostgreSQL');
   await requireStore(databaseUrl);
   await checkUnused(file);
+  await requireNotStore(file, databaseUrl);
   await writeWholeFile(file, { replaces, mode: ownerOnly }, (unfinished) =>
     backupSqlite(location, unfinished),
   );
@@ -66,6 +67,7 @@ get 410 events_expired and must read the whole store again.`,
         databaseUrl,
         'restore works only with SQLite stores; use pg_restore for PostgreSQL',
       );
+      await requireNotStore(file, databaseUrl);
       const { knowsGivenIds } = await restoreSqlite(store, file, {
         actor: commandActor(),
         nowMs: context.clock(),

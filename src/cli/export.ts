@@ -16,12 +16,19 @@ export function addExport(program: Command, context: CommandContext): void {
     `When the file is imported, a row with an id changes that animal, and a row
 without an id adds an animal.`,
   ).option('--without-ids', 'omit the ids, for an import into another store', false);
-  addExportOptions(command).printing(context, (options: ExportOptions & { readonly withoutIds: boolean }) =>
-    context.withStore(({ catalogue, audit }) => {
-      const columns = options.withoutIds ? petFields : ['id', ...petFields];
-      return exportRows(catalogue.listAll(), columns, 'animal', options, context.terminal, (exported, file) =>
-        audit.record({ action: 'pets.exported', subject: file, after: { exported } }),
-      );
-    }),
+  addExportOptions(command, context).printing(
+    context,
+    (options: ExportOptions & { readonly withoutIds: boolean }) =>
+      context.withStore(({ catalogue, audit }) => {
+        const columns = options.withoutIds ? petFields : ['id', ...petFields];
+        return exportRows(
+          catalogue.listAll(),
+          columns,
+          'animal',
+          options,
+          context.terminal,
+          (exported, file) => audit.record({ action: 'pets.exported', subject: file, after: { exported } }),
+        );
+      }),
   );
 }

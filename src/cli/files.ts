@@ -7,9 +7,9 @@ import { UsageError } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { toPrintableJson } from '../observability/safe-text.ts';
 import { type PetFileFormat, petFileFormats } from '../pets/pet-files.ts';
-import { type Printed, printLines, type Terminal } from './command.ts';
+import { type CommandContext, type Printed, printLines, type Terminal } from './command.ts';
 import { countThings } from './output.ts';
-import { writeWholeFile } from './whole-file.ts';
+import { requireNotStore, writeWholeFile } from './whole-file.ts';
 
 export function formatOption(description: string): Option {
   return new Option('--format <format>', description).choices(petFileFormats);
@@ -34,15 +34,19 @@ export interface ExportOptions {
   readonly force: boolean;
 }
 
-export function addExportOptions<Leaf extends Command>(command: Leaf): Leaf {
+export function addExportOptions<Leaf extends Command>(
+  command: Leaf,
+  { readConfig }: Pick<CommandContext, 'readConfig'>,
+): Leaf {
   return command
     .addOption(formatOption("the format (default: by the file's ending, else ndjson)"))
     .option('--output <file>', 'write to a file instead of standard output')
     .option('--force', 'replace an existing file', false)
-    .hook('preAction', (_, command) => {
+    .hook('preAction', async (_, command) => {
       const { json, output } = command.opts();
       if (json && output === undefined)
         throw new UsageError('--json needs --output FILE, because the rows go to standard output');
+      if (output !== undefined) await requireNotStore(output, readConfig().databaseUrl);
     });
 }
 

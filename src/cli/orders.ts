@@ -95,7 +95,7 @@ reference that begins with =, +, - or @ for a formula: import it as text.`,
     .addOption(accountFilter('orders'))
     .addOption(sinceOption('orders placed'))
     .option('--until <time>', 'only orders placed before this time', parseTime);
-  addExportOptions(command).printing(
+  addExportOptions(command, context).printing(
     context,
     ({ account, since, until, ...options }: OrdersExportOptions) => {
       const [sinceMs, untilMs] = [since?.(context.clock()) ?? -Infinity, until ?? Infinity];

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { OperatorError } from '../errors.ts';
+import { parseStoreAddress } from '../storage/store-address.ts';
 import { syncFolder } from '../storage/sync-folder.ts';
 
 /**
@@ -54,6 +55,19 @@ async function checkTarget(file: string, replaces: boolean): Promise<void> {
   if (!found.isFile() && !found.isSymbolicLink())
     throw new OperatorError(`${file} cannot be written: it is not a regular file`);
   if (!replaces) throw new OperatorError(`${file} exists already: --force replaces it`);
+}
+
+/** Throws OperatorError if a file belongs to the SQLite store at an address, under whatever name. */
+export async function requireNotStore(file: string, databaseUrl: string): Promise<void> {
+  const { engine, location } = parseStoreAddress(databaseUrl);
+  const look = (path: string) => stat(path).catch(() => null);
+  const found = await look(file);
+  if (engine !== 'sqlite' || found === null) return;
+  for (const ending of ['', '-wal', '-shm', '-journal']) {
+    const own = await look(location + ending);
+    if (own?.ino === found.ino && own.dev === found.dev)
+      throw new OperatorError(`${file} belongs to the store itself: name another file`);
+  }
 }
 
 /** `link` fails if the name exists. So a file that was created after the check is not replaced. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -174,6 +174,24 @@ describe('export to a file', () => {
     assert.equal(await readFile(output, 'utf8'), 'mine');
     assert.deepEqual(await readJson(`export --output ${output} --force`), { exported: 2, file: output });
     assert.match(await readFile(output, 'utf8'), /^\{"id":1,/);
+  });
+
+  test('replaces no file of the store itself, under whatever name, and neither does an export of orders or a backup', async (t) => {
+    const { run, folder, path, print } = await prepare(t);
+    const before = await readFile(path);
+    const other = join(folder, 'other.ndjson');
+    await symlink(path, other);
+    for (const command of ['export --output', 'orders export --output', 'backup', 'restore'])
+      for (const file of [path, other])
+        expectMistake(
+          await run(`${command} ${file}${command === 'restore' ? '' : ' --force'}`),
+          1,
+          /belongs to the store itself: name another file|is a database in use/,
+        );
+    assert.deepEqual(await readFile(path), before);
+    await writeFile(`${path}-journal`, '');
+    expectMistake(await run(`export --output ${path}-journal --force`), 1, /belongs to the store itself/);
+    assert.match(await print('export'), /^{"id":1,/);
   });
 
   test('fails with one line if the target is a folder, or below none', async (t) => {
