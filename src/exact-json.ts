@@ -25,17 +25,21 @@ const mark = randomBytes(12).toString('base64url');
 
 /**
  * Parses JSON without losing digits. A number whose literal is an int64 becomes a bigint. This includes `1.0` and
- * `1e2`. Any other number stays a number. If a name is repeated, the last value counts.
+ * `1e2`. `readOther` gets the literal of any other number. Default: it becomes a number. If a name is repeated, the
+ * last value counts.
  *
  * Throws SyntaxError if the text is not JSON. Throws RangeError if the text exceeds `jsonDepthMax` or `longNumbersMax`.
  * The message of a RangeError is a rule ("must …"). The time is linear in the length of the text.
  */
-export function parseExactJson(text: string): unknown {
+export function parseExactJson(text: string, readOther: (literal: string) => unknown = Number): unknown {
   if (text.length > jsonDepthMax && isTooDeep(text))
     throw new RangeError(`must be nested at most ${jsonDepthMax} levels deep`);
   const value = JSON.parse(text);
-  return toBigints(mayLoseDigits.test(text) ? JSON.parse(markNumbers(text)) : value);
+  return toBigints(mayLoseDigits.test(text) ? JSON.parse(markNumbers(text)) : value, readOther);
 }
+
+/** For `parseExactJson`: keeps a number as it is written, for `stringifyExactJson`. `1e400` stays `1e400`. */
+export const keepLiteral: (literal: string) => unknown = rawJSON;
 
 /** Writes JSON with bigints as plain integers. Every bigint must be an int64. Other values follow JSON.stringify. */
 export function stringifyExactJson(value: unknown): string {
@@ -59,19 +63,18 @@ function markNumbers(text: string): string {
   });
 }
 
-/** Replaces numbers by bigints. A marked number that is not an int64 becomes a plain number. */
-function toBigints(value: unknown): unknown {
+/** Replaces numbers by bigints, and each marked number that is not an int64 by what `readOther` returns. */
+function toBigints(value: unknown, readOther: (literal: string) => unknown): unknown {
   if (typeof value === 'number') return BigInt(value);
-  if (typeof value === 'string')
-    return value.startsWith(mark) ? readLiteral(value.slice(mark.length)) : value;
+  if (typeof value === 'string') {
+    if (!value.startsWith(mark)) return value;
+    const literal = value.slice(mark.length);
+    return parseInt64Literal(literal) ?? readOther(literal);
+  }
   if (typeof value !== 'object' || value === null) return value;
   const members = value as Record<string, unknown>;
-  for (const name of Object.keys(members)) members[name] = toBigints(members[name]);
+  for (const name of Object.keys(members)) members[name] = toBigints(members[name], readOther);
   return value;
-}
-
-function readLiteral(literal: string): bigint | number {
-  return parseInt64Literal(literal) ?? Number(literal);
 }
 
 /**

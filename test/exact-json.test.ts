@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { jsonDepthMax, longNumbersMax, parseExactJson, stringifyExactJson } from '../src/exact-json.ts';
+import {
+  jsonDepthMax,
+  keepLiteral,
+  longNumbersMax,
+  parseExactJson,
+  stringifyExactJson,
+} from '../src/exact-json.ts';
 import { int64Max, int64Min } from '../src/int64.ts';
 
 test('parseExactJson returns every int64 exactly, as a bigint', () => {
@@ -45,6 +51,11 @@ test('parseExactJson returns correct values next to a number with a decimal poin
 
 test('parseExactJson returns a number for a literal that is not an int64', () => {
   assert.deepEqual(parseExactJson('[1.5, 9223372036854775808, 1.00000000000000000001]'), [1.5, 2 ** 63, 1]);
+});
+
+test('a number that is not an int64 can be written again as it was read', () => {
+  const text = '[1,1.5,-1e400,9223372036854775808,{"a":1.00000000000000000001}]';
+  assert.equal(stringifyExactJson(parseExactJson(text, keepLiteral)), text);
 });
 
 test('parseExactJson does not change digits in strings', () => {

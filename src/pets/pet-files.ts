@@ -1,4 +1,4 @@
-import { parseExactJson } from '../exact-json.ts';
+import { keepLiteral, parseExactJson } from '../exact-json.ts';
 import type { Violation } from '../schema.ts';
 import type { LoadedPet } from './load-pets.ts';
 import { findPatchViolations, findViolations, isIdentifiedPatch, isNewPet, petFields } from './pet.ts';
@@ -18,8 +18,8 @@ const readers = { csv: readCsvRows, ndjson: readNdjsonRows };
 const knownFields = [...petFields, 'id'];
 
 /**
- * A rule that a row breaks. `value` is the invalid value. It is absent if the field is missing or the rule is about the
- * whole row.
+ * A rule that a row breaks. `value` is the invalid value, for `stringifyExactJson`. It is absent if the field is missing
+ * or the rule is about the whole row.
  */
 export interface BadField extends Violation {
   readonly value?: unknown;
@@ -43,21 +43,25 @@ export async function* readPets(
       if ('brokenRule' in row) onBadRow(row.line, [{ field: null, rule: row.brokenRule }]);
       else if (hasId(row.candidate))
         if (isIdentifiedPatch(row.candidate)) pets.push({ ...row.candidate, line: row.line });
-        else onBadRow(row.line, addValues(row.candidate, findPatchViolations(row.candidate)));
+        else onBadRow(row.line, addValues(row, findPatchViolations(row.candidate)));
       else if (isNewPet(row.candidate)) pets.push(row.candidate);
-      else onBadRow(row.line, addValues(row.candidate, findViolations(row.candidate)));
+      else onBadRow(row.line, addValues(row, findViolations(row.candidate)));
     }
     yield pets;
   }
 }
 
+type ReadRow = Extract<Row, { readonly candidate: unknown }>;
+
 function hasId(candidate: unknown): candidate is { readonly id: unknown } {
   return typeof candidate === 'object' && candidate !== null && 'id' in candidate;
 }
 
-function addValues(candidate: unknown, violations: readonly Violation[]): readonly BadField[] {
-  if (typeof candidate !== 'object' || candidate === null) return violations;
-  const values = new Map(Object.entries(candidate));
+/** Adds the values as the file has them: `1e400`, which JSON.parse reads as Infinity, stays `1e400`. */
+function addValues({ candidate, json }: ReadRow, violations: readonly Violation[]): readonly BadField[] {
+  const shown = json === undefined ? candidate : parseExactJson(json, keepLiteral);
+  if (typeof shown !== 'object' || shown === null) return violations;
+  const values = new Map(Object.entries(shown));
   return violations.map((violation) => {
     const { field } = violation;
     return field !== null && values.has(field) ? { ...violation, value: values.get(field) } : violation;
@@ -80,7 +84,7 @@ function toRow({ number, text, isUtf8 }: Line, ignoresUnknown: boolean): Row {
     const unknown = ignoresUnknown ? [] : listUnknown(candidate);
     if (unknown.length > 0)
       return { line: number, brokenRule: describeUnknown('field', unknown, knownFields) };
-    return { line: number, candidate };
+    return { line: number, candidate, json: text };
   } catch (error) {
     return { line: number, brokenRule: error instanceof RangeError ? error.message : notJsonRule };
   }

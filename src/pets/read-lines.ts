@@ -6,10 +6,11 @@ export const recordBytesMax = 65_536;
 
 /**
  * A row of an import file. `line` is the number of its first line. If the row breaks a rule of the file format,
- * `brokenRule` is this rule. Otherwise `candidate` is the parsed row, which is not validated yet.
+ * `brokenRule` is this rule. Otherwise `candidate` is the parsed row, which is not validated yet, and `json` is the text
+ * of a row of NDJSON.
  */
 export type Row =
-  | { readonly line: number; readonly candidate: unknown }
+  | { readonly line: number; readonly candidate: unknown; readonly json?: string }
   | { readonly line: number; readonly brokenRule: string };
 
 /** The `brokenRule` of a row with bytes that are not UTF-8. */

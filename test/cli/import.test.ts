@@ -117,6 +117,27 @@ describe('import of a file with bad rows', () => {
     assert.ok(line.length < 250 && !stderr.includes('\u001b'));
   });
 
+  test('prints a number that is not an int64 as the file has it, also with --json', async (t) => {
+    const literals = ['1e400', '-1e400', '1.5', '9223372036854775808', '1.00000000000000000001', '[1e400]'];
+    const lines = literals.map((literal) => `{"name":"Rex","categoryId":${literal}}\n`).join('');
+    const { stderr } = await loadAlone(t, 'animals.ndjson', lines);
+    assert.deepEqual(
+      stderr.split('\n').slice(0, literals.length),
+      literals.map((literal, place) => `line ${place + 1}: categoryId ${categoryRule}, not ${literal}`),
+    );
+    const { stdout } = await loadAlone(t, 'animals.ndjson', lines, '--json');
+    for (const literal of literals) assert.ok(stdout.includes(`"value":${literal}}`), stdout);
+  });
+
+  test('prints a number in place of an id or a name, and a row that is a number, truthfully', async (t) => {
+    const lines = '{"id":1e400,"status":"sold"}\n{"name":1e400,"categoryId":1}\n1e400\n';
+    const { stderr } = await loadAlone(t, 'animals.ndjson', lines);
+    const [id = '', name = '', row] = stderr.split('\n');
+    assert.equal(id, `line 1: id ${categoryRule}, not 1e400`);
+    assert.match(name, /^line 2: name must be a string of .*, not 1e400$/);
+    assert.equal(row, 'line 3: must be a JSON object');
+  });
+
   const mixed = `${header}${'Rex,1,sold\n'.repeat(20_000)}Tom,x,gone\nBo,2,\n,3,\n`;
 
   test('adds nothing and prints the line, field, rule and value of each bad row on standard error', async (t) => {
