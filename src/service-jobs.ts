@@ -2,6 +2,7 @@ import { eraseDeletedAccounts } from './accounts/delete-account.ts';
 import { hourMs, minuteMs, secondMs } from './clock.ts';
 import { expireEvents } from './events/expire-events.ts';
 import { sequencedEventsMax, sequenceEvents } from './events/sequence-events.ts';
+import { firstAnswersKeptMs } from './idempotency/first-answers.ts';
 import { foldedChangesMax, foldInventory } from './inventory/fold-inventory.ts';
 import type { Job } from './jobs/job-runner.ts';
 import type { LiftFollower } from './limits/bans.ts';
@@ -53,7 +54,13 @@ export function listJobs(parts: JobParts): readonly Job[] {
     { name: 'follow resets of limits', everyMs: secondMs, run: resets.follow },
     { name: 'delete old resets of limits', everyMs: minuteMs, run: resets.sweep, byAge: 'deletes' },
     { name: 'delete old lifts of bans', everyMs: minuteMs, run: lifts.sweep, byAge: 'deletes' },
-    { name: 'delete old first answers', everyMs: minuteMs, run: firstAnswers.sweep, byAge: 'deletes' },
+    {
+      name: 'delete old first answers',
+      everyMs: minuteMs,
+      run: firstAnswers.sweep,
+      byAge: 'deletes',
+      keptMs: firstAnswersKeptMs,
+    },
     { name: 'delete ended console sessions', everyMs: minuteMs, run: sessions.sweep, byAge: 'deletes' },
     { name: 'delete old audit entries', everyMs: hourMs, run: audit.sweep, byAge: 'deletes' },
     { name: 'delete old events', everyMs: minuteMs, run: () => expireEvents(database), byAge: 'deletes' },

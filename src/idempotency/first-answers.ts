@@ -3,7 +3,7 @@ import { type Database, defineTransaction, statement } from '../storage/database
 import { answerOnce, type Given, type Idempotency, inUse } from './first-answer.ts';
 
 /** Time in ms after which a stored response may be deleted. */
-const keptMs = dayMs;
+export const firstAnswersKeptMs = dayMs;
 const sweepRowsMax = 1_000n;
 
 /** The stored responses to idempotency keys, for any operation. */
@@ -78,7 +78,11 @@ export function createFirstAnswers(database: Database): FirstAnswers {
 
     async sweep() {
       let deleted: readonly unknown[];
-      do deleted = await database.run(deleteOldFirstAnswers, { keptMs: BigInt(keptMs), count: sweepRowsMax });
+      do
+        deleted = await database.run(deleteOldFirstAnswers, {
+          keptMs: BigInt(firstAnswersKeptMs),
+          count: sweepRowsMax,
+        });
       while (deleted.length >= sweepRowsMax);
     },
   };

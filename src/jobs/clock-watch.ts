@@ -14,8 +14,11 @@ export const steadyMsMin = 10 * minuteMs;
 export interface ClockWatch {
   /** Returns true if no clock leapt in the last 10 minutes, so that a job may close or disable by age. */
   mayClose(): Promise<boolean>;
-  /** Like `mayClose`, and the watch is at least 10 minutes old, so that a job may delete by age. */
-  mayDelete(): Promise<boolean>;
+  /**
+   * Like `mayClose`, and the watch is at least 10 minutes old, so that a job may delete by age. With `keptMs`, no clock
+   * leapt for that time either, so that a row with a wrong time is kept for that time too.
+   */
+  mayDelete(keptMs?: number): Promise<boolean>;
 }
 
 const selectNow = statement<Record<never, never>>()((query, _, { nowMs }) =>
@@ -33,7 +36,7 @@ export function createClockWatch(
   const machine = createLeapMeter(elapsedMs);
   const store = createLeapMeter(elapsedMs);
 
-  async function isSteadySince(sinceMs: number): Promise<boolean> {
+  async function isSteady(sinceMs: number, steadyMs: number): Promise<boolean> {
     const machineLeapMs = machine.note(clock());
     const [row] = await database.read(selectNow, {});
     const storeLeapMs = store.note(Number(row?.now_ms));
@@ -42,12 +45,14 @@ export function createClockWatch(
         { machineLeapMs, storeLeapMs },
         'a clock leapt: for 10 minutes, no job deletes, closes or disables by age',
       );
-    return elapsedMs() - Math.max(sinceMs, machine.leaptAtMs(), store.leaptAtMs()) >= steadyMsMin;
+    const atMs = elapsedMs();
+    const leaptAtMs = Math.max(machine.leaptAtMs(), store.leaptAtMs());
+    return atMs - sinceMs >= steadyMsMin && atMs - leaptAtMs >= steadyMs;
   }
 
   return {
-    mayClose: () => isSteadySince(Number.NEGATIVE_INFINITY),
-    mayDelete: () => isSteadySince(startedAtMs),
+    mayClose: () => isSteady(Number.NEGATIVE_INFINITY, steadyMsMin),
+    mayDelete: (keptMs = steadyMsMin) => isSteady(startedAtMs, Math.max(keptMs, steadyMsMin)),
   };
 }
 

@@ -13,6 +13,8 @@ export interface Job {
    * is too old. Such a job does not run after a leap of a clock.
    */
   readonly byAge?: 'closes' | 'deletes';
+  /** Time in ms for which a job that deletes does not run after a leap. Default: 10 minutes. */
+  readonly keptMs?: number;
 }
 
 /** Runs jobs in the background. */
@@ -30,9 +32,9 @@ export interface JobRunner {
 export function createJobRunner(log: Log, clocks: ClockWatch): JobRunner {
   const timers = new Set<NodeJS.Timeout>();
 
-  async function mayRun({ byAge }: Job): Promise<boolean> {
+  async function mayRun({ byAge, keptMs }: Job): Promise<boolean> {
     if (byAge === undefined) return true;
-    return byAge === 'deletes' ? await clocks.mayDelete() : await clocks.mayClose();
+    return byAge === 'deletes' ? await clocks.mayDelete(keptMs) : await clocks.mayClose();
   }
 
   function report({ name }: Job, error: unknown): void {

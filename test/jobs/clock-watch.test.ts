@@ -65,6 +65,19 @@ for (const [clock, field] of [
       assert.deepEqual([line[field], line.level, others], [leapMs, 40, []]);
     });
 
+test('what is kept for a day is not deleted within a day after a leap', async () => {
+  const { time, pass, mayDelete } = open();
+  await mayDelete(dayMs);
+  pass(steadyMsMin);
+  assert.equal(await mayDelete(dayMs), true);
+  time.storeMs += dayMs;
+  await mayDelete(dayMs);
+  pass(dayMs - 1);
+  assert.deepEqual([await mayDelete(dayMs), await mayDelete()], [false, true]);
+  pass(1);
+  assert.equal(await mayDelete(dayMs), true);
+});
+
 test('a leap and its return are two leaps, and the 10 minutes begin again', async () => {
   const { time, pass, mayClose, listLines } = open();
   await mayClose();

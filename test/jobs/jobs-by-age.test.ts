@@ -137,6 +137,14 @@ for (const engine of [sqliteEngine, await findPostgres()])
       ]);
     });
 
+    test('keep first answers for a day after a clock has leapt', async (t) => {
+      const { jobs, readState } = await open(t, engine);
+      const mayDelete = async (keptMs = 0) => keptMs < dayMs;
+      await runOnce(t, jobs, { mayClose: async () => true, mayDelete });
+      const { first_answers: answers, usage_hours: hours } = (await readState()) as Record<string, unknown>;
+      assert.deepEqual([answers, hours], [1, 0]);
+    });
+
     test('close overdue holds after a start, and delete nothing', async (t) => {
       const { jobs, readState } = await open(t, engine);
       await runOnce(t, jobs, answering(true, false));
