@@ -15,9 +15,8 @@ import { countUsage } from './http/request-metrics.ts';
 import { buildServer } from './http/server.ts';
 import { createClockWatch } from './jobs/clock-watch.ts';
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts';
-import { createLiftFollower } from './limits/bans.ts';
+import { createCorrectionFollower } from './limits/corrections.ts';
 import type { LookAtUsage } from './limits/counters.ts';
-import { createResetFollower } from './limits/limit-resets.ts';
 import { createLimiter, type KeyCaller } from './limits/limiter.ts';
 import { beginsBan } from './limits/rules/decision.ts';
 import { exposeFeedLag, exposeWaits } from './observability/event-metrics.ts';
@@ -167,12 +166,15 @@ async function startJobs(
   jobs: JobRunner,
   counts: Pick<JobParts, 'flush' | 'usage' | 'failedRequests'>,
 ): Promise<void> {
-  const lifts = createLiftFollower(store.database, counting.counters, clock);
-  const resets = createResetFollower(store.database, counting.counters, clock);
+  const corrections = createCorrectionFollower(store.database, counting.counters, clock);
   // Operators may have changed something while no service ran. A failure does not stop the start.
-  for (const [changes, { follow }] of Object.entries({ 'lifted bans': lifts, 'resets of limits': resets }))
-    await follow().catch((err) =>
-      log.warn({ err }, `${changes} could not be read; the service tries again every second`),
+  await corrections
+    .follow()
+    .catch((err) =>
+      log.warn(
+        { err },
+        'lifted bans and resets of limits could not be read; the service tries again every second',
+      ),
     );
   exposeWaits(registry, store.tail);
   const noteFeedLag = exposeFeedLag(registry);
@@ -180,7 +182,7 @@ async function startJobs(
   const measureStore = exposeStoreSize(registry, store.database, config.databaseUrl);
   await measureStore();
   jobs.start({ name: 'measure the store', everyMs: minuteMs, run: measureStore });
-  for (const job of listJobs({ store, counting, ...counts, sessions, lifts, resets, noteFeedLag }))
+  for (const job of listJobs({ store, counting, ...counts, sessions, corrections, noteFeedLag }))
     jobs.start(job);
 }
 

@@ -5,8 +5,7 @@ import { sequencedEventsMax, sequenceEvents } from './events/sequence-events.ts'
 import { firstAnswersKeptMs } from './idempotency/first-answers.ts';
 import { foldedChangesMax, foldInventory } from './inventory/fold-inventory.ts';
 import type { Job } from './jobs/job-runner.ts';
-import type { LiftFollower } from './limits/bans.ts';
-import type { ResetFollower } from './limits/limit-resets.ts';
+import type { CorrectionFollower } from './limits/corrections.ts';
 import type { CounterStore } from './limits/memory/counter-store.ts';
 import type { Sessions } from './operator/sessions.ts';
 import { createBatches } from './storage/batches.ts';
@@ -31,8 +30,7 @@ export interface JobParts {
   readonly usage: Pick<UsageCounts, 'sweep'>;
   readonly failedRequests: Pick<FailedRequests, 'sweep'>;
   readonly sessions: Pick<Sessions, 'sweep'>;
-  readonly lifts: LiftFollower;
-  readonly resets: ResetFollower;
+  readonly corrections: CorrectionFollower;
   /** Writes all counts in memory. */
   readonly flush: () => Promise<unknown>;
   /** Gets the age in ms of the oldest event without a position. */
@@ -41,7 +39,7 @@ export interface JobParts {
 
 /** Lists the jobs of every instance. Delivery of webhooks has its own (deliver-webhooks.ts). */
 export function listJobs(parts: JobParts): readonly Job[] {
-  const { store, counting, usage, failedRequests, sessions, lifts, resets, flush, noteFeedLag } = parts;
+  const { store, counting, usage, failedRequests, sessions, corrections, flush, noteFeedLag } = parts;
   const { database, audit, firstAnswers, orders } = store;
   const sequences = createBatches(sequencedEventsMax);
   const folds = createBatches(foldedChangesMax);
@@ -50,10 +48,13 @@ export function listJobs(parts: JobParts): readonly Job[] {
     { name: 'delete ended counts', everyMs: secondMs, run: counting.sweep, byAge: 'deletes' },
     { name: 'delete old usage', everyMs: minuteMs, run: usage.sweep, byAge: 'deletes' },
     { name: 'delete old requests', everyMs: minuteMs, run: failedRequests.sweep, byAge: 'deletes' },
-    { name: 'follow lifts of bans', everyMs: secondMs, run: lifts.follow },
-    { name: 'follow resets of limits', everyMs: secondMs, run: resets.follow },
-    { name: 'delete old resets of limits', everyMs: minuteMs, run: resets.sweep, byAge: 'deletes' },
-    { name: 'delete old lifts of bans', everyMs: minuteMs, run: lifts.sweep, byAge: 'deletes' },
+    { name: 'follow lifts of bans and resets of limits', everyMs: secondMs, run: corrections.follow },
+    {
+      name: 'delete old lifts of bans and resets of limits',
+      everyMs: minuteMs,
+      run: corrections.sweep,
+      byAge: 'deletes',
+    },
     {
       name: 'delete old first answers',
       everyMs: minuteMs,

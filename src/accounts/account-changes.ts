@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
-import { insertReset } from '../limits/limit-resets.ts';
+import { insertReset } from '../limits/corrections.ts';
 import type { Limits, Plan } from '../plans/plan.ts';
 import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { accountNameRule, isAccountName } from './account.ts';

@@ -3,7 +3,7 @@ import type { Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { minuteMs } from '../clock.ts';
 import { AppError, OperatorError } from '../errors.ts';
-import { insertReset } from '../limits/limit-resets.ts';
+import { insertReset } from '../limits/corrections.ts';
 import { closeOrder } from '../orders/close-order.ts';
 import { type Database, defineTransaction, statement, step } from '../storage/database.ts';
 import { findAccount } from './account-changes.ts';

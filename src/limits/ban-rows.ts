@@ -44,18 +44,3 @@ export const selectBan = statement<{ keyId: string }>()((query, p) =>
 export const deleteBan = statement<{ keyId: string }>()((query, p) =>
   query.deleteFrom('key_bans').where('key_id', '=', p.keyId),
 );
-
-/** Records a lift. Every running service then lifts the ban of the key in its counters (bans.ts). */
-export const insertLift = statement<{ keyId: string; accountId: bigint; atMs: bigint }>()((query, p) =>
-  query.insertInto('ban_lifts').values({ key_id: p.keyId, account_id: p.accountId, at_ms: p.atMs }),
-);
-
-/** Selects the recorded lifts, oldest first. */
-export const selectLifts = statement<Record<never, never>>()((query) =>
-  query.selectFrom('ban_lifts').select(['id', 'key_id', 'account_id', 'at_ms']).orderBy('id'),
-);
-
-/** Deletes the lifts up to `untilMs`. A lift older than the longest ban has no effect. */
-export const deleteLifts = statement<{ untilMs: bigint }>()((query, p) =>
-  query.deleteFrom('ban_lifts').where('at_ms', '<=', p.untilMs),
-);

@@ -5,9 +5,8 @@ import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import type { Page } from '../page.ts';
 import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
-import { deleteBan, deleteLifts, insertLift, selectBan, selectBans, selectLifts } from './ban-rows.ts';
-import type { Counters } from './counters.ts';
-import { banMsMax } from './rules/bans.ts';
+import { deleteBan, selectBan, selectBans } from './ban-rows.ts';
+import { insertLift } from './corrections.ts';
 
 /** A ban as operators see it. Times are Unix milliseconds. */
 export interface ListedBan {
@@ -84,38 +83,5 @@ export function createBans(database: Database, clock: Clock, actor: Actor = comm
     listPage,
 
     lift: (keyId) => database.transact(liftBan, { keyId, by: { actor, nowMs: clock() } }),
-  };
-}
-
-/** Operators lift bans in the store. A follower applies these lifts to the counters. */
-export interface LiftFollower {
-  /** Applies new lifts. Fails if the store or the counters fail. The next call tries again. */
-  follow(): Promise<void>;
-  /** Deletes the lifts that are older than the longest ban. */
-  sweep(): Promise<void>;
-}
-
-/**
- * Creates a follower, which applies each lift once. The first call applies all recorded lifts, because the counters
- * may still have a ban that was lifted while no service ran. Bans that began after a lift stay.
- */
-export function createLiftFollower(database: Database, counters: Counters, clock: Clock): LiftFollower {
-  let applied = new Set<bigint>();
-
-  return {
-    async follow() {
-      const lifts = await database.read(selectLifts, {});
-      const seen = new Set<bigint>();
-      for (const { id, key_id, account_id, at_ms } of lifts) {
-        if (!applied.has(id)) await counters.lift(`account:${account_id}`, key_id, Number(at_ms));
-        seen.add(id);
-        applied.add(id);
-      }
-      applied = seen;
-    },
-
-    async sweep() {
-      if (applied.size > 0) await database.run(deleteLifts, { untilMs: BigInt(clock() - banMsMax) });
-    },
   };
 }

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createKeyVerifier, freshMs } from '../../src/accounts/key-verifier.ts';
 import { dayMs, hourMs } from '../../src/clock.ts';
-import { createResetFollower } from '../../src/limits/limit-resets.ts';
+import { createCorrectionFollower } from '../../src/limits/corrections.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { createUsageCounts, listUsageByAccount } from '../../src/usage/usage.ts';
 import { createWorld as createCommandWorld, expectMistake } from '../support/command-line.ts';
 import { createWorld, engines, makePlan, order } from './world.ts';
@@ -45,16 +46,35 @@ for (const engine of engines)
       const take = async () => (await limiter.takeForKey(caller)).code;
       for (let sent = 0; sent < 2; sent += 1) await take();
       assert.equal(await take(), 'rate_limit_exceeded');
-      const resets = createResetFollower(database, counters, clock.now);
+      const resets = createCorrectionFollower(database, counters, clock.now);
       await accounts.resetLimits(account);
       await resets.follow();
       clock.advance(1);
       assert.equal(await take(), null);
-      await createResetFollower(database, counters, clock.now).follow();
+      await createCorrectionFollower(database, counters, clock.now).follow();
       assert.deepEqual([await take(), await take()], [null, 'rate_limit_exceeded']);
       clock.advance(dayMs);
       await resets.sweep();
       await assert.rejects(accounts.resetLimits('Ark'), { name: 'OperatorError' });
+    });
+
+    test('a reset is applied even if a later one became visible first', async (t) => {
+      const { keyring, accounts, database, clock } = await createWorld(t, engine);
+      const subjects: string[] = [];
+      for (const name of ['Zoo', 'Ark']) {
+        await keyring.issue(order({ account: name }));
+        await accounts.resetLimits(name);
+        subjects.push(`account:${(await accounts.find(name)).id}`);
+      }
+      const applied: string[] = [];
+      const counters = { ...createMemoryCounters(), reset: (subject: string) => void applied.push(subject) };
+      let hidden = 1;
+      const read: Database['read'] = async (...call) => (await database.read(...call)).slice(hidden);
+      const corrections = createCorrectionFollower({ ...database, read }, counters, clock.now);
+      await corrections.follow();
+      hidden = 0;
+      await corrections.follow();
+      assert.deepEqual(applied, subjects.toReversed());
     });
 
     test('the accounts that send the most, are refused most and fail most come first', async (t) => {

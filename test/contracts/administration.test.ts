@@ -4,7 +4,8 @@ import { createAdministration, overviewKeysMax, readOverview } from '../../src/a
 import { consoleActor } from '../../src/audit/audit-entry.ts';
 import { auditKeptMs, createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
-import { type BanPlace, createBans, createLiftFollower, type ListedBan } from '../../src/limits/bans.ts';
+import { type BanPlace, createBans, type ListedBan } from '../../src/limits/bans.ts';
+import { createCorrectionFollower } from '../../src/limits/corrections.ts';
 import { createCounterStore, createStoredLook } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import type { Page } from '../../src/page.ts';
@@ -39,7 +40,7 @@ function describeAdministration(engine: Engine): void {
     const take = () => counters.take(subject, { perMinute: 60, perDay: 1_000 }, id, clock.now());
     for (let count = 0; count < 120; count += 1) take();
     await store.flush();
-    const lifts = createLiftFollower(database, counters, clock.now);
+    const lifts = createCorrectionFollower(database, counters, clock.now);
     return { ...world, id, subject, counters, counterStore: store, take, lifts };
   }
 
@@ -233,7 +234,7 @@ function describeAdministration(engine: Engine): void {
       await lifts.follow();
       clock.advance(secondMs);
       for (let count = 0; count < 60; count += 1) take();
-      await createLiftFollower(database, counters, clock.now).follow();
+      await createCorrectionFollower(database, counters, clock.now).follow();
       assert.equal(take().verdict, 'banned');
     });
 

@@ -7,8 +7,7 @@ import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import type { ClockWatch } from '../../src/jobs/clock-watch.ts';
 import { createJobRunner, type Job } from '../../src/jobs/job-runner.ts';
-import { createLiftFollower } from '../../src/limits/bans.ts';
-import { createResetFollower } from '../../src/limits/limit-resets.ts';
+import { createCorrectionFollower } from '../../src/limits/corrections.ts';
 import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { createLog } from '../../src/observability/log.ts';
@@ -48,10 +47,7 @@ async function open(t: TestContext, engine: Engine) {
   await store.execute(`update first_answers set created_at_ms = ${oldMs}`);
 
   const counters = createMemoryCounters();
-  const lifts = createLiftFollower(database, counters, Date.now);
-  await lifts.follow();
-  const resets = createResetFollower(database, counters, Date.now);
-  await resets.follow();
+  const corrections = createCorrectionFollower(database, counters, Date.now);
   const jobs = listJobs({
     store: {
       database,
@@ -59,8 +55,7 @@ async function open(t: TestContext, engine: Engine) {
       audit: createAudit(database, Date.now),
       firstAnswers: createFirstAnswers(database),
     },
-    lifts,
-    resets,
+    corrections,
     counting: createCounterStore({ counters, database, clock: Date.now }),
     usage: createUsageCounts(database, Date.now),
     failedRequests: createFailedRequests(database, Date.now),
@@ -130,8 +125,7 @@ for (const engine of [sqliteEngine, await findPostgres()])
       assert.deepEqual(ran.toSorted(), [
         'add up the inventory',
         'erase deleted accounts',
-        'follow lifts of bans',
-        'follow resets of limits',
+        'follow lifts of bans and resets of limits',
         'sequence events',
         'write the counts',
       ]);

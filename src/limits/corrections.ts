@@ -1,0 +1,89 @@
+import { type Clock, dayMs } from '../clock.ts';
+import { type Database, type Statement, statement } from '../storage/database.ts';
+import type { Counters } from './counters.ts';
+import { banMsMax } from './rules/bans.ts';
+
+/** Records a lift. Every running service then lifts the ban of the key in its counters. */
+export const insertLift = statement<{ keyId: string; accountId: bigint; atMs: bigint }>()((query, p) =>
+  query.insertInto('ban_lifts').values({ key_id: p.keyId, account_id: p.accountId, at_ms: p.atMs }),
+);
+
+/** Records a reset of the windows of an account. Every running service then applies it to its counters. */
+export const insertReset = statement<{ accountId: bigint; atMs: bigint }>()((query, p) =>
+  query.insertInto('limit_resets').values({ account_id: p.accountId, at_ms: p.atMs }),
+);
+
+const selectLifts = statement<Record<never, never>>()((query) =>
+  query.selectFrom('ban_lifts').select(['id', 'key_id', 'account_id', 'at_ms']).orderBy('id'),
+);
+
+const selectResets = statement<Record<never, never>>()((query) =>
+  query.selectFrom('limit_resets').select(['id', 'account_id', 'at_ms']).orderBy('id'),
+);
+
+const deleteLifts = statement<{ untilMs: bigint }>()((query, p) =>
+  query.deleteFrom('ban_lifts').where('at_ms', '<=', p.untilMs),
+);
+
+const deleteResets = statement<{ untilMs: bigint }>()((query, p) =>
+  query.deleteFrom('limit_resets').where('at_ms', '<=', p.untilMs),
+);
+
+/** Operators lift bans and reset windows in the store. A follower applies these corrections to the counters. */
+export interface CorrectionFollower {
+  /** Applies new corrections. Fails if the store or the counters fail. The next call tries again. */
+  follow(): Promise<void>;
+  /** Deletes the lifts that are older than the longest ban, and the resets that are older than the longest window. */
+  sweep(): Promise<void>;
+}
+
+/**
+ * Creates a follower, which applies each correction once. The first call applies all recorded corrections, because the
+ * counters may still have a ban that was lifted while no service ran. Bans and windows that began after a correction
+ * stay.
+ */
+export function createCorrectionFollower(
+  database: Database,
+  counters: Counters,
+  clock: Clock,
+): CorrectionFollower {
+  const applyLifts = createApplier(database, selectLifts, ({ account_id, key_id, at_ms }) =>
+    counters.lift(`account:${account_id}`, key_id, Number(at_ms)),
+  );
+  const applyResets = createApplier(database, selectResets, ({ account_id, at_ms }) =>
+    counters.reset(`account:${account_id}`, Number(at_ms)),
+  );
+
+  return {
+    async follow() {
+      await applyLifts();
+      await applyResets();
+    },
+
+    async sweep() {
+      await database.run(deleteLifts, { untilMs: BigInt(clock() - banMsMax) });
+      await database.run(deleteResets, { untilMs: BigInt(clock() - dayMs) });
+    },
+  };
+}
+
+/**
+ * Returns a function that applies the rows that it has not applied before. It keeps all applied ids: on PostgreSQL, a
+ * row may become visible after a row with a greater id.
+ */
+function createApplier<Row extends { id: bigint }>(
+  database: Database,
+  selectRows: Statement<Record<never, never>, Row>,
+  apply: (row: Row) => void | Promise<void>,
+): () => Promise<void> {
+  let applied = new Set<bigint>();
+  return async () => {
+    const seen = new Set<bigint>();
+    for (const row of await database.read(selectRows, {})) {
+      if (!applied.has(row.id)) await apply(row);
+      seen.add(row.id);
+      applied.add(row.id);
+    }
+    applied = seen;
+  };
+}
