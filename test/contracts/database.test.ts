@@ -3,7 +3,6 @@ import { describe, type TestContext, test } from 'node:test';
 import { AppError, OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { insertedId, insertPet, selectOldest, selectPet } from '../../src/pets/pet-rows.ts';
-import { isUniqueViolation } from '../../src/storage/constraint.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { petValues } from '../support/catalogue.ts';
 import { type Engine, findEngines } from '../support/engines.ts';
@@ -16,6 +15,19 @@ import {
   selectUsed,
 } from './window-rows.ts';
 import { addAndReadWindow, addAndThrow, addIfAlone, addPet, addWindows, countUp } from './works.ts';
+
+/**
+ * The SQLSTATE `unique_violation` of PostgreSQL, and the codes SQLITE_CONSTRAINT_PRIMARYKEY and
+ * SQLITE_CONSTRAINT_UNIQUE of SQLite.
+ */
+const uniqueViolation = { code: '23505', errcodes: [1555, 2067] };
+
+/** Returns true if an error of any engine means that a row with the same primary or unique key exists. */
+function isUniqueViolation(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  return code === uniqueViolation.code || uniqueViolation.errcodes.some((known) => known === errcode);
+}
 
 /** Contract tests of `read`, `run`, `transact` and `close` in src/storage/database.ts. */
 function describeDatabase(engine: Engine): void {
