@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { operations } from '../../src/http/api/operations.ts';
 import { connectionsMax } from '../../src/http/connection/bounds.ts';
@@ -58,6 +59,56 @@ function expectErrorBody({ status, headers, body }: RawResponse, code: string): 
   assert.deepEqual(rest, { code, status });
   assert.equal(typeof message, 'string');
 }
+
+/**
+ * Starts nginx in front of one instance that resets each connection with a request on it, and two that answer 201 with
+ * the address and body that they received. A request with `x-reset` is reset by all.
+ */
+async function startBesideResets(t: TestContext) {
+  const resetting = createSocketServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.resetAndDestroy());
+  });
+  const answering = createServer(async (request, response) => {
+    if (request.headers['x-reset'] !== undefined) request.socket.resetAndDestroy();
+    else response.writeHead(201).end(`${request.url} ${await text(request)}`);
+  });
+  const ports: number[] = [];
+  for (const server of [resetting, answering]) {
+    server.listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    ports.push((server.address() as AddressInfo).port);
+  }
+  const [reset = 0, answer = 0] = ports;
+  // One worker without a memory of failures sends every request to the resetting instance first.
+  return startNginx(
+    t,
+    [reset, answer, answer],
+    [
+      ['worker_processes 4;', 'worker_processes 1;'],
+      ['least_conn;', ''],
+      [`127.0.0.1:${reset} max_fails=2`, `127.0.0.1:${reset} weight=1000 max_fails=0`],
+    ],
+  );
+}
+
+test('nginx repeats a POST after a reset at another instance if the POST has an Idempotency-Key, and only then', {
+  skip,
+}, async (t) => {
+  const { url } = await startBesideResets(t);
+  const post = (headers: Record<string, string>) =>
+    fetch(`${url}/v1//pets?a=%2F`, { method: 'POST', body: '{"name":"Rex"}', headers });
+  const repeated = await post({ 'idempotency-key': 'a' });
+  assert.equal(repeated.status, 201);
+  assert.equal(await repeated.text(), '/v1//pets?a=%2F {"name":"Rex"}');
+  for (const headers of [{}, { 'idempotency-key': 'b', 'x-reset': '1' }]) {
+    const refused = await post(headers);
+    assert.equal(refused.status, 503);
+    assert.equal(refused.headers.get('retry-after'), '1');
+    assert.equal(((await refused.json()) as { code: string }).code, 'unavailable');
+  }
+});
 
 test('nginx refuses an unknown transfer encoding with an Error body', {
   skip,
