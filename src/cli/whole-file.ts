@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { OperatorError } from '../errors.ts';
+import { OperatorError, UsageError } from '../errors.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { syncFolder } from '../storage/sync-folder.ts';
 
@@ -16,14 +16,15 @@ const ownerOnly = 0o600;
  * sees the old file or the whole new file, never a part. `write` gets the path of an empty file. The file has the
  * permissions `mode`. Without `mode`, the umask determines the permissions.
  *
- * Throws OperatorError if the file exists and `replaces` is false, or if the file cannot be written. Rethrows the
- * errors of `write`.
+ * Throws UsageError if the name is empty. Throws OperatorError if the file exists and `replaces` is false, or if the
+ * file cannot be written. Rethrows the errors of `write`.
  */
 export async function writeWholeFile(
   file: string,
   { replaces, mode }: { readonly replaces: boolean; readonly mode?: number },
   write: (unfinished: string) => Promise<void> | void,
 ): Promise<void> {
+  if (file === '') throw new UsageError('the name of the file to write is empty');
   await checkTarget(file, replaces);
   const unfinished = `${file}.${randomUUID()}.tmp`;
   try {

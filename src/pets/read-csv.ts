@@ -65,6 +65,8 @@ function readHeader(
   const refuse = (rule: string) => new OperatorError(`line ${line}: ${rule}`);
   if (!isUtf8) throw refuse(`the header ${notUtf8Rule}`);
   if (columns === undefined) throw refuse(`the header ${quotesRule}`);
+  if (columns.some((column) => column.includes('\r')))
+    throw refuse('lines end with a carriage return alone; they must end with LF or CRLF');
   const separator = findOtherSeparator(columns);
   if (separator !== null)
     throw refuse(`the columns are separated by ${separator}; they must be separated by commas`);

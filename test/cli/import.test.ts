@@ -80,6 +80,11 @@ describe('import', () => {
     ],
     ['semicolons', 'name;categoryId\nRex;1\n', /separated by semicolons; they must be separated by commas/],
     ['tabs', 'name\tcategoryId\nRex\t1\n', /separated by tabs; they must be separated by commas/],
+    [
+      'carriage returns alone',
+      'name,categoryId\rRex,1\r',
+      /lines end with a carriage return alone; they must/,
+    ],
   ] as const)
     test(`refuses CSV with ${name} and adds nothing`, async (t) => {
       const refused = await loadAlone(t, 'animals.csv', content);
