@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { commandActor } from '../audit/audit-entry.ts';
 import { OperatorError, UsageError } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
+import { requireNotStore } from '../storage/require-not-store.ts';
 import { requireStore } from '../storage/require-store.ts';
 import { backupSqlite } from '../storage/sqlite/backup.ts';
 import { restoreSqlite, skippedIdsUnknown } from '../storage/sqlite/restore.ts';
@@ -10,7 +11,7 @@ import { vacuumSqlite } from '../storage/sqlite/vacuum.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { addLeaf, type CommandContext, printLines } from './command.ts';
 import { writeWarning } from './output.ts';
-import { requireNotStore, writeWholeFile } from './whole-file.ts';
+import { writeWholeFile } from './whole-file.ts';
 
 export function addBackup(program: Command, context: CommandContext): void {
   addLeaf(

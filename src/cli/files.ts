@@ -7,9 +7,10 @@ import { UsageError } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { toPrintableJson } from '../observability/safe-text.ts';
 import { type PetFileFormat, petFileFormats } from '../pets/pet-files.ts';
+import { requireNotStore } from '../storage/require-not-store.ts';
 import { type CommandContext, type Printed, printLines, type Terminal } from './command.ts';
 import { countThings } from './output.ts';
-import { requireNotStore, writeWholeFile } from './whole-file.ts';
+import { writeWholeFile } from './whole-file.ts';
 
 export function formatOption(description: string): Option {
   return new Option('--format <format>', description).choices(petFileFormats);

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, lstat, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { OperatorError, UsageError } from '../errors.ts';
-import { parseStoreAddress } from '../storage/store-address.ts';
 import { syncFolder } from '../storage/sync-folder.ts';
 
 /**
@@ -56,25 +55,6 @@ async function checkTarget(file: string, replaces: boolean): Promise<void> {
   if (!found.isFile() && !found.isSymbolicLink())
     throw new OperatorError(`${file} cannot be written: it is not a regular file`);
   if (!replaces) throw new OperatorError(`${file} exists already: --force replaces it`);
-}
-
-/**
- * Throws OperatorError if a file belongs to the SQLite store at an address, under whatever name. The files beside the
- * store come and go, so their names count as well.
- */
-export async function requireNotStore(file: string, databaseUrl: string): Promise<void> {
-  const { engine, location } = parseStoreAddress(databaseUrl);
-  if (engine !== 'sqlite') return;
-  for (const ending of ['', '-wal', '-shm', '-journal']) {
-    const own = location + ending;
-    if (resolve(file) === resolve(own) || (await isSameFile(file, own)))
-      throw new OperatorError(`${file} belongs to the store itself: name another file`);
-  }
-}
-
-async function isSameFile(file: string, other: string): Promise<boolean> {
-  const [one, another] = await Promise.all([file, other].map((path) => stat(path).catch(() => null)));
-  return one != null && one.ino === another?.ino && one.dev === another.dev;
 }
 
 /** `link` fails if the name exists. So a file that was created after the check is not replaced. */
