@@ -4,7 +4,7 @@ import { answerOnce, type Given, type Idempotency } from '../idempotency/first-a
 import { int64Max } from '../int64.ts';
 import { expireHold, expireHolds, selectOverdueHold } from '../pets/close-overdue-hold.ts';
 import { selectPet } from '../pets/pet-rows.ts';
-import { openHoldsOf, type PlanName } from '../plans/plan.ts';
+import { openHoldsOf } from '../plans/plan.ts';
 import {
   type Dialect,
   defineTransaction,
@@ -36,30 +36,24 @@ export interface Placing {
  * null.
  */
 const lockAccount = statement<{ accountId: bigint | null }>()((query, p, { lockRows }) =>
-  query
-    .selectFrom('accounts')
-    .select(['plan', 'open_holds'])
-    .where('id', '=', p.accountId)
-    .modifyEnd(lockRows),
+  query.selectFrom('accounts').select('id').where('id', '=', p.accountId).modifyEnd(lockRows),
 );
 
-/** Counts the holds of an account up to `most`, with those that have expired but are not closed yet. */
+/**
+ * Counts the holds of an account, with those that have expired but are not closed yet. Returns the count, which stops at
+ * the maximum of the account, and this maximum.
+ */
 export const countHolds = statement<HoldsOf>()((query, p, dialect) =>
-  query
-    .selectFrom(selectHolds(query, p, dialect).limit(p.most).as('held'))
-    .select(sql<bigint>`count(*)`.as('count')),
+  selectRoom(query, p, selectHolds(query, p, dialect)),
 );
 
-/** Counts the holds of an account that have not expired, up to `most`. */
+/** Counts like `countHolds`, but only the holds that have not expired. */
 const countUnexpired = statement<HoldsOf>()((query, p, dialect) =>
-  query
-    .selectFrom(
-      selectHolds(query, p, dialect).where('expires_at_ms', '>', dialect.nowMs).limit(p.most).as('held'),
-    )
-    .select(sql<bigint>`count(*)`.as('count')),
+  selectRoom(query, p, selectHolds(query, p, dialect).where('expires_at_ms', '>', dialect.nowMs)),
 );
 
-type HoldsOf = { accountId: bigint; newestId: bigint; most: bigint };
+/** Null means no account, without holds. */
+type HoldsOf = { accountId: bigint | null; newestId: bigint };
 
 function selectHolds(query: QueryCreator<Tables>, p: HoldsOf, { keyset }: Dialect) {
   const key = [
@@ -69,6 +63,20 @@ function selectHolds(query: QueryCreator<Tables>, p: HoldsOf, { keyset }: Dialec
   const { where, orderBy } = keyset(key, p.newestId);
   return query.selectFrom('orders').select('id').where(where).orderBy(orderBy);
 }
+
+function selectRoom(query: QueryCreator<Tables>, p: HoldsOf, holds: ReturnType<typeof selectHolds>) {
+  const most = sql<bigint>`coalesce(
+    (select coalesce(open_holds, ${openHoldsOfPlan}) from accounts where id = ${p.accountId}), 0)`;
+  return query
+    .selectFrom(holds.limit(most).as('held'))
+    .select([sql<bigint>`count(*)`.as('count'), most.as('most')]);
+}
+
+/** The maximum number of open holds of the plan of an account. */
+const openHoldsOfPlan = sql`case plan ${sql.join(
+  Object.entries(openHoldsOf).map(([plan, most]) => sql`when ${sql.lit(plan)} then ${sql.lit(most)}`),
+  sql` `,
+)} end`;
 
 /** Selects and locks the expired holds of an account that no other transaction has locked. */
 const selectOverdueOf = statement<{ accountId: bigint }>()((query, p, { nowMs, lockFreeRows }) =>
@@ -130,8 +138,7 @@ export const placeOrder = defineTransaction(
   'placeOrder',
   (placing: Placing): Steps<Given> =>
     answerOnce(placing.idempotency, function* () {
-      const openHoldsMax = yield* claim(placing);
-      if (openHoldsMax !== null) yield* requireRoom(placing.accountId, openHoldsMax);
+      yield* claim(placing);
       const { accountId, petId, reference, holdMs, isManager } = placing;
       const [row] = yield* step(insertOrder, { accountId, petId, reference, holdMs: BigInt(holdMs) });
       if (row === undefined) throw petUnavailable();
@@ -140,12 +147,14 @@ export const placeOrder = defineTransaction(
   'row locks',
 );
 
-/** Claims the animal. Returns the most holds that the account may have open, or null without a limit. */
-function* claim({ petId, accountId, isManager }: Placing): Steps<bigint | null> {
-  const [[limits], [hold], [pet]] = yield* stepsTogether(
-    toStep(lockAccount, { accountId: isManager ? null : accountId }),
+/** Claims the animal and requires room for another hold of the account. The holds of a manager have no maximum. */
+function* claim({ petId, accountId, isManager }: Placing): Steps<void> {
+  const holds = { accountId: isManager ? null : accountId, newestId: int64Max };
+  const [, [hold], [pet], [room]] = yield* stepsTogether(
+    toStep(lockAccount, holds),
     toStep(selectOverdueHold, { petId }),
     toStep(claimPet, { petId }),
+    toStep(countHolds, holds),
   );
   if (hold !== undefined) yield* expireHold(hold.id, petId);
   const freed = hold === undefined ? [] : yield* step(claimPet, { petId });
@@ -153,21 +162,22 @@ function* claim({ petId, accountId, isManager }: Placing): Steps<bigint | null> 
     const [found] = yield* step(selectPet, { id: petId });
     throw found === undefined ? petNotFound() : petUnavailable();
   }
-  return limits === undefined ? null : (limits.open_holds ?? BigInt(openHoldsOf[limits.plan as PlanName]));
+  if (!isManager && !hasRoom(room)) yield* makeRoom(accountId);
 }
 
-/** Throws `limit_reached` if the account may not open another hold. At the limit, closes its expired holds first. */
-function* requireRoom(accountId: bigint, openHoldsMax: bigint): Steps<void> {
-  const holds = { accountId, newestId: int64Max, most: openHoldsMax };
-  const [held] = yield* step(countHolds, holds);
-  if (held !== undefined && held.count < openHoldsMax) return;
+/** Closes the expired holds of an account. Throws `limit_reached` if the account still may not open another hold. */
+function* makeRoom(accountId: bigint): Steps<void> {
   yield* expireHolds(yield* step(selectOverdueOf, { accountId }));
-  const [open] = yield* step(countUnexpired, holds);
-  if (open !== undefined && open.count < openHoldsMax) return;
+  const [room] = yield* step(countUnexpired, { accountId, newestId: int64Max });
+  if (hasRoom(room)) return;
   throw new AppError(
     'limit_reached',
-    `this account may open another hold only while it has fewer than ${openHoldsMax}`,
+    `this account may open another hold only while it has fewer than ${room?.most}`,
   );
+}
+
+function hasRoom(room: { readonly count: bigint; readonly most: bigint } | undefined): boolean {
+  return room !== undefined && room.count < room.most;
 }
 
 /** Returns the error for an animal that is not available. */
