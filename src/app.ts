@@ -23,8 +23,7 @@ import { exposeFeedLag, exposeWaits } from './observability/event-metrics.ts';
 import { exposeSharing, exposeVerdicts } from './observability/limit-metrics.ts';
 import { exposeDroppedLines, type Log } from './observability/log.ts';
 import { createRegistry } from './observability/metrics.ts';
-import { createStoreMetrics, type StoreWatcher, watchCalls } from './observability/store-calls.ts';
-import { createStoreFaults } from './observability/store-faults.ts';
+import { createStoreWatch } from './observability/store-calls.ts';
 import { exposeStoreSize } from './observability/store-size.ts';
 import { describeSharing, flushLast, lastFlushMs, type OpenCounters, openCounters } from './open-counters.ts';
 import { createOpenParts, type OpenParts } from './open-parts.ts';
@@ -111,8 +110,8 @@ async function openApp(
 ): Promise<App> {
   const registry = createRegistry();
   exposeDroppedLines(registry, log);
-  const faults = createStoreFaults(log, clock);
-  const store = await openWatchedStore(config, clock, [faults, createStoreMetrics(registry)], parts);
+  const watch = createStoreWatch(registry, log, clock);
+  const store = await openServedStore(config, clock, watch.wrap, parts);
   await warnOfKeys(store, config, log);
   const secret = await readSecret(store.database, 'cursor');
   const counting = await openCounters(config, store.database, secret, clock, log, parts);
@@ -131,7 +130,7 @@ async function openApp(
   });
   parts.add(jobs.stop);
   await startJobs(basics, jobs, counts);
-  const listNotes = () => [...describeSharing(counting.sharing()), ...faults.listNotes()];
+  const listNotes = () => [...describeSharing(counting.sharing()), ...watch.listNotes()];
   const operatorServer = buildOperator(basics, jobs, listNotes, () => isStopping);
   const stopDelivery = await deliverWebhooks(basics, jobs, clocks);
 
@@ -186,16 +185,16 @@ async function startJobs(
     jobs.start(job);
 }
 
-async function openWatchedStore(
+async function openServedStore(
   config: Config,
   clock: Clock,
-  watchers: readonly StoreWatcher[],
+  wrap: (database: Database) => Database,
   parts: OpenParts,
 ): Promise<Store> {
   // The claim comes before the store is opened, because opening a file under a second name can already overwrite pages.
   const release = await claimServing(config.databaseUrl);
   parts.add(release);
-  const store = await openStore(config, clock, (database) => watchCalls(database, watchers));
+  const store = await openStore(config, clock, wrap);
   parts.add(() => Promise.race([store.close(), sleep(storeCloseMsMax, undefined, { ref: false })]));
   return store;
 }

@@ -41,7 +41,7 @@ export function createRequestLog(
   which: 'errors' | 'all',
   addressOf: ClientAddress,
 ): RequestObserver {
-  const budget = createLineBudget(unavailableLinesMax);
+  const spend = createLineBudget(unavailableLinesMax);
 
   function write(exchange: Exchange, status: number, ms: number, omitted: number): void {
     const { id: requestId, request, caller, failure } = exchange;
@@ -68,7 +68,7 @@ export function createRequestLog(
   return {
     note(exchange, status, ms) {
       if (which !== 'all' && status < 500 && ms < slowRequestMs) return;
-      const omitted = status === 503 && which !== 'all' ? budget.spend() : 0;
+      const omitted = status === 503 && which !== 'all' ? spend() : 0;
       if (omitted !== null) write(exchange, status, ms, omitted);
     },
     noteMalformed(note) {

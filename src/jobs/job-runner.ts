@@ -39,7 +39,7 @@ export function createJobRunner(log: Log, clocks: ClockWatch): JobRunner {
 
   function report({ name }: Job, error: unknown): void {
     for (const err of error instanceof AggregateError ? error.errors : [error]) {
-      // Faults of the store have their own log lines (store-faults.ts).
+      // Faults of the store have their own log lines (store-calls.ts).
       const isKnown = err instanceof AppError && err.code === 'unavailable';
       if (!isKnown) log.error({ err, job: name }, 'a background job failed; its next run tries again');
     }

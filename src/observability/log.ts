@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { type Logger, pino, stdSerializers } from 'pino';
+import { type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import pretty from 'pino-pretty';
 import type { Registry } from 'prom-client';
 import type { LogLevel } from '../config.ts';
@@ -37,7 +37,7 @@ export function createLog(
     log.error({ dropped }, 'log lines were dropped: the reader of the log stalled, or a write failed'),
   );
   const log: Logger = pino(
-    { level, base: null, timestamp: createTimestamp(), serializers: { err: describeError } },
+    { level, base: null, timestamp: stdTimeFunctions.isoTime, serializers: { err: describeError } },
     buffer,
   );
   return Object.assign(log, { countDropped: buffer.countDropped });
@@ -46,23 +46,6 @@ export function createLog(
 export function exposeDroppedLines(registry: Registry, log: Log): void {
   const help = 'Log lines dropped because the reader stalled or a write failed.';
   exposeCounter(registry, 'log_lines_dropped_total', help, log.countDropped);
-}
-
-/**
- * Returns the function that writes the time field of a line. Lines of the same millisecond share the text, because
- * formatting a time costs as much as the rest of the line.
- */
-function createTimestamp(): () => string {
-  let atMs = Number.NaN;
-  let text = '';
-  return () => {
-    const nowMs = Date.now();
-    if (nowMs !== atMs) {
-      atMs = nowMs;
-      text = `,"time":"${new Date(nowMs).toISOString()}"`;
-    }
-    return text;
-  };
 }
 
 /** Logs only these fields, because errors of database drivers contain statements and values in other fields. */

@@ -1,87 +1,44 @@
-import { performance } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
+import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Database } from '../storage/database.ts';
+import type { Log } from './log.ts';
 import { createDurations, exposeBy, exposeDurations } from './metrics.ts';
+import { redactKeys } from './safe-text.ts';
 
+/** Time in ms after which an ongoing fault is logged again. */
+export const repeatAfterMs = 10_000;
 /**
- * Called at the end of each store call. `ms` is the duration in ms, including the time in queues. The methods must not
- * throw.
+ * Time in ms without a failed call after which a fault is over. Alternating failures and successes count as one fault.
  */
-export interface CallWatcher {
-  /** `ms` is null for `readNow`, because reading the clock would take longer than the call. */
-  succeed(ms: number | null): void;
-  /** `failure` is the reason why the store was unavailable. Null if the error has another cause. */
-  fail(failure: AppError | null, ms: number | null): void;
-}
+export const calmMs = 1_000;
 
-/** Observes the calls of a store. A write ends when it is durable. */
-export interface StoreWatcher {
-  readonly read: CallWatcher;
-  readonly write: CallWatcher;
-}
-
-/** Wraps a database so that watchers see its calls. A watcher never delays the caller. */
-export function watchCalls(database: Database, watchers: readonly StoreWatcher[]): Database {
-  const reads = joinWatchers(watchers.map(({ read }) => read));
-  const writes = joinWatchers(watchers.map(({ write }) => write));
-  return {
-    ...database,
-    read: (statement, parameters) => watch(reads, () => database.read(statement, parameters)),
-    readNow: watchReadNow(database, reads),
-    run: (statement, parameters) => watch(writes, () => database.run(statement, parameters)),
-    transact: (work, input) => watch(writes, () => database.transact(work, input)),
-  };
-}
-
-function joinWatchers(watchers: readonly CallWatcher[]): CallWatcher {
-  return {
-    succeed(ms) {
-      for (const watcher of watchers) watcher.succeed(ms);
-    },
-    fail(failure, ms) {
-      for (const watcher of watchers) watcher.fail(failure, ms);
-    },
-  };
-}
-
-function watch<T>(watcher: CallWatcher, call: () => Promise<T>): Promise<T> {
-  const startedAtMs = performance.now();
-  const outcome = call();
-  outcome.then(
-    () => watcher.succeed(performance.now() - startedAtMs),
-    (error) => watcher.fail(asFailure(error), performance.now() - startedAtMs),
-  );
-  return outcome;
-}
-
-/** Does not create a function per call, because nearly every request calls `readNow`. */
-function watchReadNow({ readNow }: Database, watcher: CallWatcher): Database['readNow'] {
-  if (readNow === null) return null;
-  return (statement, parameters) => {
-    try {
-      const rows = readNow(statement, parameters);
-      watcher.succeed(null);
-      return rows;
-    } catch (error) {
-      watcher.fail(asFailure(error), null);
-      throw error;
-    }
-  };
-}
-
-function asFailure(error: unknown): AppError | null {
-  return error instanceof AppError && error.code === 'unavailable' ? error : null;
+/** A fault of the store: calls that fail because the store is unavailable. */
+interface Fault {
+  readonly since: string;
+  readonly startedMs: number;
+  lastMs: number;
+  loggedMs: number;
+  failures: number;
+  reason: string;
 }
 
 /**
- * Exposes the duration of store reads and writes, and the number of calls that failed because the store was
- * unavailable.
+ * Watches the calls of a store: exposes their durations and the number of calls that failed because the store was
+ * unavailable. Logs the start of a fault, logs it again every 10 s, and logs its end. So the number of log lines does
+ * not depend on the number of failed calls. `elapsedMs` is a monotonic clock.
  */
-export function createStoreMetrics(registry: Registry): StoreWatcher {
-  const calls = { read: countCalls(), write: countCalls() };
+export function createStoreWatch(
+  registry: Registry,
+  log: Log,
+  clock: Clock,
+  elapsedMs: () => number = () => performance.now(),
+) {
+  const calls = {
+    read: watchCalls('read', log, clock, elapsedMs),
+    write: watchCalls('written', log, clock, elapsedMs),
+  };
   const listed = Object.entries(calls);
-
   const help = 'How long calls of the store took. A write ends when it is durable.';
   exposeDurations(registry, 'store_duration_seconds', help, () =>
     listed.map(([call, { durations }]) => [{ call }, durations]),
@@ -90,21 +47,96 @@ export function createStoreMetrics(registry: Registry): StoreWatcher {
   exposeBy(registry, 'counter', 'store_failures_total', failuresHelp, 'call', () =>
     listed.map(([call, { countFailures }]) => [call, countFailures()]),
   );
-  return { read: calls.read.watcher, write: calls.write.watcher };
+
+  return {
+    /** Wraps a database so that its calls are watched. The caller never waits for this. */
+    wrap(database: Database): Database {
+      const { read, write } = calls;
+      return {
+        ...database,
+        read: (statement, parameters) => read.watch(() => database.read(statement, parameters)),
+        readNow: watchReadNow(database, read),
+        run: (statement, parameters) => write.watch(() => database.run(statement, parameters)),
+        transact: (work, input) => write.watch(() => database.transact(work, input)),
+      };
+    },
+
+    /** Returns one short note if reads fail and one if writes fail. Empty if the store works. */
+    listNotes: () => [calls.read.note(), calls.write.note()].filter((note) => note !== null),
+  };
 }
 
-function countCalls() {
+type CallWatch = ReturnType<typeof watchCalls>;
+
+/** Watches either reads or writes. `what` completes the message "the store cannot be …". */
+function watchCalls(what: string, log: Log, clock: Clock, elapsedMs: () => number) {
   const durations = createDurations();
   let failures = 0;
+  let fault: Fault | null = null;
 
-  const watcher: CallWatcher = {
-    succeed(ms) {
-      if (ms !== null) durations.note(ms);
-    },
-    fail(failure, ms) {
-      if (ms !== null) durations.note(ms);
-      if (failure !== null) failures += 1;
-    },
+  function begin(nowMs: number): Fault {
+    const since = new Date(clock()).toISOString();
+    return { since, startedMs: nowMs, lastMs: nowMs, loggedMs: -Infinity, failures: 0, reason: '' };
+  }
+
+  function fail(error: unknown): void {
+    if (!(error instanceof AppError) || error.code !== 'unavailable') return;
+    const nowMs = elapsedMs();
+    failures += 1;
+    fault ??= begin(nowMs);
+    fault.failures += 1;
+    fault.lastMs = nowMs;
+    fault.reason = findReason(error);
+    if (nowMs - fault.loggedMs < repeatAfterMs) return;
+    fault.loggedMs = nowMs;
+    log.error(
+      { since: fault.since, failures: fault.failures, reason: fault.reason },
+      `the store cannot be ${what}: ${fault.reason}`,
+    );
+  }
+
+  function succeed(): void {
+    if (fault === null) return;
+    const nowMs = elapsedMs();
+    if (nowMs - fault.lastMs < calmMs) return;
+    const ms = Math.round(nowMs - fault.startedMs);
+    log.info({ since: fault.since, failures: fault.failures, ms }, `the store can be ${what} again`);
+    fault = null;
+  }
+
+  function watch<T>(call: () => Promise<T>): Promise<T> {
+    const startedMs = elapsedMs();
+    const outcome = call();
+    const noteDuration = () => durations.note(elapsedMs() - startedMs);
+    outcome.then(noteDuration, noteDuration);
+    outcome.then(succeed, fail);
+    return outcome;
+  }
+
+  const note = () =>
+    fault === null ? null : `the store cannot be ${what} since ${fault.since}: ${fault.reason}`;
+  return { durations, countFailures: () => failures, watch, succeed, fail, note };
+}
+
+/**
+ * Does not create a function per call, because nearly every request calls `readNow`. Its duration is not measured,
+ * because reading the clock would take longer than the call.
+ */
+function watchReadNow({ readNow }: Database, { succeed, fail }: CallWatch): Database['readNow'] {
+  if (readNow === null) return null;
+  return (statement, parameters) => {
+    try {
+      const rows = readNow(statement, parameters);
+      succeed();
+      return rows;
+    } catch (error) {
+      fail(error);
+      throw error;
+    }
   };
-  return { durations, countFailures: () => failures, watcher };
+}
+
+/** Redacts keys, because a database may quote text from a client. */
+function findReason({ cause, message }: AppError): string {
+  return redactKeys(cause instanceof Error && cause.message !== '' ? cause.message : message);
 }

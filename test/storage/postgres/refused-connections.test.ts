@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { PassThrough } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
 import { Client, DatabaseError } from 'pg';
 import { AppError } from '../../../src/errors.ts';
-import { createLog } from '../../../src/observability/log.ts';
-import { watchCalls } from '../../../src/observability/store-calls.ts';
-import { createStoreFaults, repeatAfterMs } from '../../../src/observability/store-faults.ts';
 import { openDatabase } from '../../../src/storage/open-database.ts';
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { startPostgresCluster, whyNoPostgresCluster } from '../../support/postgres-cluster.ts';
-import { createMovableClock, startService } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
 
 const postgres = await findPostgres();
-const unavailable = { name: 'AppError', code: 'unavailable' };
 
 /** Creates a store that a role without special privileges uses, and an administrator's connection to the server. */
 async function createRefusable(t: TestContext) {
@@ -106,31 +100,6 @@ describe('a PostgreSQL that refuses connections', { skip: postgres.skip }, () =>
       await target.admin.query(allow(target));
       assert.equal((await database.read(selectSubjects, {})).length, 1);
     });
-
-  test('is logged once, and again every ten seconds', async (t) => {
-    const { store, url, refuse, database: name } = await createRefusable(t);
-    const output = new PassThrough().setEncoding('utf8');
-    const clock = createMovableClock();
-    const faults = createStoreFaults(createLog('info', output), clock.now, clock.now);
-    const database = watchCalls(await store.open(url), [faults]);
-    await refuse(`alter database ${name} allow_connections false`);
-    const failToRead = () => assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
-    for (let times = 0; times < 20; times += 1) await failToRead();
-    clock.advance(repeatAfterMs);
-    await failToRead();
-    let logged = '';
-    output.on('data', (text) => {
-      logged += text;
-    });
-    const countLines = () => logged.split('\n').length - 1;
-    while (countLines() < 2) await once(output, 'data');
-    const lines = logged.trimEnd().split('\n');
-    assert.deepEqual(
-      lines.map((line) => JSON.parse(line).failures),
-      [1, 21],
-    );
-    assert.match(lines[1] ?? '', /the store cannot be read: .*not currently accepting connections/);
-  });
 
   test('makes a service answer 503 and log the refusal as a fault of the store without a stack', async (t) => {
     const { store, refuse, database, admin } = await createRefusable(t);

@@ -3,12 +3,12 @@ import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import { Registry } from 'prom-client';
 import { createLog } from '../../src/observability/log.ts';
-import { watchCalls } from '../../src/observability/store-calls.ts';
-import { calmMs, createStoreFaults, repeatAfterMs } from '../../src/observability/store-faults.ts';
+import { calmMs, createStoreWatch, repeatAfterMs } from '../../src/observability/store-calls.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
-import { addAndThrow } from '../contracts/works.ts';
+import { addAndThrow, doNothing } from '../contracts/works.ts';
 import { testThread } from '../support/engines.ts';
 import { createMovableClock, makeFolder, startService, type TestService } from '../support/service.ts';
 
@@ -18,8 +18,9 @@ async function openWatched(t: TestContext) {
   const output = new PassThrough();
   const clock = createMovableClock();
   const log = createLog('info', output);
-  const faults = createStoreFaults(log, clock.now, clock.now);
-  const database = watchCalls(await openDatabase(`sqlite:${join(folder, 'store.db')}`, testThread), [faults]);
+  const registry = new Registry();
+  const watch = createStoreWatch(registry, log, clock.now, clock.now);
+  const database = watch.wrap(await openDatabase(`sqlite:${join(folder, 'store.db')}`, testThread));
   t.after(() => database.close());
   let subject = 0;
   let logged = '';
@@ -28,8 +29,10 @@ async function openWatched(t: TestContext) {
   });
   return {
     database,
-    faults,
+    watch,
     clock,
+    /** Returns the metrics of the store. */
+    show: () => registry.metrics(),
     takeAway: () => rename(folder, `${folder}-elsewhere`),
     bringBack: () => rename(`${folder}-elsewhere`, folder),
     add: () => database.run(insertWindow, { subject: String(subject++), used: 1n }),
@@ -75,10 +78,10 @@ test('the end of a fault is logged when a call succeeds after a second without f
   await failToAdd(watched, 2);
   await watched.bringBack();
   await watched.add();
-  assert.equal(watched.faults.listNotes().length, 1);
+  assert.equal(watched.watch.listNotes().length, 1);
   watched.clock.advance(calmMs);
   await watched.add();
-  assert.deepEqual(watched.faults.listNotes(), []);
+  assert.deepEqual(watched.watch.listNotes(), []);
   const [, line] = watched.readLines();
   assert.equal(line?.msg, 'the store can be written again');
   assert.equal(line?.failures, 2);
@@ -90,35 +93,46 @@ test('faults of reads and faults of writes are logged separately', async (t) => 
   await failToAdd(watched, 1);
   watched.clock.advance(calmMs);
   await watched.database.read(selectSubjects, {});
-  const [note, ...more] = watched.faults.listNotes();
+  const [note, ...more] = watched.watch.listNotes();
   assert.match(note ?? '', /^the store cannot be written since 2027-01-02T12:00:00\.000Z: /);
   assert.deepEqual(more, []);
 });
 
-test('a fault of readNow and its end are logged', async (t) => {
-  const { database, faults, clock, readLines } = await openWatched(t);
+test('a fault of readNow and its end are logged, and the duration of readNow is not measured', async (t) => {
+  const { database, watch, clock, readLines, show } = await openWatched(t);
   const closed = await openDatabase(`sqlite:${join(await makeFolder(t), 'store.db')}`, testThread);
   await closed.close();
-  const failing = watchCalls(closed, [faults]);
-  assert.throws(() => failing.readNow?.(selectSubjects, {}), { code: 'unavailable' });
-  assert.match(faults.listNotes()[0] ?? '', /^the store cannot be read since /);
+  assert.throws(() => watch.wrap(closed).readNow?.(selectSubjects, {}), { code: 'unavailable' });
+  assert.match(watch.listNotes()[0] ?? '', /^the store cannot be read since /);
   clock.advance(calmMs);
   assert.deepEqual(database.readNow?.(selectSubjects, {}), []);
   const [begun, ...more] = readLines().map(({ msg }) => msg);
   assert.match(begun ?? '', /^the store cannot be read: /);
   assert.deepEqual(more, ['the store can be read again']);
+  assert.match(await show(), /store_failures_total\{call="read"\} 1$/m);
+  assert.match(await show(), /store_duration_seconds_count\{call="read"\} 0$/m);
 });
 
 test('a transaction that throws its own error is not a fault of the store', async (t) => {
-  const { database, readLines, faults } = await openWatched(t);
-  const givesUp = database.transact(addAndThrow, {
-    subject: 'a',
-    used: 1n,
-    name: 'Error',
-    message: 'no',
-  });
+  const { database, readLines, watch, show } = await openWatched(t);
+  const givesUp = database.transact(addAndThrow, { subject: 'a', used: 1n, name: 'Error', message: 'no' });
   await assert.rejects(givesUp, /no/);
-  assert.deepEqual([readLines(), faults.listNotes()], [[], []]);
+  assert.deepEqual([readLines(), watch.listNotes()], [[], []]);
+  assert.match(await show(), /store_failures_total\{call="write"\} 0$/m);
+});
+
+test('reads and writes of the store are measured and their failures counted separately', async (t) => {
+  const watched = await openWatched(t);
+  await watched.database.read(selectSubjects, {});
+  await watched.add();
+  await watched.database.transact(doNothing, null);
+  await watched.takeAway();
+  await failToAdd(watched, 1);
+  const shown = await watched.show();
+  assert.match(shown, /store_duration_seconds_count\{call="read"\} 1$/m);
+  assert.match(shown, /store_duration_seconds_count\{call="write"\} 3$/m);
+  assert.match(shown, /store_failures_total\{call="read"\} 0$/m);
+  assert.match(shown, /store_failures_total\{call="write"\} 1$/m);
 });
 
 test('a service whose store cannot be written is ready with a note, and its log has few lines', async (t) => {

@@ -2,17 +2,22 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { bufferLines, type LineOutput, waitingCharactersMax } from '../../src/observability/log-lines.ts';
+import { bufferLines, createLineBudget, waitingCharactersMax } from '../../src/observability/log-lines.ts';
 
 /** Creates a buffer in front of an output whose writes end only when the test calls `endWrite`. */
 function openHeld() {
   const writes: string[] = [];
   const reports: number[] = [];
   const held: ((error?: Error) => void)[] = [];
-  const output: LineOutput = {
-    write(text, done) {
+  const output = {
+    writableLength: 0,
+    write(text: string, done: (error?: Error) => void) {
       writes.push(text);
-      held.push(done);
+      output.writableLength += text.length;
+      held.push((error) => {
+        output.writableLength -= text.length;
+        done(error);
+      });
     },
   };
   const lines = bufferLines(output, (count) => {
@@ -33,17 +38,6 @@ test('the lines of one event loop turn are written at once', async () => {
   assert.deepEqual(writes, ['a\nb\nc\n']);
 });
 
-test('only one write runs at a time, and the next write has all lines that arrived meanwhile', async () => {
-  const { lines, writes, endWrite } = openHeld();
-  for (const line of ['a\n', 'b\n', 'c\n']) {
-    lines.write(line);
-    await nextTurn();
-  }
-  assert.deepEqual(writes, ['a\n']);
-  endWrite();
-  assert.deepEqual(writes, ['a\n', 'b\nc\n']);
-});
-
 test('while the reader stalls, a bounded number of characters is buffered and further lines are dropped', async () => {
   const { lines, writes, endWrite } = openHeld();
   lines.write('first\n');
@@ -52,6 +46,7 @@ test('while the reader stalls, a bounded number of characters is buffered and fu
   assert.equal(lines.countDropped(), 10);
   endWrite();
   endWrite();
+  await nextTurn();
   assert.deepEqual(
     writes.map(({ length }) => length),
     ['first\n'.length, waitingCharactersMax, 'report 10\n'.length],
@@ -96,12 +91,23 @@ test('the lines of a failed write are dropped, and reported after the next succe
   assert.deepEqual([lines.countDropped(), reports], [2, [2]]);
 });
 
-test('a flush writes synchronously unless a write is running', async () => {
+test('a flush writes synchronously', async () => {
   const { lines, writes } = openHeld();
   lines.write('a\n');
   lines.flush();
   assert.deepEqual(writes, ['a\n']);
-  lines.write('b\n');
-  lines.flush();
-  assert.deepEqual(writes, ['a\n']);
+});
+
+test('only a bounded number of lines is written in a second, and the next line has the number of omitted lines', () => {
+  let nowMs = 0;
+  const spend = createLineBudget(2, () => nowMs);
+  assert.deepEqual(
+    Array.from({ length: 5 }, () => spend()),
+    [0, 0, null, null, null],
+  );
+  nowMs = 1_000;
+  assert.deepEqual(
+    Array.from({ length: 3 }, () => spend()),
+    [3, 0, null],
+  );
 });
