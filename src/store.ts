@@ -1,8 +1,5 @@
-import type { Accounts } from './accounts/accounts.ts';
-import { type AdministerAs, createAdministration } from './accounts/administration.ts';
 import { keyEnvironmentOf } from './accounts/api-key.ts';
 import { createReadStanding, type ReadStanding } from './accounts/key-standing.ts';
-import type { Keyring } from './accounts/keyring.ts';
 import { commandActor } from './audit/audit-entry.ts';
 import { type Audit, createAudit } from './audit/audit-log.ts';
 import { type Categories, createCategories } from './categories/categories.ts';
@@ -12,16 +9,18 @@ import { createFeed, type Feed } from './events/feed.ts';
 import { createTail, type Tail } from './events/tail.ts';
 import { createFirstAnswers, type FirstAnswers } from './idempotency/first-answers.ts';
 import { type CountInventory, createInventory } from './inventory/inventory.ts';
-import type { Bans } from './limits/bans.ts';
+import { type ChangeAs, type Changes, prepareChanges } from './operator/changes.ts';
 import { createOrders, type Orders } from './orders/orders.ts';
 import { type Catalogue, createCatalogue } from './pets/catalogue.ts';
 import { createVersion, noteWrites, type Version } from './pets/version.ts';
 import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
-import { createOperatorWebhooks, type OperatorWebhooks } from './webhooks/operator-webhooks.ts';
 
-/** Everything that uses a store but needs no server. The service and the command line use it. */
-export interface Store {
+/**
+ * Everything that uses a store but needs no server. The service and the command line use it. Its own changes are those
+ * of the user of this process.
+ */
+export interface Store extends Changes {
   readonly database: Database;
   readonly catalogue: Catalogue;
   /** The version of the animals, which shows whether a cached response is still right. */
@@ -32,17 +31,9 @@ export interface Store {
   readonly feed: Feed;
   readonly tail: Tail;
   readonly firstAnswers: FirstAnswers;
-  /**
-   * Administers accounts, keys and bans for an actor. `keyring`, `accounts` and `bans` below act for the user of this
-   * process.
-   */
-  readonly administerAs: AdministerAs;
-  readonly keyring: Keyring;
-  readonly accounts: Accounts;
-  readonly bans: Bans;
+  readonly changeAs: ChangeAs;
   readonly audit: Audit;
   readonly readStanding: ReadStanding;
-  readonly allWebhooks: OperatorWebhooks;
   close(): Promise<void>;
 }
 
@@ -63,7 +54,7 @@ export async function openStore(
   const firstAnswers = createFirstAnswers(database);
   const catalogue = createCatalogue(database, firstAnswers);
   const tail = createTail(database, clock);
-  const administerAs = createAdministration(database, clock, keyEnvironmentOf[config.environment]);
+  const changeAs = prepareChanges(database, clock, keyEnvironmentOf[config.environment]);
   return {
     database,
     version,
@@ -74,11 +65,10 @@ export async function openStore(
     countInventory: createInventory(database),
     orders: createOrders(database, firstAnswers),
     categories: createCategories(database, clock),
-    administerAs,
-    ...administerAs(commandActor()),
+    changeAs,
+    ...changeAs(commandActor()),
     audit: createAudit(database, clock),
     readStanding: createReadStanding(database),
-    allWebhooks: createOperatorWebhooks(database, clock),
     close: () => database.close(),
   };
 }

@@ -1,38 +1,12 @@
-import type { Actor } from '../audit/audit-entry.ts';
 import { type Clock, dayMs, hourMs } from '../clock.ts';
-import { type Bans, createBans } from '../limits/bans.ts';
 import type { LookAtUsage } from '../limits/counters.ts';
 import type { Usage } from '../limits/rules/decision.ts';
 import { type Database, statement } from '../storage/database.ts';
 import { listUsage, type UsageHour } from '../usage/usage.ts';
 import type { ListedAccount } from './account-rows.ts';
-import { type Accounts, createAccounts } from './accounts.ts';
-import type { KeyEnvironment } from './api-key.ts';
+import type { Accounts } from './accounts.ts';
 import type { ListedKey } from './key-list.ts';
-import { createKeyring, type Keyring } from './keyring.ts';
-
-/** The changes that an operator can make. The audit log names the actor as the author of each change. */
-export interface Administration {
-  readonly accounts: Accounts;
-  readonly keyring: Keyring;
-  readonly bans: Bans;
-}
-
-/** Creates the administration for an actor. */
-export type AdministerAs = (actor: Actor) => Administration;
-
-/** Prepares the administration of a store for any actor. The text of new keys contains `environment`. */
-export function createAdministration(
-  database: Database,
-  clock: Clock,
-  environment: KeyEnvironment,
-): AdministerAs {
-  return (actor) => ({
-    accounts: createAccounts(database, clock, actor),
-    keyring: createKeyring(database, clock, environment, actor),
-    bans: createBans(database, clock, actor),
-  });
-}
+import type { Keyring } from './keyring.ts';
 
 /** A rate limit window of an account. */
 export interface WindowState {

@@ -1,7 +1,5 @@
 import { type Command, Option } from 'commander';
-import { commandActor } from '../audit/audit-entry.ts';
 import { UsageError } from '../errors.ts';
-import { createChanges } from '../operator/changes.ts';
 import { type Order, OrderSchema, type OrderStatus, orderStatuses } from '../orders/order.ts';
 import { everyAccount } from '../orders/orders.ts';
 import type { Store } from '../store.ts';
@@ -50,9 +48,7 @@ export function addOrders(program: Command, context: CommandContext): void {
     .addArgument(numericId('order'))
     .printing(context, async (_options, id: bigint) => {
       const order = await context.withStore((store) =>
-        orMissing(`there is no order "${id}": see "orders list"`, () =>
-          createChanges(store, context.clock, commandActor()).closeOrder('cancel', id),
-        ),
+        orMissing(`there is no order "${id}": see "orders list"`, () => store.closeOrder('cancel', id)),
       );
       return printLines(order, `the order ${id} is cancelled`);
     });

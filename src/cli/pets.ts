@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
-import { commandActor } from '../audit/audit-entry.ts';
 import { OperatorError, UsageError } from '../errors.ts';
-import { type Changes, createChanges } from '../operator/changes.ts';
 import { findPatchViolations, type Pet, type PetInput, type PetPatch, petInputs } from '../pets/pet.ts';
 import { describeViolations } from '../schema.ts';
+import type { Store } from '../store.ts';
 import { numericId, parseInt64 } from './arguments.ts';
 import { addGroup, addLeaf, type CommandContext, orMissing, type Printed, printLines } from './command.ts';
 
@@ -23,12 +22,12 @@ export function addPets(program: Command, context: CommandContext): void {
   for (const input of petInputs) edit.addOption(toOption(input));
   edit.printing(context, async (patch: PetPatch, id: bigint) => {
     checkPatch(id, patch);
-    return printPet(await change(context, id, (acts) => acts.changePet(id, patch, null)));
+    return printPet(await change(context, id, (store) => store.changePet(id, patch, null)));
   });
   addLeaf(pets, 'delete', 'delete an animal for good, unless an order owns it', ['pets delete 42'])
     .addArgument(numericId('animal'))
     .printing(context, async (_options, id: bigint) => {
-      await change(context, id, (acts) => acts.deletePet(id));
+      await change(context, id, (store) => store.deletePet(id));
       return printLines({ id, deleted: true }, `the animal ${id} is deleted`);
     });
 }
@@ -54,14 +53,8 @@ function checkPatch(id: bigint, patch: PetPatch): void {
   if (violations.length > 0) throw new UsageError(describeViolations(violations, 'the change'));
 }
 
-function change<T>(
-  { withStore, clock }: CommandContext,
-  id: bigint,
-  act: (acts: Changes) => Promise<T>,
-): Promise<T> {
-  return withStore((store) =>
-    orMissing(noSuchPet(id), () => act(createChanges(store, clock, commandActor()))),
-  );
+function change<T>({ withStore }: CommandContext, id: bigint, act: (store: Store) => Promise<T>): Promise<T> {
+  return withStore((store) => orMissing(noSuchPet(id), () => act(store)));
 }
 
 function noSuchPet(id: bigint): string {

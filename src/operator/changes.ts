@@ -1,48 +1,53 @@
+import { createAccounts } from '../accounts/accounts.ts';
+import type { KeyEnvironment } from '../accounts/api-key.ts';
+import { createKeyring } from '../accounts/keyring.ts';
 import type { Actor, Authorship } from '../audit/audit-entry.ts';
 import { putCategory, removeCategory } from '../categories/categories.ts';
 import type { Category } from '../categories/category.ts';
 import type { Clock } from '../clock.ts';
+import { createBans } from '../limits/bans.ts';
 import { closeOrder, type OrderAction } from '../orders/close-order.ts';
-import { type Order, toOrder } from '../orders/order.ts';
+import { toOrder } from '../orders/order.ts';
 import { addPetByHand } from '../pets/catalogue.ts';
-import type { IfMatch, NewPet, Pet, PetPatch } from '../pets/pet.ts';
+import type { IfMatch, NewPet, PetPatch } from '../pets/pet.ts';
 import { editPet, requireEdited } from '../pets/pet-edits.ts';
 import type { Database } from '../storage/database.ts';
+import { createOperatorWebhooks } from '../webhooks/operator-webhooks.ts';
 
 /**
- * The changes that an operator makes to animals, categories and orders. A change, its events and its entry in the audit
- * log are one transaction. The methods throw the same errors as the HTTP operations.
+ * Returns a function that creates the changes of an operator for an actor, whom the audit log names. A change, its
+ * events and its entry in the audit log are one transaction. The methods for animals, categories and orders throw the
+ * same errors as the HTTP operations. The text of new keys contains `environment`.
  */
-export interface Changes {
-  addPet(newPet: NewPet): Promise<Pet>;
-  changePet(id: bigint, patch: PetPatch, tags: IfMatch): Promise<Pet>;
-  deletePet(id: bigint): Promise<void>;
-  putCategory(category: Category): Promise<{ readonly isNew: boolean }>;
-  deleteCategory(id: bigint): Promise<void>;
-  /** Idempotent. A repeated call adds no entry to the audit log. */
-  closeOrder(action: Exclude<OrderAction, 'complete'>, id: bigint): Promise<Order>;
-}
+export function prepareChanges(database: Database, clock: Clock, environment: KeyEnvironment) {
+  return (actor: Actor) => {
+    const byNow = (): Authorship => ({ actor, nowMs: clock() });
 
-/** Creates the changes that an actor makes. */
-export function createChanges(
-  { database }: { readonly database: Database },
-  clock: Clock,
-  actor: Actor,
-): Changes {
-  const byNow = (): Authorship => ({ actor, nowMs: clock() });
+    return {
+      accounts: createAccounts(database, clock, actor),
+      keyring: createKeyring(database, clock, environment, actor),
+      bans: createBans(database, clock, actor),
+      allWebhooks: createOperatorWebhooks(database, clock, actor),
 
-  return {
-    addPet: (newPet) => database.transact(addPetByHand, { newPet, by: byNow() }),
-    changePet: async (id, patch, tags) =>
-      requireEdited(await database.transact(editPet, { id, patch, tags, by: byNow() })),
-    async deletePet(id) {
-      requireEdited(await database.transact(editPet, { id, patch: null, tags: null, by: byNow() }));
-    },
-    putCategory: ({ id, name }) => database.transact(putCategory, { id, name, by: byNow() }),
-    deleteCategory: (id) => database.transact(removeCategory, { id, by: byNow() }),
-    async closeOrder(action, id) {
-      const { row } = await database.transact(closeOrder, { action, id, accountId: null, by: byNow() });
-      return toOrder(row, true);
-    },
+      addPet: (newPet: NewPet) => database.transact(addPetByHand, { newPet, by: byNow() }),
+      changePet: async (id: bigint, patch: PetPatch, tags: IfMatch) =>
+        requireEdited(await database.transact(editPet, { id, patch, tags, by: byNow() })),
+      async deletePet(id: bigint): Promise<void> {
+        requireEdited(await database.transact(editPet, { id, patch: null, tags: null, by: byNow() }));
+      },
+      putCategory: ({ id, name }: Category) => database.transact(putCategory, { id, name, by: byNow() }),
+      deleteCategory: (id: bigint) => database.transact(removeCategory, { id, by: byNow() }),
+      /** Idempotent. A repeated call adds no entry to the audit log. */
+      async closeOrder(action: Exclude<OrderAction, 'complete'>, id: bigint) {
+        const { row } = await database.transact(closeOrder, { action, id, accountId: null, by: byNow() });
+        return toOrder(row, true);
+      },
+    };
   };
 }
+
+/** Creates the changes of an operator for an actor. */
+export type ChangeAs = ReturnType<typeof prepareChanges>;
+
+/** All changes that an operator can make. */
+export type Changes = ReturnType<ChangeAs>;

@@ -15,34 +15,6 @@ export const sessionMs = 12 * hourMs;
 const tokenBytes = 32;
 const tokenText = /^[\w-]{43}$/;
 
-/** The secret of a link or a session, and its expiry. The store keeps only the hash of the secret. */
-export interface Token {
-  readonly token: string;
-  /** Unix milliseconds. */
-  readonly expiresAtMs: number;
-}
-
-/**
- * The sessions of the console. All instances share them. The methods throw the errors of the database (database.ts).
- */
-export interface Sessions {
-  /**
-   * Creates a link for the system user who runs the command, and returns its token. The link works once, within
-   * `linkMs`.
-   */
-  makeLink(madeBy: string): Promise<Token>;
-  /** Exchanges the token of a link for a session. Returns null if the token is used, expired or unknown. */
-  signIn(linkToken: string): Promise<Token | null>;
-  /** Returns the session of a token, or null if the token is expired or unknown. */
-  find(token: string): Promise<SignedIn | null>;
-  /** Ends the session of a token immediately. Does nothing if the session does not exist. */
-  signOut(token: string): Promise<void>;
-  /** Ends all sessions and links immediately. Returns the number of ended sessions. */
-  revokeAll(): Promise<number>;
-  /** Deletes the sessions and links that have expired. */
-  sweep(): Promise<void>;
-}
-
 interface SignIn {
   readonly linkHash: Uint8Array;
   readonly tokenHash: Uint8Array;
@@ -51,22 +23,21 @@ interface SignIn {
 }
 
 /**
- * Exchanges a link for a session in one transaction. Returns the user who created the link, or null if the link is
- * used, expired or unknown.
+ * Exchanges a link for a session in one transaction. Returns false if the link is used, expired or unknown.
  */
 export const openSession = defineTransaction(
   'openSession',
-  function* ({ linkHash, tokenHash, id, nowMs }: SignIn): Steps<string | null> {
+  function* ({ linkHash, tokenHash, id, nowMs }: SignIn): Steps<boolean> {
     const [link] = yield* step(takeLink, { tokenHash: linkHash });
     const untilMs = BigInt(nowMs);
-    if (link === undefined || link.expires_at_ms <= untilMs) return null;
+    if (link === undefined || link.expires_at_ms <= untilMs) return false;
     const madeBy = link.made_by;
     const expiresAtMs = untilMs + BigInt(sessionMs);
     yield* step(insertSession, { tokenHash, id, madeBy, createdAtMs: untilMs, expiresAtMs });
     const signedIn = { action: 'console.signed_in', subject: id } as const;
     const by = { actor: consoleActor(madeBy, id), nowMs };
     yield* addAuditEntry(by, { ...signedIn, accountId: null, before: null, after: null });
-    return madeBy;
+    return true;
   },
   'row locks',
 );
@@ -82,47 +53,57 @@ export const endSessions = defineTransaction(
   'row locks',
 );
 
-export function createSessions(database: Database, clock: Clock): Sessions {
+/**
+ * The sessions of the console. All instances share them. The store keeps only the hashes of the tokens. The methods throw
+ * the errors of the database (database.ts).
+ */
+export function createSessions(database: Database, clock: Clock) {
   return {
-    async makeLink(madeBy) {
+    /**
+     * Creates a link for the system user who runs the command, and returns its token and its expiry. The link works
+     * once, within `linkMs`.
+     */
+    async makeLink(madeBy: string) {
       const token = generateToken();
       const expiresAtMs = clock() + linkMs;
-      await database.run(insertLink, {
-        tokenHash: hashToken(token),
-        madeBy,
-        expiresAtMs: BigInt(expiresAtMs),
-      });
+      const tokenHash = hashToken(token);
+      await database.run(insertLink, { tokenHash, madeBy, expiresAtMs: BigInt(expiresAtMs) });
       return { token, expiresAtMs };
     },
 
-    async signIn(linkToken) {
+    /** Exchanges the token of a link for that of a session. Returns null if it is used, expired or unknown. */
+    async signIn(linkToken: string): Promise<string | null> {
       if (!tokenText.test(linkToken)) return null;
       const token = generateToken();
-      const id = `console_${randomText(8)}`;
-      const nowMs = clock();
       const hashes = { linkHash: hashToken(linkToken), tokenHash: hashToken(token) };
-      const madeBy = await database.transact(openSession, { ...hashes, id, nowMs });
-      if (madeBy === null) return null;
-      return { token, expiresAtMs: nowMs + sessionMs };
+      const id = `console_${randomText(8)}`;
+      const isOpen = await database.transact(openSession, { ...hashes, id, nowMs: clock() });
+      return isOpen ? token : null;
     },
 
-    async find(token) {
+    /** Returns the session of a token, or null if the token is expired or unknown. */
+    async find(token: string): Promise<SignedIn | null> {
       if (!tokenText.test(token)) return null;
       const wanted = { tokenHash: hashToken(token), nowMs: BigInt(clock()) };
       const [row] = await database.read(selectSession, wanted);
       return row === undefined ? null : { id: row.id, madeBy: row.made_by };
     },
 
-    async signOut(token) {
+    /** Ends the session of a token immediately. Does nothing if the session does not exist. */
+    async signOut(token: string): Promise<void> {
       await database.run(deleteSession, { tokenHash: hashToken(token) });
     },
 
-    revokeAll: async () => await database.transact(endSessions, { untilMs: int64Max }),
-    async sweep() {
+    /** Ends all sessions and links immediately. Returns the number of ended sessions. */
+    revokeAll: () => database.transact(endSessions, { untilMs: int64Max }),
+    /** Deletes the sessions and links that have expired. */
+    async sweep(): Promise<void> {
       await database.transact(endSessions, { untilMs: BigInt(clock()) });
     },
   };
 }
+
+export type Sessions = ReturnType<typeof createSessions>;
 
 function generateToken(): string {
   return randomBytes(tokenBytes).toString('base64url');

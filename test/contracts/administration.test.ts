@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { createAdministration, overviewKeysMax, readOverview } from '../../src/accounts/administration.ts';
+import { overviewKeysMax, readOverview } from '../../src/accounts/administration.ts';
 import { consoleActor } from '../../src/audit/audit-entry.ts';
 import { auditKeptMs, createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
@@ -8,6 +8,7 @@ import { type BanPlace, createBans, type ListedBan } from '../../src/limits/bans
 import { createCorrectionFollower } from '../../src/limits/corrections.ts';
 import { createCounterStore, createStoredLook } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
+import { prepareChanges } from '../../src/operator/changes.ts';
 import type { Page } from '../../src/page.ts';
 import { createUsageCounts, listUsage } from '../../src/usage/usage.ts';
 import { createWorld, findListed, makePlan, order } from '../accounts/world.ts';
@@ -22,10 +23,10 @@ function describeAdministration(engine: Engine): void {
     const world = await createWorld(t, engine);
     const { database, clock } = world;
     const audit = createAudit(database, clock.now);
-    const administerAs = createAdministration(database, clock.now, 'stg');
+    const changeAs = prepareChanges(database, clock.now, 'stg');
     const listEntries = async (query: Partial<Parameters<typeof audit.list>[0]> = {}) =>
       (await audit.list({ limit: 100, ...query })).items;
-    return { ...world, audit, listEntries, administerAs, ...administerAs(byAnn) };
+    return { ...world, audit, listEntries, changeAs, ...changeAs(byAnn) };
   }
 
   /** Creates the counters of a process, and an account with a key that these counters have banned. */
@@ -117,12 +118,12 @@ function describeAdministration(engine: Engine): void {
     });
 
     test('the audit log is listed newest first in pages, with filters for account, actor, action, subject and time', async (t) => {
-      const { administerAs, keyring, accounts, audit, listEntries, clock } = await prepare(t);
+      const { changeAs, keyring, accounts, audit, listEntries, clock } = await prepare(t);
       const { id } = await keyring.issue(order({ account: 'Zoo' }));
       await accounts.create('Ark', makePlan('free'));
       clock.advance(hourMs);
-      await administerAs(byConsole).keyring.revoke(id);
-      await administerAs(byConsole).keyring.revoke(id);
+      await changeAs(byConsole).keyring.revoke(id);
+      await changeAs(byConsole).keyring.revoke(id);
       const actions = async (query: Parameters<typeof listEntries>[0]) =>
         (await listEntries(query)).map(({ action }) => action);
       assert.deepEqual(await actions({}), [

@@ -3,7 +3,6 @@ import { describe, test } from 'node:test';
 import { sql } from 'kysely';
 import type { Actor } from '../../src/audit/audit-entry.ts';
 import { AppError } from '../../src/errors.ts';
-import { createChanges } from '../../src/operator/changes.ts';
 import { everyAccount } from '../../src/orders/orders.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
 import { statement } from '../../src/storage/database.ts';
@@ -30,7 +29,7 @@ function describeOperatorChanges({ name, skip, createStore }: Engine): void {
       const config = { databaseUrl: url, environment: 'staging' } as const;
       const store = await openStore(config, () => nowMs);
       t.after(() => store.close());
-      const changes = createChanges(store, () => nowMs, mira);
+      const changes = store.changeAs(mira);
       const listEntries = async () =>
         (await store.database.read(selectEntries, {})).map(({ action, subject, before, after }) => [
           action,

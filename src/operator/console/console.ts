@@ -1,8 +1,6 @@
-import { consoleActor } from '../../audit/audit-entry.ts';
 import type { Gate } from '../../http/request/gate.ts';
 import type { Route } from '../../http/route.ts';
-import { createOperatorWebhooks } from '../../webhooks/operator-webhooks.ts';
-import { createChanges } from '../changes.ts';
+import type { Sessions } from '../sessions.ts';
 import { accountOperations } from './api/accounts.ts';
 import { auditOperations } from './api/audit.ts';
 import { categoryOperations } from './api/categories.ts';
@@ -39,33 +37,16 @@ export interface Console {
 
 /** Builds the web console. `consoleUrl` is the setting `CONSOLE_URL`, or null. */
 export function buildConsole(
-  services: Omit<ConsoleServices, 'findSite' | 'actAs'>,
+  services: ConsoleServices & { readonly sessions: Sessions },
   consoleUrl: string | null,
 ): Console {
   const findSite = createSiteFinder(consoleUrl);
-  const all: ConsoleServices = { ...services, findSite, actAs: createHands(services) };
   return {
     gate: createConsoleGate(services.sessions, findSite),
     routes: [
       ...createConsolePageRoutes(),
-      ...createSignInRoutes(all),
-      ...consoleOperations.map((operation) => bindConsoleOperation(operation, all)),
+      ...createSignInRoutes(services.sessions, findSite),
+      ...consoleOperations.map((operation) => bindConsoleOperation(operation, services)),
     ],
-  };
-}
-
-/**
- * The audit log names a session together with the user who created its sign-in link, because the store deletes expired
- * sessions.
- */
-function createHands(services: Omit<ConsoleServices, 'findSite' | 'actAs'>): ConsoleServices['actAs'] {
-  return ({ id, madeBy }) => {
-    const actor = consoleActor(madeBy, id);
-    const { database, clock } = services;
-    return {
-      ...createChanges(services, clock, actor),
-      ...services.administerAs(actor),
-      allWebhooks: createOperatorWebhooks(database, clock, actor),
-    };
   };
 }

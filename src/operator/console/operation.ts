@@ -1,15 +1,20 @@
 import type { Static, TObject } from 'typebox';
+import { consoleActor } from '../../audit/audit-entry.ts';
 import { AppError, OperatorError } from '../../errors.ts';
 import { compileBody } from '../../http/bind-operation.ts';
 import type { NoFields } from '../../http/operation.ts';
 import { compileQuery } from '../../http/request/query.ts';
 import { type Answer, makeAnswer, makeEmptyAnswer, securityHeaders } from '../../http/response/answer.ts';
 import { type Call, type Method, plainRoute, type Route, type SignedIn } from '../../http/route.ts';
+import type { Changes } from '../changes.ts';
 import type { ConsoleServices } from './services.ts';
 import { consolePath } from './site.ts';
 
-/** A call of a console operation, with the session of the caller. */
-export type ConsoleCall<Query, Body> = Call<Query, Body> & { readonly signedIn: SignedIn };
+/** A call of a console operation, with the session of the caller and the changes that it can make. */
+type ConsoleCall<Query, Body> = Call<Query, Body> & {
+  readonly signedIn: SignedIn;
+  readonly changes: Changes;
+};
 
 /** An operation of the console's own API. Only the pages of the console use this API. */
 export interface ConsoleOperation<Query extends TObject, Body extends TObject> {
@@ -55,8 +60,10 @@ async function handle(operation: AnyConsoleOperation, call: Call, services: Cons
   const { signedIn } = call;
   if (signedIn === null) throw new Error('a route of the console was called without a session');
   if (Object.values(call.params).some(hasNul)) throw new AppError('not_found', 'there is no such record');
+  // The audit log also names the user who created the link, because the store deletes expired sessions.
+  const changes = services.changeAs(consoleActor(signedIn.madeBy, signedIn.id));
   try {
-    return await operation.handle({ ...call, signedIn } as never, services);
+    return await operation.handle({ ...call, signedIn, changes } as never, services);
   } catch (error) {
     if (error instanceof OperatorError) throw new AppError('not_done', error.message, { cause: error });
     throw error;

@@ -7,7 +7,7 @@ import { makeEmptyAnswer } from '../../http/response/answer.ts';
 import type { Call, Route } from '../../http/route.ts';
 import type { Sessions } from '../sessions.ts';
 import { apiRoute } from './operation.ts';
-import { consolePath, isOwnRequest, readCookie, type Site, writeCookie } from './site.ts';
+import { consolePath, type FindSite, isOwnRequest, readCookie, type Site, writeCookie } from './site.ts';
 
 const safeMethods: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 
@@ -27,10 +27,7 @@ const noSession = new AppError(
  * - A request to the console needs the console's Host. An unsafe method must also come from the console's own pages.
  * - Except for public pages, a request to the console also needs the cookie of a session.
  */
-export function createConsoleGate(
-  sessions: Pick<Sessions, 'find'>,
-  findSite: (host: string | undefined) => Site | null,
-): Gate {
+export function createConsoleGate(sessions: Pick<Sessions, 'find'>, findSite: FindSite): Gate {
   async function admit({ request, match: { access } }: Exchange): Promise<Admission> {
     if (access !== 'visitor' && access !== 'console') return passed;
     const { headers, method } = request;
@@ -57,11 +54,6 @@ function refuse(refusal: AppError): Admission {
 
 const SignIn = Type.Object({ token: Type.String({ minLength: 1, maxLength: 100, rule: 'must be a text' }) });
 
-interface SignInOptions {
-  readonly sessions: Sessions;
-  readonly findSite: (host: string | undefined) => Site | null;
-}
-
 const badLink = new AppError(
   'session_missing',
   'this link was used before or is older than 10 minutes: run "animal-store console" for a new one',
@@ -71,7 +63,7 @@ const badLink = new AppError(
  * Creates two routes. `POST /console/api/sign-in` exchanges the token of a link for a session. `POST
  * /console/api/sign-out` ends the session.
  */
-export function createSignInRoutes({ sessions, findSite }: SignInOptions): Route[] {
+export function createSignInRoutes(sessions: Sessions, findSite: FindSite): Route[] {
   /** Throws only after a programming error, because the gate has already refused every Host without a site. */
   function siteOf({ headers }: Call): Site {
     const site = findSite(headers.host);
@@ -89,9 +81,9 @@ export function createSignInRoutes({ sessions, findSite }: SignInOptions): Route
       access: 'visitor',
       body: compileBody(SignIn),
       async run(call) {
-        const made = await sessions.signIn((call.body as { token: string }).token);
-        if (made === null) throw badLink;
-        return setCookie(call, made.token);
+        const token = await sessions.signIn((call.body as { token: string }).token);
+        if (token === null) throw badLink;
+        return setCookie(call, token);
       },
     },
     {

@@ -16,10 +16,12 @@ const plainHost = /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i;
 const loopback = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /**
- * Returns a function that finds the site for a Host header. It accepts a loopback address and the host of
- * `CONSOLE_URL`. It returns null for any other host, which prevents DNS rebinding.
+ * Returns the site for a Host header: a loopback address or the host of `CONSOLE_URL`. Returns null for any other host,
+ * which prevents DNS rebinding.
  */
-export function createSiteFinder(consoleUrl: string | null): (host: string | undefined) => Site | null {
+export type FindSite = (host: string | undefined) => Site | null;
+
+export function createSiteFinder(consoleUrl: string | null): FindSite {
   const named = consoleUrl === null ? null : new URL(consoleUrl);
 
   return (host) => {

@@ -25,45 +25,33 @@ export interface Note {
 }
 
 /** The recent traffic of this instance, from its own metrics. */
-export interface Vitals {
-  /** Takes a sample, and adds a note about the traffic since the previous sample. */
-  note(): Promise<void>;
-  /** Returns the notes of the last hour, oldest first. */
-  list(): readonly Note[];
-  /** Returns the current value of a metric, summed over its labels, or null if the metric has no values. */
-  readMetric(name: string): Promise<number | null>;
-}
-
-interface Totals {
-  readonly atMs: number;
-  readonly requests: number;
-  readonly refused: number;
-  readonly rejected: number;
-  readonly failed: number;
-  /** Maps a bound in seconds to the number of requests that took at most that long. */
-  readonly byBound: ReadonlyMap<number, number>;
-}
-
-export function createVitals(registry: Registry, clock: Clock): Vitals {
+export function createVitals(registry: Registry, clock: Clock) {
   const notes: Note[] = [];
   let last: Totals | null = null;
 
   return {
-    async note() {
+    /** Takes a sample, and adds a note about the traffic since the previous sample. */
+    async note(): Promise<void> {
       const totals = await readTotals(registry, clock());
       if (last !== null && totals.atMs > last.atMs) notes.push(compare(last, totals));
       if (notes.length > notesMax) notes.shift();
       last = totals;
     },
-    list: () => notes,
-    async readMetric(name) {
+    /** Returns the notes of the last hour, oldest first. */
+    list: (): readonly Note[] => notes,
+    /** Returns the current value of a metric, summed over its labels, or null if the metric has no values. */
+    async readMetric(name: string): Promise<number | null> {
       const values = await readValues(registry, name);
       return values.length === 0 ? null : values.reduce((sum, { value }) => sum + value, 0);
     },
   };
 }
 
-async function readTotals(registry: Registry, atMs: number): Promise<Totals> {
+export type Vitals = ReturnType<typeof createVitals>;
+
+type Totals = Awaited<ReturnType<typeof readTotals>>;
+
+async function readTotals(registry: Registry, atMs: number) {
   const totals = { requests: 0, refused: 0, rejected: 0, failed: 0 };
   for (const { labels, value } of await readValues(registry, 'requests_total')) {
     const status = Number(labels['status']);
@@ -72,6 +60,7 @@ async function readTotals(registry: Registry, atMs: number): Promise<Totals> {
     else if (status >= 500) totals.failed += value;
     else if (status >= 400) totals.rejected += value;
   }
+  /** Maps a bound in seconds to the number of requests that took at most that long. */
   const byBound = new Map<number, number>();
   for (const { labels, value } of await readValues(registry, 'request_duration_seconds')) {
     if (labels['le'] === undefined) continue;

@@ -9,7 +9,6 @@ import { listUsageByAccount, sumUsage, usageOrders } from '../../../usage/usage.
 import { webhooksMax } from '../../../webhooks/webhook.ts';
 import { defineConsoleOperation } from '../operation.ts';
 import { beforeField, pageRows, textFilter } from './fields.ts';
-import { findAccount } from './keys.ts';
 import { toShownWebhook } from './webhooks.ts';
 
 const noRequests = { requests: 0, refused: 0, errors: 0 };
@@ -37,16 +36,15 @@ const listAccounts = defineConsoleOperation({
       return { items: found.map((item) => ({ ...item, ...counts.get(item.account) })), next: null };
     }
     const order = start === undefined && sort !== 'name' ? 'newest' : 'name';
-    const page = await accounts.listPage({ limit: pageRows, order, start: start ?? '', firstId: before });
-    const counts = await sumUsage(
-      database,
-      sinceMs,
-      page.items.map(({ id }) => id),
-    );
-    return {
-      items: page.items.map((item) => ({ ...item, ...(counts.get(item.id) ?? noRequests) })),
-      next: page.next,
-    };
+    const { items, next } = await accounts.listPage({
+      limit: pageRows,
+      order,
+      start: start ?? '',
+      firstId: before,
+    });
+    const ids = items.map(({ id }) => id);
+    const counts = await sumUsage(database, sinceMs, ids);
+    return { items: items.map((item) => ({ ...item, ...(counts.get(item.id) ?? noRequests) })), next };
   },
 });
 
@@ -59,12 +57,11 @@ const showAccount = defineConsoleOperation({
   path: '/accounts/{account}',
   query: Type.Object({ keysFrom: Type.Optional(Type.String({ pattern: '^key_[0-9A-Za-z]{16}$' })) }),
 
-  async handle({ params, query: { keysFrom = null } }, services) {
+  async handle({ params: { account = '' }, query: { keysFrom = null } }, services) {
     const { database, allWebhooks, eventIds, clock } = services;
-    const { id, account } = await findAccount(services, params['account']);
-    const [state, keyPage, webhooks, oldest] = await Promise.all([
-      readAccountState(services, account),
-      listKeyPage(database, id, pageRows, keysFrom, clock()),
+    const state = await readAccountState(services, account);
+    const [keyPage, webhooks, oldest] = await Promise.all([
+      listKeyPage(database, state.id, pageRows, keysFrom, clock()),
       allWebhooks.listPage({ limit: Number(webhooksMax), account, status: null, newestId: null }),
       allWebhooks.readOldest(),
     ]);
@@ -79,35 +76,37 @@ const showAccount = defineConsoleOperation({
   },
 });
 
-const numberField = () => Type.Optional(wholeNumberField('A limit.', { minimum: 1, maximum: limitMax }));
+const limitField = () => wholeNumberField('A limit.', { minimum: 1, maximum: limitMax });
 
 /** The fields of a plan. Only `enterprise` accepts the numbers. */
 const planFields = {
   plan: enumField(planNames, 'The plan.'),
-  perMinute: numberField(),
-  perDay: numberField(),
-  openHolds: numberField(),
+  perMinute: Type.Optional(limitField()),
+  perDay: Type.Optional(limitField()),
+  openHolds: Type.Optional(limitField()),
 };
 const PlanFields = Type.Object(planFields);
 
 /** Returns the plan of a form. Throws `invalid_body` if the numbers are not valid for the plan. */
-function readPlanFields({ plan, ...numbers }: Static<typeof PlanFields>): Plan {
-  const given = Object.entries(numbers)
-    .filter(([name, value]) => name in planFields && value !== undefined)
+function readPlanFields({ plan, perMinute, perDay, openHolds }: Static<typeof PlanFields>): Plan {
+  const given = Object.entries({ perMinute, perDay, openHolds })
+    .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, Number(value)]);
   const resolved = resolvePlan(plan, Object.fromEntries(given));
   if ('problem' in resolved) throw new AppError('invalid_body', resolved.problem);
   return resolved;
 }
 
+const nameField = () => Type.String({ minLength: 1, maxLength: 200 });
+
 /** Creates an account without a key. */
 const createAccount = defineConsoleOperation({
   method: 'POST',
   path: '/accounts',
-  body: Type.Object({ account: Type.String({ minLength: 1, maxLength: 200 }), ...planFields }),
+  body: Type.Object({ account: nameField(), ...planFields }),
 
-  async handle({ body: { account, ...plan }, signedIn }, { actAs }) {
-    await actAs(signedIn).accounts.create(account, readPlanFields(plan));
+  async handle({ body: { account, ...plan }, changes }) {
+    await changes.accounts.create(account, readPlanFields(plan));
     return { account };
   },
 });
@@ -116,13 +115,9 @@ const setPlan = defineConsoleOperation({
   method: 'PUT',
   path: '/accounts/{account}/plan',
   body: PlanFields,
-
-  async handle({ params: { account = '' }, body, signedIn }, { actAs }) {
-    await actAs(signedIn).accounts.setPlan(account, readPlanFields(body));
-  },
+  handle: ({ params: { account = '' }, body, changes }) =>
+    changes.accounts.setPlan(account, readPlanFields(body)),
 });
-
-const limitField = () => wholeNumberField('A limit.', { minimum: 1, maximum: limitMax });
 
 /** Sets limits of one account alone, for some days or for good. */
 const setLimits = defineConsoleOperation({
@@ -134,20 +129,20 @@ const setLimits = defineConsoleOperation({
     days: Type.Optional(wholeNumberField('For how many days.', { minimum: 1, maximum: 3_650 })),
   }),
 
-  async handle({ params: { account = '' }, body: { perMinute, perDay, days }, signedIn }, { actAs, clock }) {
+  async handle({ params: { account = '' }, body: { perMinute, perDay, days }, changes }, { clock }) {
     const limits = { perMinute: Number(perMinute), perDay: Number(perDay) };
     const untilMs = days === undefined ? null : clock() + Number(days) * dayMs;
-    await actAs(signedIn).accounts.setLimits(account, limits, untilMs);
+    await changes.accounts.setLimits(account, limits, untilMs);
   },
 });
 
 const renameAccount = defineConsoleOperation({
   method: 'PUT',
   path: '/accounts/{account}/name',
-  body: Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) }),
+  body: Type.Object({ name: nameField() }),
 
-  async handle({ params: { account = '' }, body: { name }, signedIn }, { actAs }) {
-    await actAs(signedIn).accounts.rename(account, name);
+  async handle({ params: { account = '' }, body: { name }, changes }) {
+    await changes.accounts.rename(account, name);
     return { account: name };
   },
 });
@@ -163,10 +158,10 @@ const deleteAccount = defineConsoleOperation({
     ),
   }),
 
-  async handle({ params: { account = '' }, body: { confirm, keepDays }, signedIn }, { actAs }) {
+  async handle({ params: { account = '' }, body: { confirm, keepDays }, changes }) {
     if (confirm !== account)
       throw new AppError('invalid_body', `confirm: type the name of the account, "${account}"`);
-    return await actAs(signedIn).accounts.delete(account, keepDays === undefined ? null : Number(keepDays));
+    return await changes.accounts.delete(account, keepDays === undefined ? null : Number(keepDays));
   },
 });
 
@@ -175,7 +170,7 @@ function actBy(path: string, act: 'suspend' | 'resume' | 'resetLimits') {
   return defineConsoleOperation({
     method: 'POST',
     path: `/accounts/{account}/${path}`,
-    handle: ({ params: { account = '' }, signedIn }, { actAs }) => actAs(signedIn).accounts[act](account),
+    handle: ({ params: { account = '' }, changes }) => changes.accounts[act](account),
   });
 }
 

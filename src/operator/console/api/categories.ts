@@ -18,9 +18,9 @@ const putCategory = defineConsoleOperation({
   path: '/categories/{categoryId}',
   body: NewCategorySchema,
 
-  async handle({ params, body: { name }, signedIn }, { actAs }) {
+  async handle({ params, body: { name }, changes }) {
     const id = readId(params['categoryId'], 'category');
-    const { isNew } = await actAs(signedIn).putCategory({ id, name });
+    const { isNew } = await changes.putCategory({ id, name });
     return { id, name, isNew };
   },
 });
@@ -29,10 +29,7 @@ const putCategory = defineConsoleOperation({
 const deleteCategory = defineConsoleOperation({
   method: 'DELETE',
   path: '/categories/{categoryId}',
-
-  async handle({ params, signedIn }, { actAs }) {
-    await actAs(signedIn).deleteCategory(readId(params['categoryId'], 'category'));
-  },
+  handle: async ({ params, changes }) => changes.deleteCategory(readId(params['categoryId'], 'category')),
 });
 
 export const categoryOperations = [listCategories, putCategory, deleteCategory];

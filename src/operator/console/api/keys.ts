@@ -1,22 +1,9 @@
 import Type from 'typebox';
-import { type PagedAccount, selectAccount, toPagedAccount } from '../../../accounts/account-rows.ts';
 import { NewKeySchema, overlapSecondsMax } from '../../../accounts/schemas.ts';
 import { secondMs } from '../../../clock.ts';
-import { AppError } from '../../../errors.ts';
 import { wholeNumberField } from '../../../schema.ts';
 import { defineConsoleOperation } from '../operation.ts';
-import type { ConsoleServices } from '../services.ts';
 import { pageRows } from './fields.ts';
-
-/** Returns the account with this name. Throws `not_found` if it does not exist. */
-export async function findAccount(
-  { database, clock }: Pick<ConsoleServices, 'database' | 'clock'>,
-  name: string | undefined,
-): Promise<PagedAccount> {
-  const [row] = await database.read(selectAccount, { name: name ?? '' });
-  if (row === undefined) throw new AppError('not_found', 'there is no account with this name');
-  return toPagedAccount(row, clock());
-}
 
 /** Creates a key for an account. Only this response contains the text of the key. */
 const createKey = defineConsoleOperation({
@@ -24,12 +11,11 @@ const createKey = defineConsoleOperation({
   path: '/accounts/{account}/keys',
   body: NewKeySchema,
 
-  async handle({ params, body: { name = null, scopes, expiresInSeconds }, signedIn }, services) {
-    const { account } = await findAccount(services, params['account']);
+  async handle({ params: { account = '' }, body, changes }) {
+    const { name = null, scopes, expiresInSeconds } = body;
     const lifetimeMs = expiresInSeconds === undefined ? null : Number(expiresInSeconds) * secondMs;
-    const { keyring } = services.actAs(signedIn);
-    const issued = await keyring.issue({ account, plan: null, name, scopes, lifetimeMs });
-    return { id: issued.id, key: issued.key };
+    const { id, key } = await changes.keyring.issue({ account, plan: null, name, scopes, lifetimeMs });
+    return { id, key };
   },
 });
 
@@ -44,9 +30,9 @@ const rotateKey = defineConsoleOperation({
     }),
   }),
 
-  async handle({ params: { keyId = '' }, body: { overlapSeconds }, signedIn }, { actAs }) {
-    const issued = await actAs(signedIn).keyring.rotate(keyId, Number(overlapSeconds) * secondMs);
-    return { id: issued.id, key: issued.key, oldEndsAtMs: issued.oldEndsAtMs };
+  async handle({ params: { keyId = '' }, body: { overlapSeconds }, changes }) {
+    const { id, key, oldEndsAtMs } = await changes.keyring.rotate(keyId, Number(overlapSeconds) * secondMs);
+    return { id, key, oldEndsAtMs };
   },
 });
 
@@ -56,10 +42,9 @@ const revokeKey = defineConsoleOperation({
   path: '/keys/{keyId}/revoke',
   body: Type.Object({ disableWebhooks: Type.Boolean({ rule: 'must be true or false' }) }),
 
-  async handle({ params: { keyId = '' }, body: { disableWebhooks }, signedIn }, { actAs }) {
-    const { keyring, allWebhooks } = actAs(signedIn);
-    await keyring.revoke(keyId);
-    if (disableWebhooks) await allWebhooks.disableOfKey(keyId);
+  async handle({ params: { keyId = '' }, body: { disableWebhooks }, changes }) {
+    await changes.keyring.revoke(keyId);
+    if (disableWebhooks) await changes.allWebhooks.disableOfKey(keyId);
   },
 });
 
@@ -74,14 +59,11 @@ const listBans = defineConsoleOperation({
   async handle({ query: { before = '0.' } }, { bans, clock }) {
     const [endsAtMs = '', keyId = ''] = before.split('.');
     const page = await bans.listPage(pageRows, { endsAtMs: Number(endsAtMs), keyId });
-    const items = page.items.map(({ keyId: id, visibleStart: start, keyName: name, ...ban }) => ({
-      ...ban,
-      id,
-      start,
-      name,
-    }));
     return {
-      items,
+      items: page.items.map(({ keyId: id, visibleStart: start, keyName: name, ...ban }) => ({
+        ...{ id, start, name },
+        ...ban,
+      })),
       next: page.next && `${page.next.endsAtMs}.${page.next.keyId}`,
       nowMs: clock(),
     };
@@ -91,10 +73,7 @@ const listBans = defineConsoleOperation({
 const liftBan = defineConsoleOperation({
   method: 'POST',
   path: '/keys/{keyId}/lift-ban',
-
-  async handle({ params: { keyId = '' }, signedIn }, { actAs }) {
-    await actAs(signedIn).bans.lift(keyId);
-  },
+  handle: ({ params: { keyId = '' }, changes }) => changes.bans.lift(keyId),
 });
 
 export const keyOperations = [createKey, rotateKey, revokeKey, listBans, liftBan];

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { OrderStatusSchema } from '../../../orders/order.ts';
 import { readOrderTime } from '../../../orders/order-rows.ts';
 import { everyAccount } from '../../../orders/orders.ts';
-import { type AnyConsoleOperation, defineConsoleOperation } from '../operation.ts';
+import { defineConsoleOperation } from '../operation.ts';
 import { beforeField, int64Filter, pageRows, readId, textFilter } from './fields.ts';
 
 /**
@@ -29,12 +29,11 @@ const listOrders = defineConsoleOperation({
   },
 });
 
-function closeBy(action: 'cancel' | 'return'): AnyConsoleOperation {
+function closeBy(action: 'cancel' | 'return') {
   return defineConsoleOperation({
     method: 'POST',
     path: `/orders/{orderId}/${action}`,
-    handle: ({ params, signedIn }, { actAs }) =>
-      actAs(signedIn).closeOrder(action, readId(params['orderId'], 'order')),
+    handle: async ({ params, changes }) => changes.closeOrder(action, readId(params['orderId'], 'order')),
   });
 }
 

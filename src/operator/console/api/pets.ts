@@ -90,7 +90,7 @@ const addPet = defineConsoleOperation({
   method: 'POST',
   path: '/pets',
   body: Type.Object(newFields),
-  handle: ({ body, signedIn }, { actAs }) => actAs(signedIn).addPet(readPetFields(body) as NewPet),
+  handle: ({ body, changes }) => changes.addPet(readPetFields(body) as NewPet),
 });
 
 /**
@@ -101,21 +101,15 @@ const changePet = defineConsoleOperation({
   method: 'PATCH',
   path: '/pets/{petId}',
   body: Type.Object({ tag: Type.String({ minLength: 1, maxLength: 100 }), ...changedFields }),
-
-  async handle({ params, body, signedIn }, { actAs }) {
-    const id = readId(params['petId'], 'animal');
-    return await actAs(signedIn).changePet(id, readPetFields(body), [body.tag]);
-  },
+  handle: async ({ params, body, changes }) =>
+    changes.changePet(readId(params['petId'], 'animal'), readPetFields(body), [body.tag]),
 });
 
 /** Deletes an animal. The request is refused if an order owns the animal. */
 const deletePet = defineConsoleOperation({
   method: 'DELETE',
   path: '/pets/{petId}',
-
-  async handle({ params, signedIn }, { actAs }) {
-    await actAs(signedIn).deletePet(readId(params['petId'], 'animal'));
-  },
+  handle: async ({ params, changes }) => changes.deletePet(readId(params['petId'], 'animal')),
 });
 
 export const petOperations = [listPets, showPet, addPet, changePet, deletePet];

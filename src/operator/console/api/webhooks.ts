@@ -50,8 +50,8 @@ const sendEvent = defineConsoleOperation({
   path: '/webhooks/{webhookId}/send',
   body: Type.Object({ eventId: Type.String({ maxLength: 100 }) }),
 
-  async handle({ params: { webhookId = '' }, body: { eventId }, signedIn }, { actAs, eventIds }) {
-    await actAs(signedIn).allWebhooks.send(webhookId, eventId, eventIds.read(eventId) || unknownPosition);
+  async handle({ params: { webhookId = '' }, body: { eventId }, changes }, { eventIds }) {
+    await changes.allWebhooks.send(webhookId, eventId, eventIds.read(eventId) || unknownPosition);
   },
 });
 
@@ -63,8 +63,7 @@ function setStatus(act: 'enable' | 'disable') {
   return defineConsoleOperation({
     method: 'POST',
     path: `/webhooks/{webhookId}/${act}`,
-    handle: ({ params: { webhookId = '' }, signedIn }, { actAs }) =>
-      actAs(signedIn).allWebhooks[act](webhookId),
+    handle: ({ params: { webhookId = '' }, changes }) => changes.allWebhooks[act](webhookId),
   });
 }
 
@@ -74,8 +73,8 @@ const replayWebhook = defineConsoleOperation({
   path: '/webhooks/{webhookId}/replay',
   body: Type.Object({ after: AfterSchema }),
 
-  async handle({ params: { webhookId = '' }, body: { after }, signedIn }, { actAs, eventIds }) {
-    await actAs(signedIn).allWebhooks.replay(webhookId, readAfter(after, eventIds));
+  async handle({ params: { webhookId = '' }, body: { after }, changes }, { eventIds }) {
+    await changes.allWebhooks.replay(webhookId, readAfter(after, eventIds));
   },
 });
 
