@@ -16,7 +16,8 @@ import type { DeliveryObserver } from './webhooks/attempts.ts';
 import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
 import { createPostMessage } from './webhooks/post-message.ts';
 import { createNetworks } from './webhooks/rules/target-address.ts';
-import { createSecretBox, findLostKey, reviewSecrets } from './webhooks/secret-box.ts';
+import { createSecretBox } from './webhooks/secret-box.ts';
+import { findLostKey, reviewSecrets } from './webhooks/webhook-secrets.ts';
 
 /** Interval in ms at which the feed is checked for events to send. */
 const lookMs = secondMs / 4;

@@ -25,15 +25,13 @@ import { editPet } from './pets/pet-edits.ts';
 import type { Transaction } from './storage/database.ts';
 import { addRequests } from './usage/request-rows.ts';
 import { addHours, deleteHours } from './usage/usage.ts';
-import { noteFailure, noteRequested, noteSuccess } from './webhooks/attempt-rows.ts';
+import { noteAttempt } from './webhooks/attempt-rows.ts';
 import {
   addWebhook,
   changeWebhook,
-  changeWebhookByHand,
-  disableWebhooksOfKey,
+  removeWebhook,
   requestMessage,
   rotateSecret,
-  sendByHand,
 } from './webhooks/change-webhook.ts';
 
 /** All transactions. SQLite's writing thread runs them by name. */
@@ -44,28 +42,25 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   addRequests,
   addWebhook,
   changeWebhook,
-  changeWebhookByHand,
   closeOrder,
   createAccount,
   createAccountKey,
   deleteAccount,
   deleteExpired,
   deleteHours,
-  disableWebhooksOfKey,
   editPet,
   endSessions,
   expireGiven,
   issueFirstKey,
   issueKey,
   liftBan,
-  noteFailure,
-  noteRequested,
-  noteSuccess,
+  noteAttempt,
   openSession,
   placeOrder,
   putCategory,
   recordAct,
   removeCategory,
+  removeWebhook,
   renameAccount,
   replayFirstAnswer,
   requestMessage,
@@ -74,7 +69,6 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   rotateSecret,
   sequenceCopied,
   resetAccountLimits,
-  sendByHand,
   setAccountLimits,
   setAccountPlan,
   suspendAccount,

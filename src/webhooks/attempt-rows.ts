@@ -1,122 +1,95 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { dayMs } from '../clock.ts';
-import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
-import type { AttemptRow } from './webhook.ts';
+import {
+  type Database,
+  defineTransaction,
+  type Steps,
+  statement,
+  step,
+  stepsTogether,
+  toStep,
+} from '../storage/database.ts';
+import { failingAttemptsMin, failingMsMax } from './rules/retry.ts';
+import { type Attempt, toResult, toTime } from './webhook.ts';
+import { lockWebhook, type TimedRow, updateWebhook, type WebhookRow } from './webhook-rows.ts';
 
 /** The attempts of a webhook that its owner can list: the last 100 of 7 days. */
 export const attemptsMax = 100n;
 const attemptsKeptMs = 7 * dayMs;
 
 /** An attempt that has ended. */
-export type Attempted = {
-  /** The row id of the webhook. */
-  readonly id: bigint;
+export interface EndedAttempt {
+  readonly publicId: string;
   /** The `webhook-id` of the message. */
   readonly messageId: string;
   /** The HTTP status, or why there was no response. */
   readonly result: string;
   readonly durationMs: bigint;
-};
-
-/** The state of a webhook after an attempt. */
-interface Noted {
-  readonly status: string;
+  /** The revision of the webhook before the attempt. */
   readonly revision: bigint;
+  /** The position of the event that was sent, or the row id of the requested message. */
+  readonly sent: { readonly position: bigint } | { readonly requestId: bigint };
+  /** Time until the next attempt, if this one has failed. */
+  readonly waitMs: bigint;
+  /** False if a clock has leapt, so that the time since the first failure may be wrong. */
+  readonly mayDisable: boolean;
+}
+
+const gone = '410';
+
+/** Why an attempt may disable a webhook. */
+type AttemptReason = 'gone' | 'failing';
+
+/** Returns true if the receiver has accepted the message. */
+export function isSuccess(result: string): boolean {
+  return /^2\d\d$/.test(result);
 }
 
 /**
- * Records a successful delivery of the event `sent`, and advances a webhook whose position is right before this event.
- * If the position was changed during the delivery, keeps the changed position.
+ * Returns the state of a webhook after an attempt.
+ *
+ * - A success advances a webhook whose position is right before the event. If the position was changed during the
+ *   attempt, the changed position stays.
+ * - A failure schedules the next attempt. It disables a webhook that has failed for `failingMsMax` and at least
+ *   `failingAttemptsMin` times, or whose receiver is gone. If a clock was set back to before the first failure, the time
+ *   begins now. If the retries were restarted during the attempt, only the result is recorded.
+ * - A requested message changes nothing but the result, unless the receiver is gone.
  */
-const recordSuccess = statement<{ id: bigint; sent: bigint; result: string }>()((query, p, { nowMs }) =>
-  query
-    .updateTable('webhooks')
-    .set({
-      position: sql<bigint>`case when position = cast(${p.sent} as bigint) - 1 then cast(${p.sent} as bigint) else position end`,
-      failures: sql<bigint>`0`,
-      failing_since_ms: sql<null>`null`,
-      next_attempt_at_ms: sql<bigint>`0`,
-      last_attempt_at_ms: sql<bigint>`${nowMs}`,
-      last_result: p.result,
-    })
-    .where('id', '=', p.id)
-    .returning(['status', 'revision']),
-);
+function applyAttempt(
+  row: TimedRow,
+  { result, revision, sent, waitMs, mayDisable }: EndedAttempt,
+): WebhookRow {
+  const { now_ms: nowMs, ...before } = row;
+  const noted = { ...before, last_attempt_at_ms: nowMs, last_result: result };
+  if ('position' in sent && isSuccess(result)) {
+    const position = row.position === sent.position - 1n ? sent.position : row.position;
+    return { ...noted, position, failures: 0n, failing_since_ms: null, next_attempt_at_ms: 0n };
+  }
+  if (row.revision !== revision) return noted;
+  if (result === gone && row.status === 'enabled') return disable(noted, 'gone');
+  if ('requestId' in sent) return noted;
+  const sinceMs = row.failing_since_ms ?? nowMs;
+  const failed = {
+    ...noted,
+    failures: row.failures + 1n,
+    failing_since_ms: sinceMs < nowMs ? sinceMs : nowMs,
+    next_attempt_at_ms: nowMs + waitMs,
+  };
+  const failsTooLong = nowMs - sinceMs >= failingMsMax && failed.failures >= failingAttemptsMin;
+  return failsTooLong && mayDisable ? disable(failed, 'failing') : failed;
+}
 
-type Failure = {
-  id: bigint;
-  revision: bigint;
-  result: string;
-  waitMs: bigint;
-  failingMsMax: bigint;
-  failuresMin: bigint;
-  /** 1 to disable the webhook at once. */
-  isGone: bigint;
-};
+function disable(row: WebhookRow, because: AttemptReason): WebhookRow {
+  return { ...row, status: 'disabled', disabled_because: because };
+}
 
-/**
- * Records a failed delivery and schedules the next attempt after `waitMs`. Disables a webhook that has failed for
- * `failingMsMax` and at least `failuresMin` times. If a clock was set back to before the first failure, the time begins
- * now. If the retries were restarted during the delivery, records only the
- * result.
- */
-const recordFailure = statement<Failure>()((query, p, { nowMs }) => {
-  const unlessChanged = (column: string, value: RawBuilder<unknown>) =>
-    sql<never>`case when revision = cast(${p.revision} as bigint) then ${value} else ${sql.ref(column)} end`;
-  const isGone = sql`cast(${p.isGone} as bigint) = 1`;
-  const failsTooLong = sql`(${nowMs} - coalesce(failing_since_ms, ${nowMs}) >= cast(${p.failingMsMax} as bigint)
-    and failures + 1 >= cast(${p.failuresMin} as bigint))`;
-  const because = sql`case when status = 'disabled' then disabled_because
-    when ${isGone} then 'gone' when ${failsTooLong} then 'failing' end`;
-  return query
-    .updateTable('webhooks')
-    .set({
-      status: unlessChanged(
-        'status',
-        sql`case when ${isGone} or ${failsTooLong} then 'disabled' else status end`,
-      ),
-      disabled_because: unlessChanged('disabled_because', because),
-      failures: unlessChanged('failures', sql`failures + 1`),
-      failing_since_ms: unlessChanged(
-        'failing_since_ms',
-        sql`case when failing_since_ms < ${nowMs} then failing_since_ms else ${nowMs} end`,
-      ),
-      next_attempt_at_ms: unlessChanged('next_attempt_at_ms', sql`${nowMs} + cast(${p.waitMs} as bigint)`),
-      last_attempt_at_ms: sql<bigint>`${nowMs}`,
-      last_result: p.result,
-    })
-    .where('id', '=', p.id)
-    .returning(['status', 'revision']);
-});
+type NewAttempt = { id: bigint; messageId: string; atMs: bigint; result: string; durationMs: bigint };
 
-type Requested = {
-  id: bigint;
-  revision: bigint;
-  result: string;
-  /** 1 to disable the webhook. */
-  isGone: bigint;
-};
-
-/** Records the result of a requested message. If the retries were restarted since, does not disable the webhook. */
-const recordRequested = statement<Requested>()((query, p, { nowMs }) => {
-  const ends = sql`cast(${p.isGone} as bigint) = 1 and revision = cast(${p.revision} as bigint) and status = 'enabled'`;
-  return query
-    .updateTable('webhooks')
-    .set({
-      status: sql<string>`case when ${ends} then 'disabled' else status end`,
-      disabled_because: sql<string>`case when ${ends} then 'gone' else disabled_because end`,
-      last_attempt_at_ms: sql<bigint>`${nowMs}`,
-      last_result: p.result,
-    })
-    .where('id', '=', p.id)
-    .returning(['status', 'revision']);
-});
-
-const insertAttempt = statement<Attempted>()((query, p, { nowMs }) =>
+const insertAttempt = statement<NewAttempt>()((query, p) =>
   query.insertInto('webhook_attempts').values({
     webhook_id: p.id,
     message_id: p.messageId,
-    at_ms: sql<bigint>`${nowMs}`,
+    at_ms: p.atMs,
     result: p.result,
     duration_ms: p.durationMs,
   }),
@@ -137,44 +110,25 @@ const deleteRequest = statement<{ requestId: bigint }>()((query, p) =>
   query.deleteFrom('webhook_requests').where('id', '=', p.requestId),
 );
 
-/** Adds an attempt to a webhook that the transaction has changed. Null if the webhook was deleted meanwhile. */
-function* addAttempt(noted: Noted | undefined, attempted: Attempted): Steps<Noted | null> {
-  if (noted === undefined) return null;
-  yield* step(insertAttempt, attempted);
-  yield* step(deleteOldAttempts, { id: attempted.id, count: attemptsMax });
-  return noted;
-}
-
-/** Records an attempt that has delivered the event `sent`. Returns null if the webhook was deleted meanwhile. */
-export const noteSuccess = defineTransaction(
-  'noteSuccess',
-  function* ({ sent, ...attempted }: Attempted & { readonly sent: bigint }): Steps<Noted | null> {
-    const { id, result } = attempted;
-    const [noted] = yield* step(recordSuccess, { id, sent, result });
-    return yield* addAttempt(noted, attempted);
-  },
-  'row locks',
-);
-
-/** Records an attempt that has failed. Returns null if the webhook was deleted meanwhile. */
-export const noteFailure = defineTransaction(
-  'noteFailure',
-  function* (failure: Attempted & Failure): Steps<Noted | null> {
-    const { id, messageId, result, durationMs, ...rest } = failure;
-    const [noted] = yield* step(recordFailure, { id, result, ...rest });
-    return yield* addAttempt(noted, { id, messageId, result, durationMs });
-  },
-  'row locks',
-);
-
-/** Records the attempt of a requested message, which is then done. Returns null if the webhook was deleted meanwhile. */
-export const noteRequested = defineTransaction(
-  'noteRequested',
-  function* (requested: Attempted & Requested & { readonly requestId: bigint }): Steps<Noted | null> {
-    const { id, messageId, result, durationMs, revision, isGone, requestId } = requested;
-    const [noted] = yield* step(recordRequested, { id, revision, result, isGone });
-    yield* step(deleteRequest, { requestId });
-    return yield* addAttempt(noted, { id, messageId, result, durationMs });
+/**
+ * Records an attempt. A requested message is then done. Returns why this attempt has disabled the webhook, or null. Does
+ * nothing if the webhook is deleted.
+ */
+export const noteAttempt = defineTransaction(
+  'noteAttempt',
+  function* (attempt: EndedAttempt): Steps<AttemptReason | null> {
+    const { publicId, messageId, result, durationMs, sent } = attempt;
+    const [row] = yield* step(lockWebhook, { publicId });
+    if (row === undefined) return null;
+    const { id, now_ms: atMs } = row;
+    const noted = applyAttempt(row, attempt);
+    yield* stepsTogether(
+      toStep(updateWebhook, noted),
+      toStep(insertAttempt, { id, messageId, atMs, result, durationMs }),
+      toStep(deleteOldAttempts, { id, count: attemptsMax }),
+    );
+    if ('requestId' in sent) yield* step(deleteRequest, sent);
+    return row.status === noted.status ? null : (noted.disabled_because as AttemptReason);
   },
   'row locks',
 );
@@ -195,9 +149,15 @@ const selectAttempts = statement<{ id: bigint; keptMs: bigint; count: bigint }>(
 );
 
 /** Returns the last attempts of a webhook, newest first. */
-export function listAttempts(database: Database, id: bigint): Promise<readonly AttemptRow[]> {
+export async function listAttempts(database: Database, id: bigint): Promise<readonly Attempt[]> {
   const bounds = { keptMs: BigInt(attemptsKeptMs), count: attemptsMax };
-  return Promise.resolve(database.read(selectAttempts, { id, ...bounds }));
+  const rows = await database.read(selectAttempts, { id, ...bounds });
+  return rows.map(({ message_id, at_ms, result, duration_ms }) => ({
+    eventId: message_id,
+    at: toTime(at_ms),
+    result: toResult(result),
+    durationMs: Number(duration_ms),
+  }));
 }
 
 /** Deletes the expired ones of the `count` oldest attempts, and returns their ids. */

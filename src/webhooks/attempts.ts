@@ -1,16 +1,23 @@
 import type { EventIds } from '../events/event-ids.ts';
 import { canSee } from '../events/event-reader.ts';
-import type { EventRow } from '../events/feed-page.ts';
 import { writeEvent } from '../events/write-events.ts';
-import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
-import { type Attempted, dropRequest, noteFailure, noteRequested, noteSuccess } from './attempt-rows.ts';
-import { type DeliveryRow, selectRequest, selectSending, toEvent } from './delivery-rows.ts';
+import { dropRequest, type EndedAttempt, isSuccess, noteAttempt } from './attempt-rows.ts';
+import {
+  disableLost,
+  passEvents,
+  type SendingRow,
+  selectRequest,
+  selectSending,
+  toEvent,
+} from './delivery-rows.ts';
 import type { AttemptResult, PostMessage } from './post-message.ts';
-import { failingAttemptsMin, failingMsMax, planWaitMs, readRetryAfterMs } from './rules/retry.ts';
+import { planWaitMs, readRetryAfterMs } from './rules/retry.ts';
 import type { SecretBox } from './secret-box.ts';
-import { type Message, signMessage } from './sign-message.ts';
+import type { Turn } from './sendings.ts';
+import { signMessage } from './sign-message.ts';
 import { readerOf } from './webhook.ts';
+import type { WebhookRow } from './webhook-rows.ts';
 
 /** Callbacks for metrics and the log. */
 export interface DeliveryObserver {
@@ -24,25 +31,11 @@ export interface DeliveryObserver {
   onSealed(webhookId: string): void;
 }
 
-/** A webhook, its next event, and the secrets that sign its messages. */
-export interface Sending {
-  readonly row: DeliveryRow;
-  readonly event: EventRow | null;
+/** A webhook and the secrets that sign its messages. */
+interface Sending {
+  readonly row: SendingRow;
   /** Empty if no configured key decrypts them. Then nothing can be sent. */
   readonly secrets: readonly Uint8Array[];
-}
-
-/** Sends messages to webhooks and records the results. */
-export interface Attempts {
-  /** Reads the current state of a webhook. Returns null if the webhook is deleted or its account is suspended. */
-  read(id: bigint): Promise<Sending | null>;
-  /**
-   * Sends the event right after the position of a webhook and records the result. Returns true if the delivery
-   * succeeded.
-   */
-  sendEvent(sending: Sending, event: EventRow): Promise<boolean>;
-  /** Sends the oldest message that the owner has requested, if there is one, and records the result. */
-  sendRequested(sending: Sending): Promise<void>;
 }
 
 export interface AttemptParts {
@@ -59,106 +52,131 @@ export interface AttemptParts {
   readonly signal: AbortSignal;
 }
 
-type Ended = AttemptResult & Pick<Attempted, 'messageId' | 'durationMs'>;
+/** A message of a webhook. */
+interface Outgoing {
+  /** The `webhook-id`. */
+  readonly id: string;
+  readonly writeBody: () => string;
+  readonly sent: EndedAttempt['sent'];
+}
 
-const gone = 410;
+const reasons = { gone: 'it answered 410', failing: 'no attempt has succeeded for 5 days' } as const;
 
-export function createAttempts(parts: AttemptParts): Attempts {
-  const { database, ids, box, observer, mayBegin, signal } = parts;
+/** Creates the turns of deliveries. A turn reads the webhook, sends at most one message and records the result. */
+export function createTurns(parts: AttemptParts) {
+  const { database, ids, box, observer, mayBegin } = parts;
 
-  /** Returns null if the attempt may not begin, or if `signal` aborts before there is a response. */
-  async function attempt(
-    { row, secrets }: Sending,
-    messageId: string,
-    writeBody: () => string,
-  ): Promise<Ended | null> {
-    // The reads before an attempt may have taken long, so this check comes right before the request.
-    if (!mayBegin()) return null;
-    const startedAtMs = performance.now();
-    const result = await tryPost(parts, row, secrets, messageId, writeBody);
-    if ('failure' in result && signal.aborted) return null;
-    observer.onAttempt(toText(result));
-    return { ...result, messageId, durationMs: BigInt(Math.round(performance.now() - startedAtMs)) };
+  /** Returns null if the webhook is deleted, its account is suspended or no attempt may begin. */
+  async function read(id: bigint): Promise<Sending | null> {
+    const rows = mayBegin() ? await database.read(selectSending, { id }) : [];
+    const [row] = rows;
+    if (row === undefined) return null;
+    const secrets = rows.map(({ secret }) => box.open(secret, row.public_id)).filter((one) => one !== null);
+    if (secrets.length === 0) observer.onSealed(row.public_id);
+    return { row, secrets };
   }
 
   return {
-    async read(id) {
-      const rows = await database.read(selectSending, { id });
-      const [row] = rows;
-      if (row === undefined) return null;
-      const secrets = rows.map(({ secret }) => box.open(secret, row.public_id)).filter((one) => one !== null);
-      if (secrets.length === 0) observer.onSealed(row.public_id);
-      return { row, event: toEvent(row), secrets };
+    /** Sends the event that is next for a webhook. */
+    async sendEvent(id: bigint): Promise<Turn> {
+      const sending = await read(id);
+      if (sending === null || sending.row.is_due !== 1n) return 'done';
+      if (sending.secrets.length === 0) return 'held';
+      const { row } = sending;
+      if (row.position < row.deleted_to) {
+        const disabled = await database.run(disableLost, { id, position: row.position });
+        if (disabled.length > 0)
+          observer.onDisabled(row.public_id, 'the events after its position are no longer kept');
+        return 'done';
+      }
+      const event = toEvent(row);
+      // Before the attempt, the webhook moves to the position right before the event. If its types change during the
+      // attempt, the new types then apply to all later events. If they have changed already, the webhook is read again.
+      const to = event === null ? row.newest : event.id - 1n;
+      if (to > row.position && !(await pass(database, [row], to))) return 'more';
+      if (event === null) return 'done';
+      const writeBody = () => writeEvent(event, readerOf(row), ids);
+      const message = { id: ids.write(event.id), writeBody, sent: { position: event.id } };
+      return (await attempt(parts, sending, message)) ? 'more' : 'done';
     },
 
-    async sendEvent(sending, event) {
-      const { row } = sending;
-      const ended = await attempt(sending, ids.write(event.id), () => writeEvent(event, readerOf(row), ids));
-      if (ended === null) return false;
-      if (isSuccess(ended))
-        await database.transact(noteSuccess, { ...toAttempted(row, ended), sent: event.id });
-      else await recordFailure(parts, row, ended);
-      return isSuccess(ended);
-    },
-
-    async sendRequested(sending) {
-      const { row } = sending;
-      const [request] = await database.read(selectRequest, { id: row.id });
-      if (request === undefined) return;
+    /** Sends the oldest message that was requested for a webhook, if there is one. */
+    async sendRequested(id: bigint): Promise<Turn> {
+      const sending = await read(id);
+      if (sending === null) return 'done';
+      if (sending.secrets.length === 0) return 'held';
+      const reader = readerOf(sending.row);
+      const [request] = await database.read(selectRequest, { id });
+      if (request === undefined) return 'done';
       const { request_id: requestId, message_id: messageId, position } = request;
       const event = toEvent(request);
       // Since the request, the event may have been deleted, or the types of the webhook may have changed.
-      if (position !== 0n && (event === null || !canSee(readerOf(row), event)))
-        return await dropRequest(database, requestId);
-      const write = () =>
-        event === null ? writePing(messageId, Number(row.now_ms)) : writeEvent(event, readerOf(row), ids);
-      const ended = await attempt(sending, messageId, write);
-      if (ended === null) return;
-      const outcome = { revision: row.revision, isGone: isGone(ended) ? 1n : 0n, requestId };
-      const noted = await database.transact(noteRequested, { ...toAttempted(row, ended), ...outcome });
-      if (isGone(ended) && isDisabled(noted, row)) observer.onDisabled(row.public_id, 'it answered 410');
+      if (position !== 0n && (event === null || !canSee(reader, event))) {
+        await dropRequest(database, requestId);
+        return 'done';
+      }
+      const atMs = Number(sending.row.now_ms);
+      const writeBody = () => (event === null ? writePing(messageId, atMs) : writeEvent(event, reader, ids));
+      await attempt(parts, sending, { id: messageId, writeBody, sent: { requestId } });
+      return 'done';
     },
   };
 }
 
-/** Records a failed attempt. Schedules the next attempt or disables the webhook. */
-async function recordFailure(
-  { database, mayDisable, observer }: AttemptParts,
-  row: DeliveryRow,
-  ended: Ended,
-): Promise<void> {
-  const retryAfter = 'status' in ended ? ended.retryAfter : undefined;
-  const retryAfterMs = readRetryAfterMs(retryAfter, Number(row.now_ms));
-  const waitMs = planWaitMs(Number(row.failures) + 1, Math.random(), retryAfterMs);
-  const noted = await database.transact(noteFailure, {
-    ...toAttempted(row, ended),
+/** Advances webhooks past events that they do not receive. Returns true if at least one is advanced. */
+export async function pass(
+  database: Database,
+  rows: readonly Pick<WebhookRow, 'id' | 'position' | 'types'>[],
+  to: bigint,
+): Promise<boolean> {
+  const ids = `[${rows.map(({ id }) => id).join()}]`;
+  const states = JSON.stringify(rows.map(({ id, position, types }) => `${id} ${position} ${types}`));
+  return (await database.run(passEvents, { ids, states, to })).length > 0;
+}
+
+/**
+ * Sends a message and records the result. Returns true if the delivery succeeded. Records nothing if the attempt may not
+ * begin, or if `signal` aborts before there is a response.
+ */
+async function attempt(parts: AttemptParts, sending: Sending, message: Outgoing): Promise<boolean> {
+  const { database, observer, mayBegin, mayDisable, signal } = parts;
+  const { row } = sending;
+  // The reads before an attempt may have taken long, so this check comes right before the request.
+  if (!mayBegin()) return false;
+  const startedAtMs = performance.now();
+  const ended = await tryPost(parts, sending, message);
+  if ('failure' in ended && signal.aborted) return false;
+  const result = 'status' in ended ? String(ended.status) : ended.failure;
+  observer.onAttempt(result);
+  const retryAfterMs = 'status' in ended ? readRetryAfterMs(ended.retryAfter, Number(row.now_ms)) : null;
+  const disabledBecause = await database.transact(noteAttempt, {
+    publicId: row.public_id,
+    messageId: message.id,
+    result,
+    durationMs: BigInt(Math.round(performance.now() - startedAtMs)),
     revision: row.revision,
-    waitMs: BigInt(waitMs),
-    failingMsMax: (await mayDisable()) ? BigInt(failingMsMax) : int64Max,
-    failuresMin: BigInt(failingAttemptsMin),
-    isGone: isGone(ended) ? 1n : 0n,
+    sent: message.sent,
+    waitMs: BigInt(planWaitMs(Number(row.failures) + 1, Math.random(), retryAfterMs)),
+    mayDisable: isSuccess(result) || (await mayDisable()),
   });
-  if (!isDisabled(noted, row)) return;
-  const reason = isGone(ended) ? 'it answered 410' : 'no attempt has succeeded for 5 days';
-  observer.onDisabled(row.public_id, reason);
+  if (disabledBecause !== null) observer.onDisabled(row.public_id, reasons[disabledBecause]);
+  return isSuccess(result);
 }
 
 /** Signs and posts a message. Whatever this throws is a failed attempt. */
 async function tryPost(
   { post, signal, observer }: AttemptParts,
-  row: DeliveryRow,
-  secrets: Sending['secrets'],
-  id: string,
-  writeBody: () => string,
+  { row, secrets }: Sending,
+  { id, writeBody }: Outgoing,
 ): Promise<AttemptResult> {
   try {
-    const message: Message = { id, body: writeBody() };
+    const body = writeBody();
     const headers = {
-      ...signMessage(message, secrets, Number(row.now_ms)),
+      ...signMessage({ id, body }, secrets, Number(row.now_ms)),
       'content-type': 'application/json',
       'user-agent': 'animal-store-webhooks',
     };
-    return await post(row.url, headers, message.body, signal);
+    return await post(row.url, headers, body, signal);
   } catch (error) {
     observer.onFault(row.public_id, error);
     return { failure: 'refused' };
@@ -167,28 +185,4 @@ async function tryPost(
 
 function writePing(id: string, atMs: number): string {
   return JSON.stringify({ id, type: 'webhook.ping', timestamp: new Date(atMs).toISOString(), data: {} });
-}
-
-function toAttempted({ id }: DeliveryRow, ended: Ended): Attempted {
-  return { id, messageId: ended.messageId, result: toText(ended), durationMs: ended.durationMs };
-}
-
-/** Returns true if the recorded result disabled the webhook, and not a change by its owner. */
-function isDisabled(
-  noted: Pick<DeliveryRow, 'status' | 'revision'> | null,
-  { status, revision }: DeliveryRow,
-): boolean {
-  return status === 'enabled' && noted?.status === 'disabled' && noted.revision === revision;
-}
-
-function isGone(result: AttemptResult): boolean {
-  return 'status' in result && result.status === gone;
-}
-
-function isSuccess(result: AttemptResult): boolean {
-  return 'status' in result && result.status >= 200 && result.status < 300;
-}
-
-function toText(result: AttemptResult): string {
-  return 'status' in result ? String(result.status) : result.failure;
 }

@@ -1,10 +1,10 @@
-import type { AuditAction, Authorship } from '../audit/audit-entry.ts';
+import type { AuditAction, AuditEntry, Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { dayMs } from '../clock.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import { createEventIds, type EventIds } from '../events/event-ids.ts';
-import { canReadType, canSee, coversReader, type EventReader, everything } from '../events/event-reader.ts';
+import { canReadType, canSee, coversReader, type EventReader } from '../events/event-reader.ts';
 import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
 import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
@@ -12,27 +12,24 @@ import {
   type DisabledReason,
   makerOf,
   readerOf,
-  type WebhookRow,
   type WebhookStatus,
   webhooksMax,
   writeAfter,
 } from './webhook.ts';
 import {
-  type AnyWebhookName,
   countWebhooks,
-  deleteOldSecrets,
-  endSecret,
+  deleteWebhook,
   insertRequest,
-  insertSecret,
   insertWebhook,
   lockAccount,
   lockWebhook,
-  lockWebhooksOfKey,
   type NewWebhookRow,
   selectEvent,
   selectRequests,
   updateWebhook,
+  type WebhookRow,
 } from './webhook-rows.ts';
+import { deleteOldSecrets, endSecret, insertSecret } from './webhook-secrets.ts';
 
 /** Time for which an old secret still signs messages after a rotation. */
 const overlapMs = dayMs;
@@ -67,43 +64,63 @@ export const addWebhook = defineTransaction(
   'row locks',
 );
 
-/** A change of a webhook. A null field stays unchanged. */
+/** A change of a webhook. An absent field stays unchanged. */
 export interface WebhookChange {
-  readonly url: string | null;
-  readonly types: readonly EventType[] | null;
-  readonly status: WebhookStatus | null;
+  readonly url?: string | undefined;
+  readonly types?: readonly EventType[] | undefined;
+  readonly status?: WebhookStatus | undefined;
   /** The new position, or the end of the feed. */
-  readonly after: bigint | 'now' | null;
+  readonly after?: bigint | 'now' | undefined;
 }
 
-/** A webhook and the reader that changes it. */
+/**
+ * Who manages a webhook: a key of its account with the rights of the key, or an operator. The audit log records only
+ * what operators do.
+ */
+type Manager = EventReader | Authorship;
+
 interface Managed {
-  readonly name: AnyWebhookName;
-  readonly reader: EventReader;
+  readonly publicId: string;
+  readonly manager: Manager;
 }
 
-/** Changes a webhook. Throws `not_found`, `scope_missing`, `invalid_body` and `position_lost`. */
+/**
+ * Changes a webhook. A change of an operator always gets an entry in the audit log, because even an unchanged status or
+ * position restarts the retries. Throws the errors of `lockManaged` and `findPosition`.
+ */
 export const changeWebhook = defineTransaction(
   'changeWebhook',
-  function* ({ name, reader, change }: Managed & { readonly change: WebhookChange }): Steps<WebhookRow> {
-    const [row] = yield* step(lockWebhook, name);
-    requireManaged(row, reader);
-    for (const type of change.types ?? []) requireType(type, reader, row);
-    return yield* applyChange(row, change, 'owner');
+  function* ({ publicId, manager, change }: Managed & { readonly change: WebhookChange }): Steps<WebhookRow> {
+    const row = yield* lockManaged(publicId, manager);
+    if (!('actor' in manager)) for (const type of change.types ?? []) requireType(type, manager, row);
+    const position = yield* findPosition(row, change);
+    const changed = applyChange(row, change, position, 'actor' in manager ? 'operator' : 'owner');
+    yield* step(updateWebhook, changed);
+    if ('actor' in manager) yield* auditChange(manager, row, changed, change);
+    return changed;
   },
   'row locks',
 );
 
-/** Adds a new secret. The old secret still signs messages for `overlapMs`. Throws `not_found` and `scope_missing`. */
+/** Adds a new secret. The old secret still signs messages for `overlapMs`. Throws the errors of `lockManaged`. */
 export const rotateSecret = defineTransaction(
   'rotateSecret',
-  function* ({ name, reader, secret }: Managed & { readonly secret: Uint8Array }): Steps<WebhookRow> {
-    const [row] = yield* step(lockWebhook, name);
-    requireManaged(row, reader);
+  function* ({ publicId, manager, secret }: Managed & { readonly secret: Uint8Array }): Steps<WebhookRow> {
+    const row = yield* lockManaged(publicId, manager);
     yield* step(endSecret, { webhookId: row.id, overlapMs: BigInt(overlapMs) });
     yield* step(insertSecret, { webhookId: row.id, secret });
     yield* step(deleteOldSecrets, { webhookId: row.id, count: secretsMax });
     return row;
+  },
+  'row locks',
+);
+
+/** Deletes a webhook. Throws the errors of `lockManaged`. */
+export const removeWebhook = defineTransaction(
+  'removeWebhook',
+  function* ({ publicId, manager }: Managed): Steps<void> {
+    yield* lockManaged(publicId, manager);
+    yield* step(deleteWebhook, { publicId });
   },
   'row locks',
 );
@@ -120,37 +137,22 @@ interface MessageRequest extends Managed {
 
 /**
  * Requests a message and returns its id. If the same message waits already, returns the id of that message. Throws
- * `not_found`, `scope_missing` and `limit_reached`. Throws `invalid_body` for an event that the webhook may not receive,
+ * `limit_reached` and the errors of `lockManaged`. Throws `invalid_body` for an event that the webhook may not receive,
  * and `events_expired` for one that is deleted.
  */
 export const requestMessage = defineTransaction(
   'requestMessage',
-  function* ({ name, reader, messageId, position }: MessageRequest): Steps<string> {
-    const [row] = yield* step(lockWebhook, name);
-    requireManaged(row, reader);
+  function* ({ publicId, manager, messageId, position }: MessageRequest): Steps<string> {
+    const row = yield* lockManaged(publicId, manager);
     if (position !== 0n) yield* requireReceivable(row, position);
     const [waiting] = yield* step(selectRequests, { id: row.id, position });
-    if (typeof waiting?.message_id === 'string') return waiting.message_id;
-    if ((waiting?.count ?? 0n) >= requestsMax) throw tooManyRequested();
-    yield* step(insertRequest, { id: row.id, messageId, position });
-    return messageId;
-  },
-  'row locks',
-);
-
-/** Like `requestMessage`, for an operator and a webhook of any account. Adds a row to the audit log. */
-export const sendByHand = defineTransaction(
-  'sendByHand',
-  function* ({ by, ...request }: Omit<MessageRequest, 'reader'> & { readonly by: Authorship }): Steps<void> {
-    const [row] = yield* step(lockWebhook, request.name);
-    yield* requestMessage.body({ ...request, reader: everything });
-    const subject = { subject: request.name.publicId, accountId: row?.account_id ?? null };
-    yield* addAuditEntry(by, {
-      ...subject,
-      action: 'webhook.sent',
-      before: null,
-      after: { event: request.messageId },
-    });
+    const waitingId = waiting?.message_id ?? null;
+    if (waitingId === null) {
+      if ((waiting?.count ?? 0n) >= requestsMax) throw tooManyRequested();
+      yield* step(insertRequest, { id: row.id, messageId, position });
+    }
+    if ('actor' in manager) yield* audit(manager, row, 'webhook.sent', null, { event: messageId });
+    return waitingId ?? messageId;
   },
   'row locks',
 );
@@ -177,52 +179,28 @@ export function tooManyRequested(): AppError {
   );
 }
 
-export type OperatorChange =
-  | { readonly status: WebhookStatus }
-  | { readonly after: NonNullable<WebhookChange['after']> };
-
-interface ChangeByHand {
-  readonly publicId: string;
-  readonly change: OperatorChange;
-  readonly by: Authorship;
+/** Adds an entry about an operator's change of the status or the position. */
+function* auditChange(
+  by: Authorship,
+  before: WebhookRow,
+  after: WebhookRow,
+  { status }: WebhookChange,
+): Steps<void> {
+  if (status !== undefined)
+    return yield* audit(by, before, `webhook.${status}`, { status: before.status }, { status });
+  const ids = yield* readEventIds();
+  const show = ({ position }: WebhookRow) => ({ after: writeAfter(position, ids) });
+  yield* audit(by, before, 'webhook.replayed', show(before), show(after));
 }
 
-/**
- * Changes a webhook of any account. Always adds a row to the audit log, because even an unchanged status or position
- * restarts the retries. Throws OperatorError if the webhook does not exist. Also throws `invalid_body` and
- * `position_lost`.
- */
-export const changeWebhookByHand = defineTransaction(
-  'changeWebhookByHand',
-  function* ({ publicId, change, by }: ChangeByHand): Steps<void> {
-    const [row] = yield* step(lockWebhook, { publicId, accountId: null });
-    if (row === undefined)
-      throw new OperatorError(`there is no webhook "${publicId}": "webhooks list" shows them all`);
-    yield* changeByHand(row, change, by);
-  },
-  'row locks',
-);
-
-/** Disables the enabled webhooks that a key created: at most `webhooksMax`, because a key has one account. */
-export const disableWebhooksOfKey = defineTransaction(
-  'disableWebhooksOfKey',
-  function* ({ keyId, by }: { readonly keyId: string; readonly by: Authorship }): Steps<void> {
-    const rows = yield* step(lockWebhooksOfKey, { keyId });
-    for (const row of rows) yield* changeByHand(row, { status: 'disabled' }, by);
-  },
-  'row locks',
-);
-
-const unchanged: WebhookChange = { url: null, types: null, status: null, after: null };
-
-function* changeByHand(row: WebhookRow, change: OperatorChange, by: Authorship): Steps<void> {
-  const changed = yield* applyChange(row, { ...unchanged, ...change }, 'operator');
-  const ids = yield* readEventIds();
-  const show = ({ status, position }: WebhookRow) =>
-    'status' in change ? { status } : { after: writeAfter(position, ids) };
-  const action: AuditAction = 'status' in change ? `webhook.${change.status}` : 'webhook.replayed';
-  const subject = { action, subject: row.public_id, accountId: row.account_id };
-  yield* addAuditEntry(by, { ...subject, before: show(row), after: show(changed) });
+function audit(
+  by: Authorship,
+  { public_id: subject, account_id: accountId }: WebhookRow,
+  action: AuditAction,
+  before: AuditEntry['before'],
+  after: AuditEntry['after'],
+): Steps<void> {
+  return addAuditEntry(by, { action, subject, accountId, before, after });
 }
 
 function* readEventIds(): Steps<EventIds> {
@@ -231,21 +209,31 @@ function* readEventIds(): Steps<EventIds> {
   return createEventIds(secret.value);
 }
 
-/** Changes a locked webhook. A change that sets the URL, the status or the position restarts the retries. */
-function* applyChange(row: WebhookRow, change: WebhookChange, because: DisabledReason): Steps<WebhookRow> {
-  const position = yield* findPosition(row, change);
-  const begins = change.url !== null || change.status !== null || change.after !== null;
-  const [changed] = yield* step(updateWebhook, {
-    id: row.id,
-    url: change.url ?? row.url,
-    types: change.types?.join(' ') ?? row.types,
-    status: change.status ?? row.status,
+/** Returns a changed webhook. A change that sets the URL, the status or the position restarts the retries. */
+function applyChange(
+  row: WebhookRow,
+  { url, types, status, after }: WebhookChange,
+  position: bigint,
+  because: DisabledReason,
+): WebhookRow {
+  const isDisabled = (status ?? row.status) === 'disabled';
+  const changed = {
+    ...row,
+    url: url ?? row.url,
+    types: types?.join(' ') ?? row.types,
+    status: status ?? row.status,
+    disabled_because: isDisabled ? (row.disabled_because ?? because) : null,
     position,
-    begins: begins ? 1n : 0n,
-    because,
-  });
-  if (changed === undefined) throw webhookNotFound();
-  return changed;
+  };
+  const restarts = url !== undefined || status !== undefined || after !== undefined;
+  if (!restarts) return changed;
+  return {
+    ...changed,
+    revision: row.revision + 1n,
+    failures: 0n,
+    failing_since_ms: null,
+    next_attempt_at_ms: 0n,
+  };
 }
 
 /**
@@ -256,7 +244,7 @@ function* applyChange(row: WebhookRow, change: WebhookChange, because: DisabledR
  * `invalid_body` if nobody has given it.
  */
 function* findPosition(row: WebhookRow, { after, status }: WebhookChange): Steps<bigint> {
-  if (after === null && status !== 'enabled') return row.position;
+  if (after === undefined && status !== 'enabled') return row.position;
   const asked = after ?? row.position;
   const position = asked === 'now' ? 0n : asked;
   const ends = endsOf(yield* step(selectEnds, { position }));
@@ -276,12 +264,17 @@ export function positionLost(): AppError {
 }
 
 /**
- * Throws `not_found` if the webhook does not exist, and `scope_missing` if the webhook receives events that the reader
- * may not read.
+ * Locks a webhook. For an operator, throws OperatorError if it does not exist. For a key, throws `not_found` if the
+ * account has no such webhook, and `scope_missing` if the webhook receives events that the key may not read.
  */
-export function requireManaged(row: WebhookRow | undefined, reader: EventReader): asserts row is WebhookRow {
-  if (row === undefined) throw webhookNotFound();
-  if (coversReader(reader, readerOf(row))) return;
+function* lockManaged(publicId: string, manager: Manager): Steps<WebhookRow> {
+  const [row] = yield* step(lockWebhook, { publicId });
+  if ('actor' in manager) {
+    if (row !== undefined) return row;
+    throw new OperatorError(`there is no webhook "${publicId}": "webhooks list" shows them all`);
+  }
+  if (row?.account_id !== manager.accountId) throw webhookNotFound();
+  if (coversReader(manager, readerOf(row))) return row;
   throw new AppError('scope_missing', 'the webhook receives events that this API key may not read');
 }
 

@@ -1,12 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { secondMs } from '../clock.ts';
-import type { Database } from '../storage/database.ts';
-import { type AttemptParts, type Attempts, createAttempts, type DeliveryObserver } from './attempts.ts';
-import { type DueRow, disableLost, passEvents, selectDue, selectRequested } from './delivery-rows.ts';
+import { type AttemptParts, createTurns, pass } from './attempts.ts';
+import { type DueRow, selectDue, selectRequested } from './delivery-rows.ts';
 import { bodyMsMax } from './post-message.ts';
 import { attemptMsMax } from './rules/retry.ts';
-import { createSendings, type Turn } from './sendings.ts';
-import type { WebhookRow } from './webhook.ts';
+import { createSendings } from './sendings.ts';
 
 /** Sends events to webhooks. */
 export interface Deliverer {
@@ -51,17 +49,16 @@ const requestedRows = 1_000;
  * webhooks have events, they take turns, and each turn sends one event.
  */
 export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: DelivererParts): Deliverer {
-  const { database, observer } = parts;
+  const { database } = parts;
   const stopping = new AbortController();
   let isEnding = false;
   const mayBegin = () => !isEnding && leftMs() >= leftMsMin;
-  const attempts = createAttempts({ ...parts, mayBegin, signal: stopping.signal });
+  const { sendEvent, sendRequested } = createTurns({ ...parts, mayBegin, signal: stopping.signal });
   const sendings = createSendings(sendingsMax);
-  const turn = { database, observer, mayBegin, attempts, hasWaiting: sendings.hasWaiting };
 
   async function beginRequested(): Promise<void> {
     for (const { id } of await database.read(selectRequested, { count: BigInt(requestedRows) }))
-      sendings.add(`${id} requested`, () => sendRequested(id, turn));
+      sendings.add(`${id} requested`, () => sendRequested(id));
   }
 
   /** Starts the next event of each webhook, and advances the webhooks that have none. */
@@ -69,7 +66,7 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
     const passed: DueRow[] = [];
     for (const row of due) {
       const name = String(row.id);
-      if (row.next_id !== null) sendings.add(name, () => sendEvents(row.id, turn));
+      if (row.next_id !== null) sendings.add(name, () => sendEvent(row.id));
       else if (!sendings.has(name)) passed.push(row);
     }
     const [first] = passed;
@@ -104,61 +101,6 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
       await sendings.untilIdle();
     },
   };
-}
-
-interface TurnParts {
-  readonly database: Database;
-  readonly observer: DeliveryObserver;
-  readonly mayBegin: () => boolean;
-  readonly attempts: Attempts;
-  readonly hasWaiting: () => boolean;
-}
-
-/** Sends the next event of a webhook, and further events while no other webhook waits. Stops after a failure. */
-async function sendEvents(id: bigint, parts: TurnParts): Promise<Turn> {
-  for (;;) {
-    const turn = await sendNextEvent(id, parts);
-    if (turn !== 'more' || parts.hasWaiting()) return turn;
-  }
-}
-
-async function sendNextEvent(id: bigint, parts: TurnParts): Promise<Turn> {
-  const { database, observer, mayBegin, attempts } = parts;
-  const sending = mayBegin() ? await attempts.read(id) : null;
-  if (sending === null || sending.row.is_due !== 1n) return 'done';
-  if (sending.secrets.length === 0) return 'held';
-  const { row, event } = sending;
-  if (row.position < row.deleted_to) {
-    const disabled = await database.run(disableLost, { id, position: row.position });
-    if (disabled.length > 0)
-      observer.onDisabled(row.public_id, 'the events after its position are no longer kept');
-    return 'done';
-  }
-  // Before the attempt, the webhook moves to the position right before the event. If its types change during the
-  // attempt, the new types then apply to all later events. If they have changed already, the webhook is read again.
-  const to = event === null ? row.newest : event.id - 1n;
-  if (to > row.position && !(await pass(database, [row], to))) return 'more';
-  return event !== null && (await attempts.sendEvent(sending, event)) ? 'more' : 'done';
-}
-
-/** Sends one message that the owner of a webhook has requested. */
-async function sendRequested(id: bigint, { mayBegin, attempts }: TurnParts): Promise<Turn> {
-  const sending = mayBegin() ? await attempts.read(id) : null;
-  if (sending === null) return 'done';
-  if (sending.secrets.length === 0) return 'held';
-  await attempts.sendRequested(sending);
-  return 'done';
-}
-
-/** Advances webhooks past events that they do not receive. Returns true if at least one is advanced. */
-async function pass(
-  database: Database,
-  rows: readonly Pick<WebhookRow, 'id' | 'position' | 'types'>[],
-  to: bigint,
-): Promise<boolean> {
-  const ids = `[${rows.map(({ id }) => id).join()}]`;
-  const states = JSON.stringify(rows.map(({ id, position, types }) => `${id} ${position} ${types}`));
-  return (await database.run(passEvents, { ids, states, to })).length > 0;
 }
 
 function pause(ms: number): Promise<void> {

@@ -5,7 +5,7 @@ import { type EventRow, newest } from '../events/feed-page.ts';
 import { int64Max } from '../int64.ts';
 import { type Dialect, statement } from '../storage/database.ts';
 import { plannedMsMax } from './rules/retry.ts';
-import type { WebhookRow } from './webhook.ts';
+import type { TimedRow, WebhookRow } from './webhook-rows.ts';
 
 const isDue = ({ nowMs }: Dialect) =>
   sql<boolean>`webhooks.status = 'enabled' and (webhooks.next_attempt_at_ms <= ${nowMs}
@@ -121,19 +121,15 @@ export const selectRequest = statement<{ id: bigint }>()((query, p) =>
     .limit(sql.lit(1)),
 );
 
-/** A row of `webhooks` with the columns that a delivery needs. */
-export interface DeliveryRow extends WebhookRow {
-  readonly revision: bigint;
-  readonly failures: bigint;
-  readonly now_ms: bigint;
+/** A webhook, its next event and one of its secrets. */
+export interface SendingRow extends TimedRow, EventColumns {
+  readonly secret: Uint8Array;
   /** 1 if the next event may be sent now, else 0. */
   readonly is_due: bigint;
   /** The bounds of the feed, when the next event was read. */
   readonly deleted_to: bigint;
   readonly newest: bigint;
 }
-
-type SendingRow = DeliveryRow & EventColumns & { readonly secret: Uint8Array };
 
 /**
  * Selects a webhook and its next event, with one row for each valid secret, the current secret first. Returns no row if

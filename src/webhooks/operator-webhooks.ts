@@ -4,41 +4,25 @@ import type { Actor, Authorship } from '../audit/audit-entry.ts';
 import { commandActor } from '../audit/audit-entry.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, OperatorError } from '../errors.ts';
-import type { EventType } from '../events/event.ts';
 import { endsOf, selectEnds } from '../events/feed-page.ts';
-import { int64Max } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
 import type { Database } from '../storage/database.ts';
 import { listAttempts } from './attempt-rows.ts';
-import {
-  changeWebhookByHand,
-  disableWebhooksOfKey,
-  type OperatorChange,
-  sendByHand,
-  webhookNotFound,
-} from './change-webhook.ts';
+import { changeWebhook, requestMessage, type WebhookChange, webhookNotFound } from './change-webhook.ts';
 import { selectLags } from './delivery-rows.ts';
-import { type Attempt, type DisabledReason, readTypes, toAttempt, type WebhookStatus } from './webhook.ts';
+import { type DisabledReason, toShared, type Webhook, type WebhookStatus } from './webhook.ts';
 import {
   countDisabled,
   type ListedWebhookRow,
-  selectWebhookPage,
+  readWebhookPage,
   selectWebhooksOfKey,
 } from './webhook-rows.ts';
 
 /** A webhook as an operator sees it. */
-export interface ListedWebhook {
-  readonly id: string;
+export interface ListedWebhook extends Omit<Webhook, 'after' | 'lastAttempt'> {
   readonly account: string;
   /** True if the account is suspended. The service sends nothing to webhooks of a suspended account. */
   readonly isPaused: boolean;
-  /** The id of the key that created the webhook. */
-  readonly keyId: string;
-  readonly url: string;
-  readonly types: readonly EventType[];
-  readonly status: WebhookStatus;
-  /** Null while the webhook is enabled. */
-  readonly disabledBecause: DisabledReason | null;
   /** The position of the last event that the webhook received or skipped. 0 before the first event. */
   readonly position: bigint;
   /** Number of events in the feed after `position`, of all types. */
@@ -69,69 +53,29 @@ export interface WebhookLag {
   readonly disabled: Readonly<Record<DisabledReason, number>>;
 }
 
-/** A webhook that a key created. */
-export interface MadeWebhook {
-  readonly id: string;
-  readonly url: string;
-  readonly status: WebhookStatus;
-}
+export type OperatorWebhooks = ReturnType<typeof createOperatorWebhooks>;
 
-/**
- * Webhooks of all accounts, for operators. Each change and its row of the audit log are one transaction. Each change
- * restarts the retries. Throws OperatorError if a webhook does not exist.
- */
-export interface OperatorWebhooks {
-  /** Returns a page. Deep pages cost as much as the first page. Throws OperatorError if the account does not exist. */
-  listPage(query: WebhookQuery): Promise<Page<ListedWebhook>>;
-  /**
-   * Returns the webhooks of an account, oldest first. Null means all accounts. Throws OperatorError if the account does
-   * not exist.
-   */
-  list(account: string | null): Promise<ListedWebhook[]>;
-  /** Returns a webhook with its last attempts, newest first (webhooks.ts). */
-  get(id: string): Promise<{ readonly webhook: ListedWebhook; readonly attempts: readonly Attempt[] }>;
-  /** Reads the lag from the store, so a restart does not forget it. */
-  readLag(): Promise<WebhookLag>;
-  /** Returns the lowest position after which the store has all events. */
-  readOldest(): Promise<bigint>;
-  /** Also throws OperatorError if an event after the position of the webhook is deleted. */
-  enable(id: string): Promise<void>;
-  disable(id: string): Promise<void>;
-  /**
-   * Sets the position of an enabled or disabled webhook. Also throws `invalid_body` if the position is after the newest
-   * event, and `position_lost` if an event after the position is deleted.
-   */
-  replay(id: string, after: bigint | 'now'): Promise<void>;
-  /**
-   * Sends an event once more, beside the feed. `position` is the position of the event. Throws `limit_reached`,
-   * `invalid_body` for an event that the webhook does not receive, and `events_expired` for one that is deleted.
-   */
-  send(id: string, eventId: string, position: bigint): Promise<void>;
-  /** Returns the webhooks that a key created. They stay active after the key expires or is revoked. */
-  listOfKey(keyId: string): Promise<MadeWebhook[]>;
-  /** Disables the enabled webhooks that a key created. */
-  disableOfKey(keyId: string): Promise<void>;
-}
-
-/** Number of webhooks in one read of `list`. */
-const listedRows = 1_000;
 /** Maximum number of webhooks in `WebhookLag.farthest`. */
 const shownLagsMax = 20n;
 
-/** Creates the access of an operator to the webhooks of a store. The audit log names `actor` in each row. */
-export function createOperatorWebhooks(
-  database: Database,
-  clock: Clock,
-  actor: Actor = commandActor(),
-): OperatorWebhooks {
+/**
+ * The webhooks of all accounts, for operators. Each change and its row of the audit log, which names `actor`, are one
+ * transaction. Each change restarts the retries. Throws OperatorError if a webhook does not exist.
+ */
+export function createOperatorWebhooks(database: Database, clock: Clock, actor: Actor = commandActor()) {
   const byNow = (): Authorship => ({ actor, nowMs: clock() });
-  const change = (publicId: string, to: OperatorChange) =>
-    database.transact(changeWebhookByHand, { publicId, change: to, by: byNow() });
+
+  async function change(publicId: string, to: WebhookChange): Promise<void> {
+    await database.transact(changeWebhook, { publicId, change: to, manager: byNow() });
+  }
+
+  const disable = (id: string) => change(id, { status: 'disabled' });
 
   return {
     ...createReads(database),
 
-    async enable(id) {
+    /** Also throws OperatorError if an event after the position of the webhook is deleted. */
+    async enable(id: string): Promise<void> {
       try {
         await change(id, { status: 'enabled' });
       } catch (error) {
@@ -142,82 +86,77 @@ export function createOperatorWebhooks(
       }
     },
 
-    disable: (id) => change(id, { status: 'disabled' }),
-    replay: (id, after) => change(id, { after }),
+    disable,
 
-    send(id, messageId, position) {
-      const name = { publicId: id, accountId: null };
-      return database.transact(sendByHand, { name, messageId, position, by: byNow() });
+    /**
+     * Sets the position of an enabled or disabled webhook. Also throws `invalid_body` if the position is after the newest
+     * event, and `position_lost` if an event after the position is deleted.
+     */
+    replay: (id: string, after: bigint | 'now') => change(id, { after }),
+
+    /**
+     * Sends an event once more, beside the feed. `position` is the position of the event. Throws `limit_reached`,
+     * `invalid_body` for an event that the webhook does not receive, and `events_expired` for one that is deleted.
+     */
+    async send(publicId: string, messageId: string, position: bigint): Promise<void> {
+      await database.transact(requestMessage, { publicId, messageId, position, manager: byNow() });
     },
 
-    disableOfKey: (keyId) => database.transact(disableWebhooksOfKey, { keyId, by: byNow() }),
+    /** Disables the enabled webhooks that a key created: at most `webhooksMax`, because a key has one account. */
+    async disableOfKey(keyId: string): Promise<void> {
+      for (const { id, status } of await database.read(selectWebhooksOfKey, { keyId }))
+        if (status === 'enabled') await disable(id);
+    },
   };
 }
 
-type Reads = Pick<OperatorWebhooks, 'listPage' | 'list' | 'get' | 'readLag' | 'readOldest' | 'listOfKey'>;
-
-function createReads(database: Database): Reads {
+function createReads(database: Database) {
+  /** Returns a page. Deep pages cost as much as the first page. Throws OperatorError if the account does not exist. */
   async function listPage({ limit, account, status, newestId }: WebhookQuery): Promise<Page<ListedWebhook>> {
     const accountId = account === null ? null : await findAccountId(database, account);
-    const filter = { accountId, status, publicId: null };
-    const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-    const rows = await database.read(selectWebhookPage(filter), { ...filter, ...range });
+    const filter = { accountId, ...(status === 'failing' ? { isFailing: 1n as const } : { status }) };
+    const rows = await readWebhookPage(database, filter, limit, newestId);
     return toPage(rows, limit, toListedWebhook);
   }
 
   return {
     listPage,
 
-    async list(account) {
-      const found: ListedWebhook[] = [];
-      let newestId: bigint | null = null;
-      do {
-        const page = await listPage({ limit: listedRows, account, status: null, newestId });
-        found.push(...page.items);
-        newestId = page.next;
-      } while (newestId !== null);
-      return found.toReversed();
+    /**
+     * Returns the webhooks of an account, oldest first. Null means all accounts. Throws OperatorError if the account
+     * does not exist.
+     */
+    async list(account: string | null): Promise<ListedWebhook[]> {
+      const query = { limit: Number.MAX_SAFE_INTEGER, account, status: null, newestId: null };
+      return (await listPage(query)).items.toReversed();
     },
 
-    async get(id) {
-      const filter = { accountId: null, status: null, publicId: id };
-      const [row] = await database.read(selectWebhookPage(filter), {
-        ...filter,
-        newestId: int64Max,
-        count: 1n,
-      });
+    /** Returns a webhook with its last attempts, newest first (webhooks.ts). */
+    async get(publicId: string) {
+      const [row] = await readWebhookPage(database, { publicId }, 1, null);
       if (row === undefined) throw webhookNotFound();
-      return {
-        webhook: toListedWebhook(row),
-        attempts: (await listAttempts(database, row.id)).map(toAttempt),
-      };
+      return { webhook: toListedWebhook(row), attempts: await listAttempts(database, row.id) };
     },
 
-    readLag: () => readLag(database),
+    /** Reads the lag from the store, so a restart does not forget it. */
+    async readLag(): Promise<WebhookLag> {
+      const [lags, counts] = await Promise.all([
+        database.read(selectLags, { count: shownLagsMax }),
+        database.read(countDisabled, {}),
+      ]);
+      const farthest = lags.map(({ public_id: id, behind_ms }) => ({ id, behindMs: Number(behind_ms) }));
+      const disabled = { owner: 0, operator: 0, gone: 0, failing: 0 };
+      for (const { disabled_because: because, count } of counts)
+        if (because !== null) disabled[because as DisabledReason] = Number(count);
+      return { farthest, disabled };
+    },
 
+    /** Returns the lowest position after which the store has all events. */
     readOldest: async () => endsOf(await database.read(selectEnds, { position: 0n })).deleted_to,
 
-    async listOfKey(keyId) {
-      const rows = await database.read(selectWebhooksOfKey, { keyId });
-      return rows.map(({ public_id, url, status }) => ({
-        id: public_id,
-        url,
-        status: status as WebhookStatus,
-      }));
-    },
+    /** Returns the webhooks that a key created. They stay active after the key expires or is revoked. */
+    listOfKey: (keyId: string) => database.read(selectWebhooksOfKey, { keyId }),
   };
-}
-
-async function readLag(database: Database): Promise<WebhookLag> {
-  const [lags, counts] = await Promise.all([
-    database.read(selectLags, { count: shownLagsMax }),
-    database.read(countDisabled, {}),
-  ]);
-  const farthest = lags.map(({ public_id: id, behind_ms }) => ({ id, behindMs: Number(behind_ms) }));
-  const disabled = { owner: 0, operator: 0, gone: 0, failing: 0 };
-  for (const { disabled_because: because, count } of counts)
-    if (because !== null) disabled[because as DisabledReason] = Number(count);
-  return { farthest, disabled };
 }
 
 async function findAccountId(database: Database, name: string): Promise<bigint> {
@@ -228,14 +167,9 @@ async function findAccountId(database: Database, name: string): Promise<bigint> 
 
 function toListedWebhook(row: ListedWebhookRow): ListedWebhook {
   return {
-    id: row.public_id,
+    ...toShared(row),
     account: row.account,
     isPaused: row.suspended_at_ms !== null,
-    keyId: row.key_id,
-    url: row.url,
-    types: readTypes(row.types),
-    status: row.status as WebhookStatus,
-    disabledBecause: row.disabled_because as DisabledReason | null,
     position: row.position,
     eventsBehind: Number(row.events_behind),
     behindMs: row.behind_ms === null ? null : Number(row.behind_ms),

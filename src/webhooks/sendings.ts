@@ -14,8 +14,6 @@ export interface Sendings {
   add(name: string, takeTurn: TakeTurn): void;
   /** Returns true if the delivery runs or waits, or was held within the last `heldMs`. */
   has(name: string): boolean;
-  /** Returns true if a delivery waits because too many are running. */
-  hasWaiting(): boolean;
   /** Resolves when no delivery runs or waits. */
   untilIdle(): Promise<void>;
   /** Throws an AggregateError with all errors of deliveries since the last call, if there were any. */
@@ -71,7 +69,6 @@ export function createSendings(runningMax: number): Sendings {
       fill();
     },
     has,
-    hasWaiting: () => waiting.size > 0,
     async untilIdle() {
       while (running.size > 0) await Promise.allSettled(running.values());
     },

@@ -15,17 +15,12 @@ export function writeSecret(secret: Uint8Array): string {
   return prefix + Buffer.from(secret).toString('base64');
 }
 
-export interface Message {
-  readonly id: string;
-  readonly body: string;
-}
-
 /**
  * Returns the headers of a message (Standard Webhooks 1.0.0), with one signature for each secret. `atMs` is the time of
  * the message in Unix milliseconds.
  */
 export function signMessage(
-  { id, body }: Message,
+  { id, body }: { readonly id: string; readonly body: string },
   secrets: readonly Uint8Array[],
   atMs: number,
 ): Record<string, string> {

@@ -6,6 +6,7 @@ import { type EventReader, narrowReader } from '../events/event-reader.ts';
 import { unknownEvent } from '../events/feed-page.ts';
 import { enumField, timeField } from '../schema.ts';
 import { targetUrlRule, urlLengthMax } from './rules/target-url.ts';
+import type { WebhookRow } from './webhook-rows.ts';
 
 /** Maximum number of webhooks of an account. */
 export const webhooksMax = 5n;
@@ -162,6 +163,11 @@ export function readAfter(text: string, ids: EventIds): bigint | 'now' {
   return position;
 }
 
+/** Returns the position of an event, or -1 for an id that this service did not create. */
+export function readEventId(eventId: string, ids: EventIds): bigint {
+  return ids.read(eventId) || -1n;
+}
+
 /** The request body that changes a webhook. Absent fields stay unchanged. */
 export const WebhookPatchSchema = Type.Object({
   url: Type.Optional(urlField),
@@ -186,32 +192,16 @@ export type Attempt = Static<typeof AttemptSchema>;
 /** A webhook as its account sees it. */
 export type Webhook = Static<typeof WebhookSchema>;
 
-/** A row of the table `webhooks`. */
-export interface WebhookRow {
-  readonly id: bigint;
-  readonly public_id: string;
-  readonly account_id: bigint;
-  readonly key_id: string;
-  readonly url: string;
-  readonly types: string;
-  readonly sees_pets: bigint;
-  readonly sees_orders: string;
-  readonly status: string;
-  readonly position: bigint;
-  readonly last_attempt_at_ms: bigint | null;
-  readonly last_result: string | null;
-  readonly disabled_because: string | null;
-}
-
-/** A row of the table `webhook_attempts`. */
-export interface AttemptRow {
-  readonly message_id: string;
-  readonly at_ms: bigint;
-  readonly result: string;
-  readonly duration_ms: bigint;
-}
-
 export function toWebhook(row: WebhookRow, ids: EventIds): Webhook {
+  return {
+    ...toShared(row),
+    after: writeAfter(row.position, ids),
+    lastAttempt: toLastAttempt(row),
+  };
+}
+
+/** Returns the fields that owners and operators see alike. */
+export function toShared(row: WebhookRow): Omit<Webhook, 'after' | 'lastAttempt'> {
   return {
     id: row.public_id,
     url: row.url,
@@ -219,8 +209,6 @@ export function toWebhook(row: WebhookRow, ids: EventIds): Webhook {
     keyId: row.key_id,
     status: row.status as WebhookStatus,
     disabledBecause: row.disabled_because as DisabledReason | null,
-    after: writeAfter(row.position, ids),
-    lastAttempt: toLastAttempt(row),
   };
 }
 
@@ -240,20 +228,13 @@ function toLastAttempt({ last_attempt_at_ms, last_result }: WebhookRow): Webhook
   return { at: toTime(last_attempt_at_ms), result: toResult(last_result) };
 }
 
-export function toAttempt({ message_id, at_ms, result, duration_ms }: AttemptRow): Attempt {
-  return {
-    eventId: message_id,
-    at: toTime(at_ms),
-    result: toResult(result),
-    durationMs: Number(duration_ms),
-  };
-}
-
-function toTime(ms: bigint): string {
+/** Returns the time that responses show. */
+export function toTime(ms: bigint): string {
   return new Date(Number(ms)).toISOString();
 }
 
-function toResult(text: string): number | AttemptFailure {
+/** Returns the stored result of an attempt as responses show it. */
+export function toResult(text: string): number | AttemptFailure {
   return /^\d+$/.test(text) ? Number(text) : (text as AttemptFailure);
 }
 

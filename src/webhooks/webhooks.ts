@@ -3,15 +3,14 @@ import { AppError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, listReadableTypes } from '../events/event-reader.ts';
-import { int64Max } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
 import type { Database } from '../storage/database.ts';
 import { listAttempts } from './attempt-rows.ts';
 import {
   addWebhook,
   changeWebhook,
+  removeWebhook,
   requestMessage,
-  requireManaged,
   requireReadable,
   rotateSecret,
   type WebhookChange,
@@ -19,8 +18,8 @@ import {
 } from './change-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
 import { generateSecret, writeSecret } from './sign-message.ts';
-import { type Attempt, toAttempt, toWebhook, type Webhook } from './webhook.ts';
-import { deleteWebhook, selectWebhook, selectWebhookPage } from './webhook-rows.ts';
+import { type Attempt, readEventId, toWebhook, type Webhook } from './webhook.ts';
+import { readWebhookPage, selectWebhook, type WebhookRow } from './webhook-rows.ts';
 
 export interface WebhookOrder {
   readonly url: string;
@@ -34,6 +33,8 @@ export interface SecretWebhook extends Webhook {
   readonly secret: string;
 }
 
+export type Webhooks = ReturnType<typeof createWebhooks>;
+
 /**
  * The webhooks of accounts. A reader sees only the webhooks of its account; other webhooks count as not found. Methods
  * also throw the errors of the database.
@@ -41,38 +42,10 @@ export interface SecretWebhook extends Webhook {
  * Each change throws `not_found`. It throws `scope_missing` if the webhook receives events that the reader may not
  * read.
  */
-export interface Webhooks {
-  /** Creates a webhook that starts at the end of the feed. Throws `scope_missing` and `limit_reached`. */
-  add(order: WebhookOrder, reader: EventReader): Promise<SecretWebhook>;
-  /** Returns at most `limit` webhooks with row ids up to `newestId`. Null starts with the newest webhook. */
-  list(accountId: bigint, limit: number, newestId: bigint | null): Promise<Page<Webhook>>;
-  /** Throws `not_found`. */
-  get(id: string, accountId: bigint): Promise<Webhook>;
-  /**
-   * Also throws `invalid_body` if the position is after the newest event, and `position_lost` if an event after the
-   * position is deleted.
-   */
-  change(id: string, change: WebhookChange, reader: EventReader): Promise<Webhook>;
-  /** Creates a new secret. The old secret still signs messages for 24 h. */
-  rotateSecret(id: string, reader: EventReader): Promise<SecretWebhook>;
-  /** Requests a ping and returns its id. If a ping waits already, returns its id. Throws `limit_reached`. */
-  ping(id: string, reader: EventReader): Promise<string>;
-  /**
-   * Requests that an event is sent once more, beside the feed. Throws `limit_reached`, `invalid_body` for an event that
-   * the webhook may not receive, and `events_expired` for one that is deleted.
-   */
-  send(id: string, eventId: string, reader: EventReader): Promise<void>;
-  /** Returns the last 100 attempts of the last 7 days, newest first. Throws `not_found`. */
-  listAttempts(id: string, accountId: bigint): Promise<readonly Attempt[]>;
-  remove(id: string, reader: EventReader): Promise<void>;
-}
-
-/** The position of an event id that this service did not create. */
-const unknownPosition = -1n;
-
-export function createWebhooks(database: Database, ids: EventIds, box: SecretBox): Webhooks {
+export function createWebhooks(database: Database, ids: EventIds, box: SecretBox) {
   return {
-    async add(order, reader) {
+    /** Creates a webhook that starts at the end of the feed. Throws `scope_missing` and `limit_reached`. */
+    async add(order: WebhookOrder, reader: EventReader): Promise<SecretWebhook> {
       const secret = generateSecret();
       const publicId = `wh_${randomText(16)}`;
       const sealed = box.seal(secret, publicId);
@@ -80,67 +53,60 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
       return { ...toWebhook(row, ids), secret: writeSecret(secret) };
     },
 
-    list: (accountId, limit, newestId) => listWebhooks(database, ids, accountId, limit, newestId),
-
-    async get(id, accountId) {
-      const [row] = await database.read(selectWebhook, { publicId: id, accountId });
-      if (row === undefined) throw webhookNotFound();
-      return toWebhook(row, ids);
+    /** Returns at most `limit` webhooks with row ids up to `newestId`. Null starts with the newest webhook. */
+    async list(accountId: bigint, limit: number, newestId: bigint | null): Promise<Page<Webhook>> {
+      const rows = await readWebhookPage(database, { accountId }, limit, newestId);
+      return toPage(rows, limit, (row) => toWebhook(row, ids));
     },
 
-    async change(id, change, reader) {
-      const name = toName(id, reader);
-      return toWebhook(await database.transact(changeWebhook, { name, reader, change }), ids);
+    /** Throws `not_found`. */
+    get: async (id: string, accountId: bigint): Promise<Webhook> =>
+      toWebhook(await findWebhook(database, id, accountId), ids),
+
+    /**
+     * Also throws `invalid_body` if the position is after the newest event, and `position_lost` if an event after the
+     * position is deleted.
+     */
+    async change(publicId: string, change: WebhookChange, manager: EventReader): Promise<Webhook> {
+      return toWebhook(await database.transact(changeWebhook, { publicId, manager, change }), ids);
     },
 
-    async rotateSecret(id, reader) {
-      const name = toName(id, reader);
+    /** Creates a new secret. The old secret still signs messages for 24 h. */
+    async rotateSecret(publicId: string, manager: EventReader): Promise<SecretWebhook> {
       const secret = generateSecret();
-      const row = await database.transact(rotateSecret, { name, reader, secret: box.seal(secret, id) });
+      const sealed = box.seal(secret, publicId);
+      const row = await database.transact(rotateSecret, { publicId, manager, secret: sealed });
       return { ...toWebhook(row, ids), secret: writeSecret(secret) };
     },
 
-    ping(id, reader) {
+    /** Requests a ping and returns its id. If a ping waits already, returns its id. Throws `limit_reached`. */
+    ping(publicId: string, manager: EventReader): Promise<string> {
       const request = { messageId: `ping_${randomText(16)}`, position: 0n };
-      return database.transact(requestMessage, { name: toName(id, reader), reader, ...request });
+      return database.transact(requestMessage, { publicId, manager, ...request });
     },
 
-    async send(id, eventId, reader) {
-      const request = { messageId: eventId, position: ids.read(eventId) || unknownPosition };
-      await database.transact(requestMessage, { name: toName(id, reader), reader, ...request });
+    /**
+     * Requests that an event is sent once more, beside the feed. Throws `limit_reached`, `invalid_body` for an event
+     * that the webhook may not receive, and `events_expired` for one that is deleted.
+     */
+    async send(publicId: string, eventId: string, manager: EventReader): Promise<void> {
+      const request = { messageId: eventId, position: readEventId(eventId, ids) };
+      await database.transact(requestMessage, { publicId, manager, ...request });
     },
 
-    async listAttempts(id, accountId) {
-      const [row] = await database.read(selectWebhook, { publicId: id, accountId });
-      if (row === undefined) throw webhookNotFound();
-      return (await listAttempts(database, row.id)).map(toAttempt);
-    },
+    /** Returns the last 100 attempts of the last 7 days, newest first. Throws `not_found`. */
+    listAttempts: async (id: string, accountId: bigint): Promise<readonly Attempt[]> =>
+      listAttempts(database, (await findWebhook(database, id, accountId)).id),
 
-    async remove(id, reader) {
-      const name = toName(id, reader);
-      const [row] = await database.read(selectWebhook, name);
-      requireManaged(row, reader);
-      const deleted = await database.run(deleteWebhook, name);
-      if (deleted.length === 0) throw webhookNotFound();
-    },
+    remove: (publicId: string, manager: EventReader): Promise<void> =>
+      database.transact(removeWebhook, { publicId, manager }),
   };
 }
 
-async function listWebhooks(
-  database: Database,
-  ids: EventIds,
-  accountId: bigint,
-  limit: number,
-  newestId: bigint | null,
-) {
-  const filter = { accountId, status: null, publicId: null };
-  const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-  const rows = await database.read(selectWebhookPage(filter), { ...filter, ...range });
-  return toPage(rows, limit, (row) => toWebhook(row, ids));
-}
-
-function toName(publicId: string, { accountId }: EventReader) {
-  return { publicId, accountId };
+async function findWebhook(database: Database, publicId: string, accountId: bigint): Promise<WebhookRow> {
+  const [row] = await database.read(selectWebhook, { publicId });
+  if (row?.account_id !== accountId) throw webhookNotFound();
+  return row;
 }
 
 function toNewRow(

@@ -27,7 +27,6 @@ import { openShop } from './order-shop.ts';
 
 const ids = createEventIds(Buffer.alloc(32));
 const box = createSecretBox([Buffer.alloc(32, 7)]);
-const unchanged: WebhookChange = { url: null, types: null, status: null, after: null };
 /** Time in ms after which an attempt times out. It is long enough for any answer, even on a busy machine. */
 const attemptMs = 3_000;
 
@@ -76,8 +75,7 @@ async function openWorld(t: TestContext, engine: Engine) {
     add: (order: Partial<WebhookOrder> = {}, by = reader) =>
       webhooks.add({ url: receiver.url, types: null, keyId: 'key_1', ...order }, by),
     get: (id: string) => webhooks.get(id, reader.accountId),
-    change: (id: string, change: Partial<WebhookChange>, by = reader) =>
-      webhooks.change(id, { ...unchanged, ...change }, by),
+    change: (id: string, change: WebhookChange, by = reader) => webhooks.change(id, change, by),
     /** Simulates that `ms` have passed, so that waiting webhooks become due. */
     skip: (ms: number) =>
       store.execute(`update webhooks set next_attempt_at_ms = next_attempt_at_ms - ${ms},
@@ -353,7 +351,7 @@ function describeRetries(engine: Engine): void {
     const { sender, receiver, add, addPet, change } = await openWorld(t, engine);
     const { id } = await add();
     await addPet();
-    const kinds: Partial<WebhookChange>[] = [{ url: receiver.url }, { status: 'enabled' }, { after: 0n }];
+    const kinds: WebhookChange[] = [{ url: receiver.url }, { status: 'enabled' }, { after: 0n }];
     receiver.reactions.push(500, 500, 500, 500);
     await sender.send();
     await change(id, { types: ['pet.added'] });

@@ -184,9 +184,9 @@ const updateWebhook = defineOperation({
   },
 
   async handle({ params, body, caller }, { webhooks, eventIds, allowsHttp }) {
-    const { types = null, status = null, after } = body;
-    const target = body.url === undefined ? null : requireTargetUrl(body.url, allowsHttp);
-    const position = after === undefined ? null : readAfter(after, eventIds);
+    const { url: text, types, status, after } = body;
+    const target = text === undefined ? text : requireTargetUrl(text, allowsHttp);
+    const position = after === undefined ? after : readAfter(after, eventIds);
     const change = { url: target, types, status, after: position };
     const changed = await webhooks.change(readWebhookId(params), change, readerOf(caller));
     return { status: 200, text: JSON.stringify(changed) };

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { EventIds } from '../../../events/event-ids.ts';
 import { enumField } from '../../../schema.ts';
 import type { ListedWebhook } from '../../../webhooks/operator-webhooks.ts';
-import { AfterSchema, readAfter, writeAfter } from '../../../webhooks/webhook.ts';
+import { AfterSchema, readAfter, readEventId, writeAfter } from '../../../webhooks/webhook.ts';
 import { defineConsoleOperation } from '../operation.ts';
 import { beforeField, pageRows, textFilter } from './fields.ts';
 
@@ -51,12 +51,9 @@ const sendEvent = defineConsoleOperation({
   body: Type.Object({ eventId: Type.String({ maxLength: 100 }) }),
 
   async handle({ params: { webhookId = '' }, body: { eventId }, changes }, { eventIds }) {
-    await changes.allWebhooks.send(webhookId, eventId, eventIds.read(eventId) || unknownPosition);
+    await changes.allWebhooks.send(webhookId, eventId, readEventId(eventId, eventIds));
   },
 });
-
-/** The position of an event id that this service did not create. */
-const unknownPosition = -1n;
 
 /** Enables a webhook, which continues from its position, or disables it. */
 function setStatus(act: 'enable' | 'disable') {
