@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   DummyDriver,
   Kysely,
@@ -15,9 +16,15 @@ import {
 import type { Dialect, Parameters, Statement, Value } from './database.ts';
 import type { Tables } from './tables.ts';
 
-/** A statement compiled for one engine. `names` are the parameter names of the placeholders, in order. */
-export interface CompiledStatement {
+/** A statement compiled for one engine. */
+interface CompiledStatement {
   readonly sql: string;
+  /**
+   * The name under which PostgreSQL prepares the statement: a hash of the text, so that every instance uses the same
+   * name. Empty if the statement is planned at each call.
+   */
+  readonly name: string;
+  /** The parameter names of the placeholders, in order. */
   readonly names: readonly string[];
 }
 
@@ -147,17 +154,27 @@ function joinAnd(conditions: readonly RawBuilder<unknown>[]): RawBuilder<boolean
 
 const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
 
-/** Compiles a statement for an engine. Throws TypeError if it contains a value that is not a named parameter. */
+const compiled = { sqlite: new WeakMap<object, CompiledStatement>(), postgres: new WeakMap() };
+
+/**
+ * Returns a statement compiled for an engine, at its first use. Throws TypeError if it contains a value that is not a
+ * named parameter.
+ */
 export function compileStatement<P extends Parameters, R>(
-  { build }: Statement<P, R>,
+  target: Statement<P, R>,
   engine: Dialect['engine'],
 ): CompiledStatement {
-  const { sql, parameters } = build(builders[engine], placeholders as P, dialects[engine]).compile();
+  const known = compiled[engine].get(target);
+  if (known !== undefined) return known;
+  const { sql, parameters } = target.build(builders[engine], placeholders as P, dialects[engine]).compile();
   const names = parameters.map((parameter) => {
     if (parameter instanceof Placeholder) return parameter.name;
     throw new TypeError(`a statement has a value that is not a named parameter: ${sql}`);
   });
-  return { sql, names };
+  const name = target.isPlannedEachTime ? '' : hash('sha256', sql, 'base64url');
+  const made = { sql, name, names };
+  compiled[engine].set(target, made);
+  return made;
 }
 
 /** Returns the parameter values in the order of `names`. Throws TypeError if a parameter is missing. */

@@ -26,7 +26,7 @@ import { addressesMax } from '../../src/limits/counters.ts';
 import { waitingCharactersMax } from '../../src/observability/log-lines.ts';
 import { operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { startLockMsMax } from '../../src/storage/postgres/database.ts';
-import { waitingTasksMax } from '../../src/storage/postgres/lent-connections.ts';
+import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';
 import { waitingJobsMax, writeWaitMsMax } from '../../src/storage/sqlite/write-queue.ts';
 import { ownRowsMax, requestRowsMax } from '../../src/usage/failed-requests.ts';
 import { readDocument, readTable } from './markdown.ts';

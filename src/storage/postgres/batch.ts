@@ -1,11 +1,24 @@
-import type { ClientBase, Connection, Submittable } from 'pg';
-import type { Value } from '../database.ts';
+import { type ClientBase, type ClientConfig, type Connection, type Submittable, types } from 'pg';
+import { compileStatement, placeParameters } from '../compile.ts';
+import type { Parameters, Statement, Value } from '../database.ts';
 import { throwStorageError } from './faults.ts';
-import type { Call } from './prepared.ts';
-import { type Column, createRowReader, type RowReader } from './row-reader.ts';
+
+/** A statement with the values of its placeholders. */
+export interface Call {
+  /** Each connection prepares the statement under this name. If it is empty, the server parses it at each call. */
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly Value[];
+}
 
 /** The rows of one statement. */
 export type Rows = readonly unknown[];
+
+/** Returns the call of a statement. */
+export function toCall<P extends Parameters, R>(target: Statement<P, R>, parameters: P): Call {
+  const { sql, name, names } = compileStatement(target, 'postgres');
+  return { name, text: sql, values: placeParameters(names, parameters) };
+}
 
 /**
  * Sends statements in order in one round trip and returns the rows of each statement. Outside a transaction, the
@@ -15,7 +28,7 @@ export type Rows = readonly unknown[];
  * Throws AppError `unavailable` for a fault, otherwise the driver's own error.
  */
 export function sendBatch(client: ClientBase, calls: readonly Call[]): Promise<readonly Rows[]> {
-  const sent = withoutStatements.has(client) ? calls.map(withoutName) : calls;
+  const sent = withoutStatements.has(client) ? calls.map((call) => ({ ...call, name: '' })) : calls;
   return new Promise<readonly Rows[]>((resolve, reject) => {
     client.query(createBatch(sent, (error, results) => (error ? reject(error) : resolve(results))));
   }).catch(throwStorageError);
@@ -28,15 +41,10 @@ export function keepNoStatements(client: ClientBase): void {
   withoutStatements.add(client);
 }
 
-/**
- * The state of a prepared statement on a connection:
- * - A reader for its rows.
- * - `null` if the statement returns no rows.
- * - `unsure` if a failure leaves open whether the statement is prepared.
- */
-type Known = RowReader | null | 'unsure';
+/** The prepared statements of a connection, each with the reader of its rows. Null if it returns no rows. */
+type Readers = Map<string, RowReader | null>;
 
-const statementsOf = new WeakMap<object, Map<string, Known>>();
+const readersOf = new WeakMap<object, Readers>();
 
 /** A query for pg that handles the protocol messages itself. */
 interface Batch extends Submittable {
@@ -51,7 +59,7 @@ interface Batch extends Submittable {
 
 function createBatch(calls: readonly Call[], callback: Batch['callback']): Batch {
   const results: Rows[] = [];
-  let statements = new Map<string, Known>();
+  let readers: Readers = new Map();
   let rows: unknown[] = [];
   /** The reader for the rows that arrive now. */
   let reader: RowReader | null = null;
@@ -59,8 +67,7 @@ function createBatch(calls: readonly Call[], callback: Batch['callback']): Batch
 
   /** Selects the reader of the statement at `place`. */
   function turnTo(place: number): void {
-    const known = statements.get(calls[place]?.prepared.name ?? '');
-    reader = known === undefined || known === 'unsure' ? null : known;
+    reader = readers.get(calls[place]?.name ?? '') ?? null;
     rows = [];
   }
 
@@ -68,8 +75,9 @@ function createBatch(calls: readonly Call[], callback: Batch['callback']): Batch
     callback,
 
     submit(connection) {
-      statements = findStatements(connection);
-      writeCalls(connection, calls, statements);
+      readers = readersOf.get(connection) ?? readers;
+      readersOf.set(connection, readers);
+      writeCalls(connection, calls, readers);
       turnTo(0);
     },
 
@@ -86,8 +94,8 @@ function createBatch(calls: readonly Call[], callback: Batch['callback']): Batch
     },
 
     handleCommandComplete() {
-      const { name } = calls[results.length]?.prepared ?? { name: '' };
-      if (name !== '') statements.set(name, reader);
+      const name = calls[results.length]?.name ?? '';
+      if (name !== '') readers.set(name, reader);
       results.push(rows);
       turnTo(results.length);
     },
@@ -97,38 +105,24 @@ function createBatch(calls: readonly Call[], callback: Batch['callback']): Batch
     },
 
     handleError(error) {
-      for (const { prepared } of calls.slice(results.length))
-        if (prepared.name !== '' && !statements.has(prepared.name)) statements.set(prepared.name, 'unsure');
       this.callback(error, results);
     },
   };
 }
 
-function findStatements(connection: Connection): Map<string, Known> {
-  const known = statementsOf.get(connection) ?? new Map<string, Known>();
-  statementsOf.set(connection, known);
-  return known;
-}
-
 /** Ends the batch with one Sync. After a failure, the server skips all messages up to the Sync. */
-function writeCalls(
-  connection: Connection,
-  calls: readonly Call[],
-  statements: ReadonlyMap<string, Known>,
-): void {
+function writeCalls(connection: Connection, calls: readonly Call[], readers: Readers): void {
   const { stream } = connection;
   const parsed = new Set<string>();
   stream.cork();
   try {
-    for (const { prepared, values } of calls) {
-      const { name, text } = prepared;
-      const known = statements.get(name);
-      if (name === '') {
-        connection.parse({ name, text, types: [] }, true);
-        connection.describe({ type: 'S', name }, true);
-      } else if ((known === undefined || known === 'unsure') && !parsed.has(name)) {
-        parsed.add(name);
-        if (known === 'unsure') connection.close({ type: 'S', name }, true);
+    for (const { name, text, values } of calls) {
+      if (!readers.has(name) && !parsed.has(name)) {
+        // A failed batch may have prepared the statement. Closing one that does not exist is no error.
+        if (name !== '') {
+          parsed.add(name);
+          connection.close({ type: 'S', name }, true);
+        }
         connection.parse({ name, text, types: [] }, true);
         connection.describe({ type: 'S', name }, true);
       }
@@ -141,12 +135,41 @@ function writeCalls(
   }
 }
 
-function withoutName({ prepared: { text }, values }: Call): Call {
-  return { prepared: { name: '', text }, values };
-}
-
 function toDriverValue(value: Value): string | Buffer | null {
   if (typeof value === 'bigint') return value.toString();
   if (value === null || typeof value === 'string') return value;
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+}
+
+/** The server's description of a column. */
+interface Column {
+  readonly name: string;
+  readonly dataTypeID: number;
+}
+
+/** Returns a row object. All objects have the same shape, which makes reading their properties fast. */
+type RowReader = (texts: readonly (string | null)[]) => Readonly<Record<string, unknown>>;
+
+const integerOids = new Set<number>([types.builtins.INT2, types.builtins.INT4, types.builtins.INT8]);
+
+/** The driver's setting `types`: integers become bigints, and bytes become Buffers. */
+export const valueTypes: NonNullable<ClientConfig['types']> = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    integerOids.has(oid) ? BigInt : types.getTypeParser(oid, format),
+};
+
+function createRowReader(columns: readonly Column[]): RowReader {
+  const columnNames = columns.map(({ name }) => name);
+  const parsers = columns.map(({ dataTypeID }) => valueTypes.getTypeParser(dataTypeID, 'text'));
+  const blank: Readonly<Record<string, unknown>> = Object.fromEntries(
+    columnNames.map((name) => [name, null]),
+  );
+  return (texts) => {
+    const row: Record<string, unknown> = { ...blank };
+    for (let at = 0; at < columnNames.length; at += 1) {
+      const text = texts[at];
+      if (text !== null && text !== undefined) row[columnNames[at] as string] = parsers[at]?.(text);
+    }
+    return row;
+  };
 }

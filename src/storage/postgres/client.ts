@@ -1,11 +1,9 @@
 import { Client, type ClientBase, type ClientConfig, type QueryConfig, type QueryResult } from 'pg';
 import { OperatorError } from '../../errors.ts';
 import { parsePostgresHosts, readPostgresParameters } from '../../postgres-address.ts';
-import type { Parameters, Statement, Steps } from '../database.ts';
-import { sendBatch } from './batch.ts';
+import type { Steps } from '../database.ts';
+import { type Call, sendBatch, toCall, valueTypes } from './batch.ts';
 import { throwStorageError } from './faults.ts';
-import { type Call, toCall } from './prepared.ts';
-import { valueTypes } from './row-reader.ts';
 
 /** Timeout in ms for opening a connection, and for waiting for a free connection of the pool. */
 export const connectMsMax = 2_000;
@@ -76,16 +74,6 @@ export function createClient(url: string, settings: ClientConfig = {}): Client {
   const client = new Client({ ...connectionSettings(url), ...settings });
   client.on('error', () => undefined);
   return client;
-}
-
-/** Returns the rows of a statement. Takes one round trip. Throws as `sendBatch` does. */
-export async function query<P extends Parameters, R>(
-  client: ClientBase,
-  statement: Statement<P, R>,
-  parameters: P,
-): Promise<readonly R[]> {
-  const [rows = []] = await sendBatch(client, [toCall(statement, parameters)]);
-  return rows as R[];
 }
 
 /** Sends SQL. Throws AppError `unavailable` for a fault, otherwise the driver's own error. */

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import { type ClientBase, DatabaseError, Pool } from 'pg';
 import { minuteMs } from '../../clock.ts';
@@ -8,22 +7,21 @@ import { isNewest, listRunMigrations, migrate, requireNoMigration } from '../mig
 import { toOpeningError } from '../opening-error.ts';
 import { storeUnavailable } from '../store-unavailable.ts';
 import type { Tables } from '../tables.ts';
+import { type Call, sendBatch, toCall } from './batch.ts';
+import { createCallQueue } from './call-queue.ts';
 import {
   connectionSettings,
   describeServer,
   isLentByTransaction,
-  query,
   removeLimits,
   requireSession,
   runSteps,
   send,
 } from './client.ts';
+import { readConnectionsMax } from './connections.ts';
 import { isConnectionSpoilt } from './faults.ts';
-import { createGroupCommit } from './group-commit.ts';
 import { loadRows } from './load.ts';
-import { closeMsMax, createPostgresPool } from './pool.ts';
-import { type Call, toCall, toTextCall } from './prepared.ts';
-import { createReadBatches } from './read-batches.ts';
+import { createPostgresPool } from './pool.ts';
 import { requireUsable } from './requirements.ts';
 import { findPrimary } from './servers.ts';
 
@@ -98,43 +96,54 @@ async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean
   }
 }
 
+/** Maximum number of reads in one round trip. The server runs the reads of one connection one after the other. */
+const batchReadsMax = 32;
+/** Maximum number of writes in one transaction. */
+const groupWritesMax = 64;
+
 function connect(url: string): Database {
   const pool = createPostgresPool(url);
-  const reads = createReadBatches(pool.read);
-  const group = createGroupCommit(pool.write);
-  let closed = false;
+  const reads = createCallQueue(pool.read, batchReadsMax, readConnectionsMax);
+  const writes = createCallQueue(pool.write, groupWritesMax, 1);
+  let isClosed = false;
 
   function requireOpen(): void {
-    if (closed) throw storeUnavailable(new Error('the database is closed'));
+    if (isClosed) throw storeUnavailable(new Error('the database is closed'));
   }
 
   return {
     engine: 'postgres',
     async read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
       requireOpen();
-      return (await reads.read(toCall(statement, parameters))) as readonly R[];
+      return (await reads.run(toCall(statement, parameters))) as readonly R[];
     },
     readNow: null,
     countConnections: pool.count,
     async run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
       requireOpen();
-      if (!statement.waitsForNoRowLock) return pool.write((client) => query(client, statement, parameters));
-      return (await group.run(statement as unknown as Statement<Parameters, R>, parameters)) as readonly R[];
+      const call = toCall(statement, parameters);
+      const rows = statement.waitsForNoRowLock
+        ? await writes.run(call)
+        : (await pool.write((client) => sendBatch(client, [call])))[0];
+      return rows as readonly R[];
     },
-    transact: (work, input) => pool.write((client) => transact(client, work, input)),
+    async transact(work, input) {
+      requireOpen();
+      return pool.write((client) => transact(client, work, input));
+    },
     async load(...rows) {
       requireSession(url, 'an import');
       return loadRows(url, ...rows);
     },
     async close() {
-      closed = true;
-      const drained = Promise.all([reads.drain(), group.drain()]);
-      await Promise.race([drained, setTimeout(closeMsMax, undefined, { ref: false })]);
-      await pool.close();
+      if (isClosed) return;
+      isClosed = true;
+      await pool.close(Promise.all([reads.drain(), writes.drain()]));
     },
   };
 }
 
+const toTextCall = (text: string): Call => ({ name: text, text, values: [] });
 const begins: Readonly<Record<Isolation, Call>> = {
   serializable: toTextCall('begin isolation level serializable'),
   'row locks': toTextCall('begin isolation level read committed'),

@@ -1,37 +1,41 @@
+import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { Pool, PoolClient, PoolConfig } from 'pg';
 import type { ConnectionCounts } from '../database.ts';
-import { storeUnavailable } from '../store-unavailable.ts';
-import { createConnections } from './connections.ts';
-import { repeatOnConflict } from './faults.ts';
-import { lendConnections } from './lent-connections.ts';
+import { storeOverloaded } from '../store-unavailable.ts';
+import { type Connections, createConnections, type PooledClient } from './connections.ts';
+import { isConnectionSpoilt, isUnanswered, repeatOnConflict, throwConnectionError } from './faults.ts';
 
-/** Lends a connection to a task and returns the result of the task. */
+/**
+ * Lends a connection to a task and returns the result of the task. If the task conflicts with another transaction, it
+ * is repeated for up to `repeatMsMax`.
+ *
+ * Throws AppError `unavailable` if no connection is available within `connectMsMax`. Throws it at once if
+ * `waitingTasksMax` tasks already wait.
+ */
 export type Lend = <T>(task: (client: PoolClient) => Promise<T>) => Promise<T>;
 
 /** A bounded pool of connections to one server. It opens connections on demand and replaces lost connections. */
 export interface PostgresPool {
-  /**
-   * Lends a connection to a task and returns the result of the task. If the task conflicts with another transaction,
-   * it is repeated for up to `repeatMsMax`.
-   *
-   * Throws AppError `unavailable` if no connection is available within `connectMsMax`. Throws it at once if
-   * `waitingTasksMax` tasks already wait.
-   */
-  write: Lend;
-  /** Like `write`, but on connections of its own, so that it does not wait for writes. */
-  read: Lend;
+  readonly write: Lend;
+  /** Lends connections of its own, so that a read does not wait for writes. */
+  readonly read: Lend;
   count(): ConnectionCounts;
   /**
-   * Waits for running tasks, at most `closeMsMax`. Tasks that are still running then fail. Closes the connections
-   * without waiting for the server. Later tasks fail.
+   * Waits for `last` and the running tasks, at most `closeMsMax`. Tasks that are still running then fail. Closes the
+   * connections without waiting for the server. Later tasks fail.
    */
-  close(): Promise<void>;
+  close(last?: Promise<unknown>): Promise<void>;
 }
 
+/** Maximum number of tasks that wait for a connection to read, and to write. Each waits at most `connectMsMax`. */
+export const waitingTasksMax = 1_000;
 const repeatMsMax = 5_000;
 /** Time in ms that running tasks may take after the pool closes. A server that hangs must not delay the shutdown. */
-export const closeMsMax = 1_000;
+const closeMsMax = 1_000;
+/** Interval in ms of the watch over the lent connections, and the time after which a task counts as slow. */
+const watchEveryMs = 1_000;
+
 /**
  * Creates a pool for the server at an address. The first task opens the first connection. `settings` override those of
  * the connections.
@@ -41,20 +45,15 @@ export function createPostgresPool(url: string, settings: PoolConfig = {}): Post
   const { reads, writes } = connections;
   const lent = lendConnections(connections);
   const running = new Set<Promise<unknown>>();
-  let closed = false;
 
-  function createLend(pool: Pool): Lend {
-    return async (task) => {
-      if (closed) throw storeUnavailable(new Error('the database is closed'));
-      const result = repeatOnConflict(() => lent.run(pool, task), repeatMsMax);
+  const createLend = (pool: Pool): Lend =>
+    function lend(task) {
+      const result = repeatOnConflict(() => lent.run(pool, task), repeatMsMax).finally(() =>
+        running.delete(result),
+      );
       running.add(result);
-      try {
-        return await result;
-      } finally {
-        running.delete(result);
-      }
+      return result;
     };
-  }
 
   return {
     read: createLend(reads),
@@ -64,14 +63,88 @@ export function createPostgresPool(url: string, settings: PoolConfig = {}): Post
       idle: reads.idleCount + writes.idleCount,
       waiting: reads.waitingCount + writes.waitingCount,
     }),
-    async close() {
-      if (closed) return;
-      closed = true;
-      await Promise.race([Promise.allSettled(running), setTimeout(closeMsMax, undefined, { ref: false })]);
+    async close(last = Promise.resolve()) {
+      const drained = Promise.allSettled([last, ...running]);
+      await Promise.race([drained, setTimeout(closeMsMax, undefined, { ref: false })]);
       const ended = Promise.all([reads.end(), writes.end()]);
       lent.stop();
       await ended;
       connections.unref();
     },
   };
+}
+
+type Lent = PoolClient & PooledClient;
+
+/** Lends connections and watches over them. */
+function lendConnections({ choice, dropEnded, destroy }: Connections) {
+  /** The lent connections, each with the time at which its task began. */
+  const lent = new Map<Lent, number>();
+  /** Those whose task has failed because the server did not answer. */
+  const givenUp = new Set<Lent>();
+
+  function release(client: Lent, isSpoilt: boolean): void {
+    lent.delete(client);
+    if (isSpoilt) choice.leave();
+    // A connection whose transaction is still open is dropped, because its rollback failed.
+    client.release(isSpoilt || client.getTransactionStatus() !== 'I');
+  }
+
+  /**
+   * Keeps a connection lent while the server still works on its statement, such as a commit that waits for a lost
+   * standby. Otherwise each such commit would leave a process on the server, and the next one would open another.
+   */
+  async function keepUntilAnswered(client: Lent): Promise<void> {
+    givenUp.add(client);
+    await Promise.race([once(client, 'drain'), once(client, 'end')]).catch(() => undefined);
+    givenUp.delete(client);
+    release(client, true);
+  }
+
+  /** If a task is slow, its server may be lost or have a successor, or may have ended the process of the task. */
+  const stopWatch = repeatQuietly(async () => {
+    const slowMs = performance.now() - watchEveryMs;
+    if (!lent.values().some((sinceMs) => sinceMs < slowMs)) return;
+    await choice.look();
+    if (givenUp.size > 0) await dropEnded([...givenUp]);
+  }, watchEveryMs);
+
+  return {
+    async run<T>(pool: Pool, task: (client: PoolClient) => Promise<T>): Promise<T> {
+      await choice.find().catch(throwConnectionError);
+      if (pool.waitingCount >= waitingTasksMax) throw storeOverloaded();
+      const client = (await pool.connect().catch((error) => {
+        choice.leave();
+        return throwConnectionError(error);
+      })) as Lent;
+      lent.set(client, performance.now());
+      let fault: unknown;
+      try {
+        return await task(client);
+      } catch (error) {
+        fault = error;
+        throw error;
+      } finally {
+        if (isUnanswered(fault) && client.session !== null) void keepUntilAnswered(client);
+        else release(client, isConnectionSpoilt(fault));
+      }
+    },
+    /** Ends the watch. Closes all connections if one is still lent. */
+    stop(): void {
+      stopWatch();
+      if (lent.size > 0) destroy();
+    },
+  };
+}
+
+/** Repeats a task, but not while it runs. Ignores its errors. Returns the function that stops. */
+function repeatQuietly(task: () => Promise<void>, everyMs: number): () => void {
+  let isRunning = false;
+  const timer = setInterval(async () => {
+    if (isRunning) return;
+    isRunning = true;
+    await task().catch(() => undefined);
+    isRunning = false;
+  }, everyMs).unref();
+  return () => clearInterval(timer);
 }

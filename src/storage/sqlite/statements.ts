@@ -11,18 +11,10 @@ export interface SqliteCall {
 /** Runs a statement and returns its rows. Throws SQLite's error. */
 export type RunCall = (call: SqliteCall) => readonly unknown[];
 
-const compiled = new WeakMap<object, ReturnType<typeof compileStatement>>();
-
-/** Returns the call of a statement. A statement is compiled at its first use. */
+/** Returns the call of a statement. */
 export function toCall<P extends Parameters, R>(target: Statement<P, R>, parameters: P): SqliteCall {
-  const { sql, names } = compiled.get(target) ?? compile(target);
+  const { sql, names } = compileStatement(target, 'sqlite');
   return { sql, values: placeParameters(names, parameters) };
-}
-
-function compile<P extends Parameters, R>(target: Statement<P, R>) {
-  const made = compileStatement(target, 'sqlite');
-  compiled.set(target, made);
-  return made;
 }
 
 /** Creates the function that runs statements on a connection. It prepares each statement once. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { readConnectionsMax } from '../../../src/storage/postgres/connections.ts';
-import { waitingTasksMax } from '../../../src/storage/postgres/lent-connections.ts';
-import { createPostgresPool } from '../../../src/storage/postgres/pool.ts';
+
+import { createPostgresPool, waitingTasksMax } from '../../../src/storage/postgres/pool.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { eventually } from '../../support/redis-server.ts';
 
@@ -13,7 +13,7 @@ async function fillPool(t: TestContext, count: number) {
   const store = await postgres.createStore(t);
   // Disables the connection timeout, because the test is about the number of waiting tasks.
   const pool = createPostgresPool(store.url, { connectionTimeoutMillis: 0, application_name: 'pool' });
-  t.after(pool.close);
+  t.after(() => pool.close());
   const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
   let started = 0;
   const tasks = Array.from({ length: count }, (_, index) =>
