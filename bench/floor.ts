@@ -12,7 +12,8 @@ const jobsPerRound = 3_200;
 /**
  * Measures SQLite alone: the CPU time per request of a scenario in microseconds, in the cheapest round. The transactions
  * of the store run once, to record their statements. On another copy of the store, only these statements run again, 64
- * requests in each commit. Null if the scenario has no `toSteps`.
+ * requests in each commit. Null if the scenario has no `toSteps`, or if the
+ * store is too small for two rounds.
  */
 export function measureSqlite(
   { toSteps, requests }: Scenario,
@@ -23,7 +24,8 @@ export function measureSqlite(
   const count = Math.min((rounds + 1) * jobsPerRound, all.length === 1 ? Infinity : all.length);
   const bodies = Array.from({ length: count }, (_, index) => toSteps(all[index % all.length] as never));
   const jobs = recordCalls(copyStore(store, folder, 'recorded'), bodies);
-  return Math.min(...replay(copyStore(store, folder, 'sqlite'), jobs).slice(1));
+  const measured = replay(copyStore(store, folder, 'sqlite'), jobs).slice(1);
+  return measured.length === 0 ? null : Math.min(...measured);
 }
 
 /** Runs transactions and returns the statements of each. */

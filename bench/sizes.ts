@@ -8,12 +8,14 @@ import { scenarios } from './scenarios.ts';
 import { buildStore } from './store.ts';
 import { walkPages } from './walk.ts';
 
-const names = ['list-plain', 'list-edits', 'pages-plain', 'get-plain', 'inventory', 'create'];
+const names = ['list-plain', 'list-edits', 'pages-plain', 'get-plain', 'inventory', 'create', 'patch'];
 /** Each request of these scenarios needs an animal or a page of its own. */
-const namesOfLargeStores = ['list-uncached', 'patch', 'order'];
+const namesOfLargeStores = ['list-uncached', 'order'];
 const largeStore = 200_000;
 const allNames = [...names, ...namesOfLargeStores];
-const timesMax = 1.15;
+/** The highest cost of all sizes, as a multiple of the lowest. */
+const timesMax = { reads: 1.15, writes: 1.25 };
+const writes = ['create', 'patch', 'order'];
 
 interface Size {
   readonly animals: number;
@@ -58,7 +60,8 @@ function judge(sizes: readonly Size[]): Verdict[] {
   return allNames.map((name) => {
     const comparisons = sizes.flatMap((size) => byName(size).get(name) ?? []);
     const ratios = comparisons.map(({ own }) => own.ratio);
-    return judgeFlatness(`${name}: greatest ratio of all sizes, compared with the least`, ratios, timesMax);
+    const goal = `${name}: greatest ratio of all sizes, compared with the least`;
+    return judgeFlatness(goal, ratios, writes.includes(name) ? timesMax.writes : timesMax.reads);
   });
 }
 
