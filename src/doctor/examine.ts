@@ -5,7 +5,8 @@ import { parseStoreAddress } from '../storage/store-address.ts';
 import { type Finding, problem } from './finding.ts';
 import { checkClock, checkNode, checkSecretFiles } from './machine.ts';
 import { checkPorts } from './ports.ts';
-import { checkPostgres, checkRedis } from './servers.ts';
+import { checkPostgres } from './postgres.ts';
+import { checkRedis } from './redis.ts';
 import { checkSettings } from './settings.ts';
 import { checkSqlite, type StoreCheck } from './sqlite.ts';
 

@@ -7,9 +7,8 @@ import type { Environment } from '../config.ts';
 import { reasonOf } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
 import { findNameProblem } from '../storage/sqlite/claim-serving.ts';
-import { inspectSqlite } from '../storage/sqlite/inspection.ts';
-import type { SqliteInspection } from '../storage/sqlite/look.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
+import { inspectSqlite, type SqliteInspection } from './inspect-sqlite.ts';
 import { checkOwnership } from './machine.ts';
 import { checkContent, formatSpan } from './store.ts';
 

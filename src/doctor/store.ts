@@ -1,14 +1,63 @@
 import { describeForeignKeys } from '../accounts/api-key.ts';
-import { hourMs, minuteMs, secondMs } from '../clock.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import type { Environment } from '../config.ts';
-import { foreignKeysMax, type Inspection } from '../storage/inspection.ts';
+import { isMissingTable } from '../storage/constraint.ts';
 import { compareSchema } from '../storage/migrations/migrate.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { howToSetClock } from './machine.ts';
 
+/** What the doctor reads in a store on any engine. */
+export interface Content {
+  /** Names of the migrations that ran, in order. Empty if there are no tables. */
+  readonly migrations: readonly string[];
+  /** Time of the newest row in Unix milliseconds. Null if no row has a time, or the schema is not the newest. */
+  readonly newestRowMs: number | null;
+  /** Ids of valid API keys of other environments, at most `foreignKeysMax`. */
+  readonly foreignKeys: readonly string[];
+}
+
+const foreignKeysMax = 10;
+
+/** `usage_windows` has the reset time of the day window, so the query subtracts one day. */
+const newestRowSql = `
+  select max(at_ms) as newest from (
+    select max(created_at_ms) as at_ms from accounts
+    union all select max(created_at_ms) from api_keys
+    union all select max(last_used_at_ms) from api_keys
+    union all select max(created_at_ms) from first_answers
+    union all select max(day_ends_at_ms) - ${dayMs} from usage_windows
+  ) as times`;
+
+/**
+ * Reads the content of a store. `list` runs a query and returns the first column of its rows. The keys of the store
+ * start with `as_<environment>_`.
+ */
+export async function readContent(
+  list: (sql: string) => Promise<readonly unknown[]>,
+  environment: string,
+): Promise<Content> {
+  const names = await list('select name from schema_migrations order by name').catch((error: unknown) => {
+    if (isMissingTable(error)) return [];
+    throw error;
+  });
+  const migrations = names.map(String);
+  if (compareSchema(migrations) !== 'newest') return { migrations, newestRowMs: null, foreignKeys: [] };
+  const [newest] = await list(newestRowSql);
+  const foreignKeys = await list(
+    `select id from api_keys where visible_start not like 'as_${environment}_%'
+      and (expires_at_ms is null or expires_at_ms > ${Date.now()})
+      and (revoked_at_ms is null or revoked_at_ms = expires_at_ms) order by id limit ${foreignKeysMax}`,
+  );
+  return {
+    migrations,
+    newestRowMs: newest == null ? null : Number(newest),
+    foreignKeys: foreignKeys.map(String),
+  };
+}
+
 /** Checks the content of a store on any engine, by the clock of this machine. */
 export function checkContent(
-  { migrations, newestRowMs, foreignKeys }: Inspection,
+  { migrations, newestRowMs, foreignKeys }: Content,
   environment: Environment,
   nowMs: number,
 ): Finding[] {

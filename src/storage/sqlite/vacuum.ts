@@ -1,10 +1,10 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError, reasonOf } from '../../errors.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { requireOneName } from './claim-serving.ts';
 import { lockWaitMsMax, openConnection } from './connection.ts';
-import { readSizes } from './look.ts';
 
 /** Free disk space that a vacuum needs, in sizes of the content: for a temporary file, and for the write-ahead log. */
 const copies = 2;
@@ -45,4 +45,11 @@ function requireSpace(path: string, needed: number): void {
   throw new OperatorError(
     `a vacuum needs ${mebibytes} MiB of free disk space beside ${path}: nothing was changed`,
   );
+}
+
+/** Returns the size of a store, and of its pages without content, in bytes. */
+export function readSizes(store: DatabaseSync): { readonly bytes: number; readonly freeBytes: number } {
+  const read = (name: string) => Number(store.prepare(`pragma ${name}`).get()?.[name]);
+  const pageBytes = read('page_size');
+  return { bytes: read('page_count') * pageBytes, freeBytes: read('freelist_count') * pageBytes };
 }

@@ -1,0 +1,109 @@
+import type { Client } from 'pg';
+import { keyEnvironmentOf } from '../accounts/api-key.ts';
+import type { Clock } from '../clock.ts';
+import type { Environment } from '../config.ts';
+import { reasonOf } from '../errors.ts';
+import { formatBytes } from '../observability/safe-text.ts';
+import { createClient, describeServer } from '../storage/postgres/client.ts';
+import { connectionsMax } from '../storage/postgres/connections.ts';
+import { askRequirements } from '../storage/postgres/requirements.ts';
+import { findPrimary } from '../storage/postgres/servers.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+import { checkContent, compareClocks, readContent } from './store.ts';
+
+/** The oldest major version of PostgreSQL with which the service is tested. */
+const majorMin = 15;
+/** Timeout of each query in ms. */
+const answerMsMax = 3_000;
+
+/** Checks a PostgreSQL server and the store on it. Changes nothing. A start asks for the same requirements. */
+export async function checkPostgres(url: string, environment: Environment, clock: Clock): Promise<Finding[]> {
+  const server = `PostgreSQL ${describeServer(url)}`;
+  try {
+    const client = createClient(await findPrimary(url), { query_timeout: answerMsMax });
+    try {
+      await client.connect();
+      return [...(await checkServer(client, server)), ...(await checkStore(client, environment, clock))];
+    } finally {
+      // A server that does not answer must not delay the caller.
+      void client.end();
+    }
+  } catch (error) {
+    const todo = 'check that the server runs, that DATABASE_URL names it, and that its user may connect';
+    return [problem('store', `${server} cannot be used: ${reasonOf(error)}`, todo)];
+  }
+}
+
+const stateSql = `
+  select current_setting('server_version') as version,
+    array(select name from pg_settings
+      where name in ('fsync', 'full_page_writes') and setting = 'off' order by name) as unsafe,
+    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most,
+    (select count(*) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()) as open,
+    pg_database_size(current_database()) as bytes`;
+
+interface State {
+  readonly version: string;
+  /** The settings that let the server lose a commit in a crash or a power failure. */
+  readonly unsafe: readonly string[];
+  /** Maximum number of connections of all unprivileged users together, and the number of open ones. */
+  readonly most: bigint;
+  readonly open: bigint;
+  readonly bytes: bigint;
+}
+
+async function checkServer(client: Client, server: string): Promise<Finding[]> {
+  const [state] = (await client.query<State>(stateSql)).rows;
+  if (state === undefined) throw new Error('it does not answer');
+  const requirements = await askRequirements(async (sql) => (await client.query<object>(sql)).rows[0]);
+  return [
+    checkVersion(server, state.version),
+    ...requirements.map(({ check, is, todo }) => (todo === null ? ok(check, is) : problem(check, is, todo))),
+    checkDurability(state.unsafe),
+    checkConnections(Number(state.most), Number(state.open)),
+    ok('size', `the database takes ${formatBytes(Number(state.bytes))}; autovacuum gives unused space back`),
+    await checkClock(client),
+  ];
+}
+
+function checkVersion(server: string, version: string): Finding {
+  const is = `${server} answers, version ${version}`;
+  if (Number.parseInt(version, 10) >= majorMin) return ok('store', is);
+  return warning('store', is, `move to PostgreSQL ${majorMin} or newer: older ones are not tested`);
+}
+
+/** Checks that a commit survives a power failure. */
+function checkDurability(unsafe: readonly string[]): Finding {
+  if (unsafe.length === 0) return ok('durability', 'a commit is on disk before it is confirmed');
+  const names = unsafe.join(', ');
+  return problem(
+    'durability',
+    `off: ${names}; a crash of the server can lose writes that the service answered`,
+    `set ${names} to on, for this database, this user and the server`,
+  );
+}
+
+/** Checks that the server has enough free connections for one more instance. */
+function checkConnections(most: number, open: number): Finding {
+  const is = `${open} of ${most} connections are open; an instance takes up to ${connectionsMax}`;
+  if (most - open >= connectionsMax) return ok('connections', is);
+  const todo = 'raise max_connections, or see in pg_stat_activity which clients keep connections open';
+  return warning('connections', is, todo);
+}
+
+/** The clock of this machine is taken as halfway between request and response. */
+async function checkClock(client: Client): Promise<Finding> {
+  const sentMs = Date.now();
+  const { rows } = await client.query<{ ms: number }>(
+    'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
+  );
+  return compareClocks('PostgreSQL', rows[0]?.ms ?? Number.NaN, (sentMs + Date.now()) / 2);
+}
+
+async function checkStore(client: Client, environment: Environment, clock: Clock): Promise<Finding[]> {
+  const list = async (sql: string) => {
+    const { rows } = await client.query<object>(sql);
+    return rows.map((row) => Object.values(row)[0]);
+  };
+  return checkContent(await readContent(list, keyEnvironmentOf[environment]), environment, clock());
+}

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf } from '../errors.ts';
+import { openRedisConnection } from '../limits/redis/connection.ts';
+import { showRedisHosts } from '../setting-values.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+import { compareClocks } from './store.ts';
+
+/** Sends a command and returns its reply. */
+type Ask = (...command: string[]) => Promise<unknown>;
+
+/** Timeout in ms for all commands together. */
+const answersMsMax = 2_000;
+const roundTrips = 5;
+/** Time in ms above which a round trip counts as slow: a tenth of the 300 ms after which an instance counts alone. */
+const roundTripMsMax = 30;
+const fullAt = 0.9;
+/** An arbitrary key. In a cluster it selects the node to check. */
+const anyKey = 'animal-store';
+
+/** Checks the Redis or Valkey server in which instances share their counts, or one node of a cluster. Changes nothing. */
+export async function checkRedis(url: string): Promise<Finding[]> {
+  const server = `Redis ${showRedisHosts(url)}`;
+  const waiting = new AbortController();
+  try {
+    const { send, destroy } = await openRedisConnection([url]);
+    try {
+      const tooLate = sleep(answersMsMax, undefined, waiting).then(() => {
+        throw new Error('Redis does not answer');
+      });
+      return await Promise.race([checkServer((...command) => send(anyKey, command), server), tooLate]);
+    } finally {
+      waiting.abort();
+      destroy();
+    }
+  } catch (error) {
+    const todo = 'check that it runs and that REDIS_URL names it; until then each instance counts alone';
+    return [problem('redis', `${server} cannot be used: ${reasonOf(error)}`, todo)];
+  }
+}
+
+async function checkServer(ask: Ask, server: string): Promise<Finding[]> {
+  const facts = parseInfo(String(await ask('INFO')));
+  return [
+    await checkAnswer(ask, server, facts),
+    checkDurability(facts.get('aof_enabled') === '1'),
+    checkMemory(facts),
+    await checkClock(ask),
+  ];
+}
+
+/** Parses the `name:value` lines of INFO. */
+function parseInfo(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    Array.from(text.matchAll(/^(\w+):(.*?)\r?$/gm), ([, name = '', value = '']) => [name, value]),
+  );
+}
+
+async function checkAnswer(ask: Ask, server: string, facts: ReadonlyMap<string, string>): Promise<Finding> {
+  let shortestMs = Number.POSITIVE_INFINITY;
+  for (let count = 0; count < roundTrips; count += 1) {
+    const sentMs = performance.now();
+    await ask('PING');
+    shortestMs = Math.min(shortestMs, performance.now() - sentMs);
+  }
+  const version = facts.get('valkey_version') ?? facts.get('redis_version') ?? 'unknown';
+  const is = `${server} answers in ${shortestMs.toFixed(1)} ms, version ${version}`;
+  if (facts.get('role') === 'slave')
+    return problem('redis', `${is}; it is a replica and cannot count`, 'name the primary in REDIS_URL');
+  if (shortestMs > roundTripMsMax)
+    return warning('redis', is, 'move it closer to the service: every request waits for it');
+  return ok('redis', is);
+}
+
+/** Without its append-only file, a server that restarts or is killed loses all counts and bans. */
+function checkDurability(isDurable: boolean): Finding {
+  if (isDurable) return ok('redis', 'appendonly is on');
+  const todo =
+    'set "appendonly yes" and "appendfsync everysec": otherwise a restart forgets all counts and bans';
+  return warning('redis', 'appendonly is off', todo);
+}
+
+function checkMemory(facts: ReadonlyMap<string, string>): Finding {
+  const policy = facts.get('maxmemory_policy') ?? 'unknown';
+  const is = `maxmemory-policy is ${policy}`;
+  const evicts = 'a full Redis evicts current counts, and too many requests pass the limits';
+  if (policy !== 'noeviction') return warning('redis', is, `set it to noeviction: otherwise ${evicts}`);
+  // A maximum of 0 means no limit.
+  const [used, most] = ['used_memory', 'maxmemory'].map((name) => Number(facts.get(name) ?? 0)) as [
+    number,
+    number,
+  ];
+  if (most === 0 || used <= most * fullAt) return ok('redis', is);
+  const full = `${is}; ${Math.round((used / most) * 100)} % of maxmemory is used`;
+  return warning('redis', full, 'raise maxmemory: when it is full, each instance counts alone');
+}
+
+/** The clock of this machine is taken as halfway between request and response. */
+async function checkClock(ask: Ask): Promise<Finding> {
+  const sentMs = Date.now();
+  const [seconds = 0, microseconds = 0] = ((await ask('TIME')) as string[]).map(Number);
+  return compareClocks('Redis', seconds * 1_000 + microseconds / 1_000, (sentMs + Date.now()) / 2);
+}
