@@ -1,7 +1,18 @@
-import type { Command } from 'commander';
+import { createWriteStream } from 'node:fs';
+import { extname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Command, Option } from 'commander';
+import type { Audit } from '../audit/audit-log.ts';
+import { UsageError } from '../errors.ts';
+import { stringifyExactJson } from '../exact-json.ts';
+import { toPrintableJson } from '../observability/safe-text.ts';
 import { petFields } from '../pets/pet.ts';
-import { addLeaf, type CommandContext } from './command.ts';
-import { addExportOptions, type ExportOptions, exportRows } from './files.ts';
+import { type PetFileFormat, petFileFormats } from '../pets/pet-files.ts';
+import { requireNotStore } from '../storage/require-not-store.ts';
+import { addLeaf, type CommandContext, type Printed, printLines, type Terminal } from './command.ts';
+import { countThings } from './output.ts';
+import { writeWholeFile } from './whole-file.ts';
 
 export function addExport(program: Command, context: CommandContext): void {
   const command = addLeaf(
@@ -16,19 +27,128 @@ export function addExport(program: Command, context: CommandContext): void {
     `When the file is imported, a row with an id changes that animal, and a row
 without an id adds an animal.`,
   ).option('--without-ids', 'omit the ids, for an import into another store', false);
-  addExportOptions(command, context).printing(
-    context,
-    (options: ExportOptions & { readonly withoutIds: boolean }) =>
-      context.withStore(({ catalogue, audit }) => {
-        const columns = options.withoutIds ? petFields : ['id', ...petFields];
-        return exportRows(
-          catalogue.listAll(),
-          columns,
-          'animal',
-          options,
-          context.terminal,
-          (exported, file) => audit.record({ action: 'pets.exported', subject: file, after: { exported } }),
-        );
-      }),
+  addExportOptions(command, context).printing(context, ({ withoutIds, ...options }: PetExportOptions) =>
+    context.withStore(({ catalogue, audit }) => {
+      const columns = withoutIds ? petFields : ['id', ...petFields];
+      return exportRows(catalogue.listAll(), columns, 'animal', options, context.terminal, audit);
+    }),
   );
+}
+
+type PetExportOptions = ExportOptions & { readonly withoutIds: boolean };
+
+export function formatOption(description: string): Option {
+  return new Option('--format <format>', description).choices(petFileFormats);
+}
+
+const formats: Readonly<Record<string, PetFileFormat>> = {
+  '.csv': 'csv',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+};
+
+/** Returns the format for the ending of a file name, or null if the ending is unknown. */
+export function formatOfEnding(file: string): PetFileFormat | null {
+  return formats[extname(file).toLowerCase()] ?? null;
+}
+
+export interface ExportOptions {
+  readonly format?: PetFileFormat;
+  readonly output?: string;
+  readonly force: boolean;
+}
+
+export function addExportOptions<Leaf extends Command>(
+  command: Leaf,
+  { readConfig }: Pick<CommandContext, 'readConfig'>,
+): Leaf {
+  return command
+    .addOption(formatOption("the format (default: by the file's ending, else ndjson)"))
+    .option('--output <file>', 'write to a file instead of standard output')
+    .option('--force', 'replace an existing file', false)
+    .hook('preAction', async (_, command) => {
+      const { json, output } = command.opts();
+      if (json && output === undefined)
+        throw new UsageError('--json needs --output FILE, because the rows go to standard output');
+      if (output !== undefined) await requireNotStore(output, readConfig().databaseUrl);
+    });
+}
+
+/** The entry of the audit log about an export. */
+const auditActions = { animal: 'pets.exported', order: 'orders.exported' } as const;
+
+/**
+ * Writes rows to standard output or to a file. The audit log gets an entry even if the export fails midway. A failed
+ * export leaves no file. If standard output fails, the export ends without an error, because main.ts reports the
+ * failure. Throws OperatorError if the file exists and `force` is false, or if the file cannot be written.
+ */
+export async function exportRows(
+  batches: AsyncIterable<readonly object[]>,
+  columns: readonly string[],
+  thing: keyof typeof auditActions,
+  { format, output, force }: ExportOptions,
+  { stdout }: Terminal,
+  audit: Pick<Audit, 'record'>,
+): Promise<Printed> {
+  const chosen = format ?? formatOfEnding(output ?? '') ?? 'ndjson';
+  let exported = 0;
+  async function* counted() {
+    try {
+      for await (const rows of batches) {
+        exported += rows.length;
+        yield rows;
+      }
+    } finally {
+      const subject = output ?? 'standard output';
+      await audit.record({ action: auditActions[thing], subject, after: { exported } });
+    }
+  }
+  const text = writeRows(counted(), columns, chosen);
+  if (output === undefined) {
+    await writeUntilClosed(stdout.isTTY ? escapeAll(text) : text, stdout);
+    return printLines(null);
+  }
+  await writeWholeFile(output, { replaces: force }, (unfinished) =>
+    pipeline(Readable.from(text), createWriteStream(unfinished)),
+  );
+  return printLines({ exported, file: output }, `exported ${countThings(exported, thing)} to ${output}`);
+}
+
+/**
+ * Yields the text of an export file, one string per batch. Values are written exactly, so that an import reads the same
+ * values. A text that a spreadsheet would treat as a formula is not escaped.
+ */
+export async function* writeRows(
+  batches: AsyncIterable<readonly object[]>,
+  columns: readonly string[],
+  format: PetFileFormat,
+): AsyncGenerator<string> {
+  const { stringify } = await import('csv-stringify/sync');
+  if (format === 'csv') yield stringify([[...columns]]);
+  for await (const rows of batches)
+    yield format === 'csv'
+      ? stringify([...rows], { columns: [...columns] })
+      : rows.map((row) => `${stringifyExactJson(pick(row, columns))}\n`).join('');
+}
+
+function pick(row: object, columns: readonly string[]): object {
+  const values = row as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(columns.map((column) => [column, values[column]]));
+}
+
+/** A terminal would interpret control characters of names. */
+async function* escapeAll(text: AsyncIterable<string>): AsyncIterable<string> {
+  for await (const part of text) yield toPrintableJson(part);
+}
+
+async function writeUntilClosed(text: AsyncIterable<string>, stdout: Terminal['stdout']): Promise<void> {
+  let outputError: unknown = null;
+  stdout.once('error', (error) => {
+    outputError = error;
+  });
+  try {
+    await pipeline(Readable.from(text), stdout, { end: false });
+  } catch (error) {
+    if (error !== outputError) throw error;
+  }
 }

@@ -9,19 +9,15 @@ import type { LoadedCounts, LoadedPet } from '../pets/load-pets.ts';
 import { petFields } from '../pets/pet.ts';
 import type { PetFileFormat } from '../pets/pet-files.ts';
 import { type BadRows, createBadRows } from './bad-rows.ts';
-import { addLeaf, type CommandContext, type Printed, printLines, type Terminal } from './command.ts';
-import { formatOfEnding, formatOption } from './files.ts';
-import { countThings, formatSecondsSince } from './output.ts';
+import { addLeaf, type CommandContext, type Printed, type Terminal } from './command.ts';
+import { formatOfEnding, formatOption } from './export.ts';
+import { countThings, formatSecondsSince, writeLine } from './output.ts';
 import { startReadProgress } from './progress.ts';
 
-export interface ImportOptions {
-  /** If undefined, the ending of the file name determines the format. */
+interface ImportOptions {
   readonly format?: PetFileFormat;
-  /** True to import the valid rows even if other rows are invalid. */
   readonly skipInvalid: boolean;
-  /** True to check every row and write nothing. */
   readonly dryRun: boolean;
-  /** True to ignore columns and fields that an animal does not have. */
   readonly ignoreUnknown?: boolean;
 }
 
@@ -82,45 +78,39 @@ export async function importFile(
   const badRows = createBadRows();
   const rows = createRowCheck(badRows, skipInvalid);
   const progress = startReadProgress(terminal, await measureFile(file));
-  const print = (
-    counts: LoadedCounts | null,
-    skipped: number,
-    text: Printed,
-    failure?: unknown,
-  ): Printed => ({
-    json: {
-      imported: counts?.added ?? null,
-      changed: counts?.changed ?? null,
-      dryRun,
-      skipped,
-      ...badRows.toJson(),
-    },
-    print(shown) {
-      shown.stderr.write(badRows.toText());
-      text.print(shown);
-    },
-    failure,
-  });
+  let counts: LoadedCounts | null = { added: 0, changed: 0 };
+  let skipped = 0;
+  let line: string | null = null;
+  let failure: unknown;
   try {
     const pets = readPets(readBytes(file, terminal, progress.advance), format, badRows.add, ignoreUnknown);
-    const counts = await catalogue.load(rows.pass(pets), {
+    counts = await catalogue.load(rows.pass(pets), {
       onWrite: progress.beginWriting,
-      onBadChange: (line, field, rule) => badRows.add(line, [{ field, rule }]),
+      onBadChange: (badLine, field, rule) => badRows.add(badLine, [{ field, rule }]),
       check: rows.check,
       audited: { by, source: nameSource(basename(file)), countRefused: badRows.count },
       isDryRun: dryRun,
     });
-    const left = skipInvalid ? `, skipped ${countThings(badRows.count(), 'invalid row')}` : '';
+    skipped = badRows.count();
+    const left = skipInvalid ? `, skipped ${countThings(skipped, 'invalid row')}` : '';
     const none = rows.count() === 0 ? ': it has no rows' : '';
     const done = `${describeCounts(counts, dryRun)} from ${nameSource(file)}`;
-    const text = printLines(null, `${done} in ${formatSecondsSince(startedMs)} s${left}${none}`);
-    return print(counts, badRows.count(), text);
+    line = `${done} in ${formatSecondsSince(startedMs)} s${left}${none}`;
   } catch (error) {
-    const counts = error instanceof OutcomeUnknownError ? null : { added: 0, changed: 0 };
-    return print(counts, 0, printLines(null), nameFailure(error));
+    if (error instanceof OutcomeUnknownError) counts = null;
+    failure = nameFailure(error);
   } finally {
     progress.stop();
   }
+  const { added: imported = null, changed = null } = counts ?? {};
+  return {
+    json: { imported, changed, dryRun, skipped, ...badRows.toJson() },
+    print(shown) {
+      shown.stderr.write(badRows.toText());
+      if (line !== null) writeLine(shown, line);
+    },
+    failure,
+  };
 }
 
 /** If nothing was written because of the file, the message says so. */

@@ -17,7 +17,7 @@ import {
   sinceOption,
 } from './arguments.ts';
 import { addGroup, addLeaf, type CommandContext, orMissing, printLines, printTable } from './command.ts';
-import { addExportOptions, type ExportOptions, exportRows } from './files.ts';
+import { addExportOptions, type ExportOptions, exportRows } from './export.ts';
 import { formatTime } from './output.ts';
 import type { Column } from './table.ts';
 
@@ -99,9 +99,7 @@ reference that begins with =, +, - or @ for a formula: import it as text.`,
       return context.withStore(async (store) => {
         const readPage = await findOrders(store, account === undefined ? {} : { account });
         const found = placedBetween(listPages(readPage), sinceMs, untilMs);
-        return exportRows(found, orderFields, 'order', options, context.terminal, (exported, file) =>
-          store.audit.record({ action: 'orders.exported', subject: file, after: { exported } }),
-        );
+        return exportRows(found, orderFields, 'order', options, context.terminal, store.audit);
       });
     },
   );

@@ -237,23 +237,4 @@ describe('webhooks in the console', { skip }, () => {
       ],
     );
   });
-
-  test('every action on a webhook works by keyboard', async (t) => {
-    const desk = await openDesk(t, browser);
-    const { page, open } = desk;
-    const { read } = await furnishWebhooks(desk);
-    await open('webhooks?status=enabled', 'Webhooks');
-    await page.getByRole('button', { name: `Disable ${one}` }).focus();
-    await page.keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor();
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    assert.deepEqual(read(one), { status: 'enabled', position: 2 });
-    await page.keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor();
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await page.getByText(`${one} is disabled.`).waitFor();
-    assert.deepEqual(read(one), { status: 'disabled', position: 2 });
-  });
 });

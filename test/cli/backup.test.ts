@@ -6,7 +6,8 @@ import { describe, type TestContext, test } from 'node:test';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { addPet, readContents } from '../contracts/store-contents.ts';
 import { expectMistake, readCommand, runInProcess } from '../support/command-line.ts';
-import { makeFolder } from '../support/service.ts';
+import { runProgram } from '../support/processes.ts';
+import { makeFolder, startService } from '../support/service.ts';
 
 /** Opens a store with two animals, in a folder that has only the files of SQLite. */
 async function createWorld(t: TestContext) {
@@ -40,6 +41,39 @@ describe('backup', () => {
     t.after(() => copy.close());
     assert.deepEqual(await readContents(copy), before);
     assert.equal(await addPet(copy), 3n);
+  });
+
+  test('made while a service adds animals has every add that was answered before the backup', async (t) => {
+    const service = await startService(t);
+    const key = await service.createKey();
+    const answered: number[] = [];
+    let isOver = false;
+    const writers = Array.from({ length: 8 }, async () => {
+      while (!isOver) {
+        const added = await service.post(key, { name: 'Rex', categoryId: 1 });
+        answered.push(((await added.json()) as { id: number }).id);
+      }
+    });
+    while (answered.length < 100) await new Promise(setImmediate);
+    const before = [...answered];
+    const file = join(await makeFolder(t), 'backup.db');
+    const settings = { DATABASE_URL: service.config.databaseUrl };
+    assert.equal((await runProgram(['backup', file], { settings })).code, 0);
+    assert.ok(answered.length > before.length, 'the service continued to write');
+    isOver = true;
+    await Promise.all(writers);
+    const copy = new DatabaseSync(file, { readOnly: true });
+    t.after(() => copy.close());
+    const kept = new Set(
+      copy
+        .prepare('select id from pets')
+        .all()
+        .map(({ id }) => id),
+    );
+    assert.deepEqual(
+      before.filter((id) => !kept.has(id)),
+      [],
+    );
   });
 
   test('makes a copy that only its owner can read, even of a store and over a file that others can read', async (t) => {

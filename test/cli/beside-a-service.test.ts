@@ -33,14 +33,6 @@ test('while a service runs', async (t) => {
     return { status: answer.status, code, limit: answer.headers.get('x-ratelimit-limit') };
   }
 
-  function untilRefused(key: string, withinMs: number) {
-    return until(
-      () => ask(key),
-      ({ status }) => status === 401,
-      withinMs,
-    );
-  }
-
   await t.test('a key from keys create works immediately', async () => {
     const { key } = JSON.parse(await run('keys create --plan free --json'));
     assert.equal((await ask(key)).status, 200);
@@ -50,28 +42,8 @@ test('while a service runs', async (t) => {
     const { id, key } = await store.keyring.issue(order({ plan: ample }));
     assert.equal((await ask(key)).status, 200);
     assert.equal(await run(`keys revoke ${id}`), `${id} is revoked\n`);
-    assert.equal((await untilRefused(key, effectMsMax)).code, 'api_key_revoked');
-  });
-
-  await t.test(
-    'the new key from keys rotate works immediately, and the old key expires after the overlap',
-    async () => {
-      const old = await store.keyring.issue(order({ plan: ample }));
-      assert.equal((await ask(old.key)).status, 200);
-      const { key } = JSON.parse(await run(`keys rotate ${old.id} --overlap 1s --json`));
-      assert.equal((await ask(key)).status, 200);
-      assert.equal((await untilRefused(old.key, 1_000 + effectMsMax)).code, 'api_key_expired');
-      assert.equal((await ask(key)).status, 200);
-    },
-  );
-
-  await t.test('a key from keys create --expires-in expires', async () => {
-    const { key } = JSON.parse(
-      await run(
-        'keys create --plan enterprise --per-minute 1000000 --per-day 1000000 --expires-in 1s --json',
-      ),
-    );
-    assert.equal((await untilRefused(key, 1_000 + effectMsMax)).code, 'api_key_expired');
+    const isRefused = ({ status }: { status: number }) => status === 401;
+    assert.equal((await until(() => ask(key), isRefused, effectMsMax)).code, 'api_key_revoked');
   });
 
   await t.test('accounts set-plan takes effect within 2 seconds', async () => {
@@ -83,20 +55,6 @@ test('while a service runs', async (t) => {
       ({ limit }) => limit === '1000000',
       effectMsMax,
     );
-  });
-
-  await t.test('keys list soon shows the minute of the last use', async () => {
-    const { key, id } = await store.keyring.issue(order());
-    await ask(key);
-    const listed = await until(
-      async () =>
-        (JSON.parse(await run('keys list --json')) as Record<string, string>[]).find(
-          (row) => row['id'] === id,
-        ),
-      (row) => row?.['lastUsedAt'] !== null,
-      5_000,
-    );
-    assert.match(listed?.['lastUsedAt'] ?? '', /:00\.000Z$/);
   });
 
   await t.test('import, export and migrate succeed, and the service lists the imported animals', async () => {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { runProgram } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
@@ -35,10 +34,5 @@ describe('colours', { skip: !hasTerminal && 'there is no script to make a termin
 
   test('are not used on a terminal if NO_COLOR is set', async (t) => {
     assert.ok(!runOnTerminal({ ...(await makeSettings(t)), NO_COLOR: '1' }).includes('\x1b['));
-  });
-
-  test('are not used if the output is not a terminal', async (t) => {
-    const settings = { ...(await makeSettings(t)), TERM: 'xterm-256color' };
-    assert.ok(!(await runProgram(['doctor'], { settings })).stdout.includes('\x1b['));
   });
 });

@@ -5,7 +5,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import type { Terminal } from '../../src/cli/command.ts';
-import { type ExportOptions, exportRows } from '../../src/cli/files.ts';
+import { type ExportOptions, exportRows } from '../../src/cli/export.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { petFileFormats } from '../../src/pets/pet-files.ts';
 import { openCatalogue } from '../support/catalogue.ts';
@@ -72,7 +72,7 @@ describe('export to standard output', () => {
       'animal',
       { force: true, ...options },
       { stdin: Readable.from([]), stdout, stderr: new PassThrough() },
-      async () => undefined,
+      { record: async () => undefined },
     );
 
   async function* inOneBatch(rows: readonly object[]) {

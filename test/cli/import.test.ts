@@ -332,36 +332,6 @@ describe('imported rows with an id', () => {
     );
   });
 
-  test('are printed with the broken rule if a field is invalid', async (t) => {
-    const content = '{"id":"1"}\n{"id":1.5}\n{"id":1,"status":"lost"}\n{"id":1,"name":null}\n';
-    const { stdout } = await load(await prepare(t), 'a.ndjson', content, '--json');
-    const errors = JSON.parse(stdout).errors as { line: number; field: string }[];
-    assert.deepEqual(
-      errors.map(({ line, field }) => [line, field]),
-      [
-        [1, 'id'],
-        [2, 'id'],
-        [3, 'status'],
-        [4, 'name'],
-      ],
-    );
-  });
-
-  test('write their events and update the inventory', async (t) => {
-    const world = await prepare(t);
-    await load(world, 'a.csv', `${exported}1,Rex,1,sold\n2,Tom,1,\n,New,1,\n`);
-    const events = world.execute('select type, pet_id from events where id > 3 order by id');
-    assert.deepEqual(
-      events.map(({ type, pet_id }) => [type, pet_id]),
-      [
-        ['pet.updated', 1],
-        ['pet.added', 4],
-      ],
-    );
-    const [totals] = world.execute('select available, pending, sold from inventory_totals');
-    assert.deepEqual({ ...totals }, { available: 3, pending: 0, sold: 1 });
-  });
-
   test('are all checked by --dry-run, which writes nothing', async (t) => {
     const world = await prepare(t);
     const content = 'id,name,categoryId\n1,Max,2\n,Tom,3\n7,Kit,4\n';

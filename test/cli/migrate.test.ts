@@ -5,11 +5,9 @@ import { describe, type TestContext, test } from 'node:test';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { fillStore, readContents } from '../contracts/store-contents.ts';
 import { expectMistake, runInProcess, unopened } from '../support/command-line.ts';
-import { findPostgres, sqliteEngine } from '../support/engines.ts';
+import { sqliteEngine } from '../support/engines.ts';
 import { runProgram } from '../support/processes.ts';
-import { makeFolder, startService, type TestService } from '../support/service.ts';
-
-const postgres = await findPostgres();
+import { makeFolder } from '../support/service.ts';
 
 /** Creates a store with rows in every table, and the address of a store that does not exist yet. */
 async function createWorld(t: TestContext) {
@@ -96,49 +94,5 @@ describe('migrate', () => {
     const line = /^(?!.*hunter2).*127\.0\.0\.1:1\/animals cannot be opened/;
     await expectRefusal(closed, from, line);
     await expectRefusal(from, closed, line);
-  });
-});
-
-describe('a service on a store moved to PostgreSQL', { skip: postgres.skip }, () => {
-  const idempotent = { 'idempotency-key': 'once' };
-
-  async function readNextPage(service: TestService, key: string, page: string) {
-    const answer = await service.request(key, page);
-    const pets = (await answer.json()) as { id: number }[];
-    const [, next = ''] = /<\/v1([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '') ?? [];
-    return { ids: pets.map(({ id }) => id), next, remaining: answer.headers.get('x-ratelimit-remaining') };
-  }
-
-  test('continues with the same keys, counts, pages, retries and ids', async (t) => {
-    const before = await startService(t);
-    const key = await before.createKey('free');
-    await before.importPets(10);
-    const added = await before.post(key, { name: 'Rex', categoryId: 1 }, idempotent);
-    const rex = await added.json();
-    const first = await readNextPage(before, key, '/pets?limit=4');
-    await before.stop();
-
-    const target = await postgres.createStore(t);
-    const { databaseUrl } = before.config;
-    const { code } = await runInProcess(['migrate', '--from', databaseUrl, '--to', target.url], databaseUrl);
-    assert.equal(code, 0);
-
-    const after = await startService(t, { DATABASE_URL: target.url }, before.clock);
-    const second = await readNextPage(after, key, first.next);
-    assert.deepEqual(
-      [first.ids, second.ids],
-      [
-        [11, 10, 9, 8],
-        [7, 6, 5, 4],
-      ],
-    );
-    assert.equal(Number(second.remaining), Number(first.remaining) - 1);
-    const replayed = await after.post(key, { name: 'Rex', categoryId: 1 }, idempotent);
-    assert.equal(replayed.headers.get('idempotent-replayed'), 'true');
-    assert.deepEqual(await replayed.json(), rex);
-    const next = (await (await after.post(key, { name: 'Ida', categoryId: 1 })).json()) as { id: number };
-    // The replayed add has used an id of PostgreSQL's sequence.
-    assert.ok(next.id > 11);
-    await after.stop();
   });
 });

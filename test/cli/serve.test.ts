@@ -89,15 +89,6 @@ describe('serve', () => {
   });
 });
 
-test('logs the error of a crash and exits with 1', async (t) => {
-  const preload = `process.on('SIGUSR2', () => { throw new Error('out of the blue'); });`;
-  const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
-  const service = await serveInProcess(t, { settings, preload });
-  assert.equal((await service.end('SIGUSR2')).code, 1);
-  const { level, err } = JSON.parse(service.readLog().trimEnd().split('\n').at(-1) ?? '');
-  assert.deepEqual([level, err.message], [60, 'out of the blue']);
-});
-
 test('stops on SIGTERM even if another program holds a lock on the store', async (t) => {
   const path = `${await makeFolder(t)}/store.db`;
   const settings = { DATABASE_URL: `sqlite:${path}`, ENVIRONMENT: 'development' };
@@ -214,16 +205,6 @@ describe('a service that stops', () => {
     assert.equal(code, 0);
   });
 
-  test('on SIGTERM ignores a second SIGTERM', async (t) => {
-    const service = await startWithKey(t);
-    const post = await beginPost(service.url, service.key);
-    service.child.kill('SIGTERM');
-    await service.untilLogged('stopping');
-    service.child.kill('SIGTERM');
-    assert.equal((await post.finish()).status, 201);
-    assert.equal((await service.end()).code, 0);
-  });
-
   test('ends immediately on a second SIGINT, even during a request', async (t) => {
     const service = await startWithKey(t);
     await beginPost(service.url, service.key);
@@ -248,38 +229,6 @@ describe('a service that stops', () => {
     const { stdout } = await runProgram(['keys', 'list', '--json'], service);
     assert.match(stdout, /"lastUsedAt":"\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z"/);
   });
-});
-
-test('kill -9 loses no animal that was answered with 201', async (t) => {
-  const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db`, ENVIRONMENT: 'development' };
-  const service = await serveInProcess(t, { settings });
-  const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' };
-  const answered = new Set<number>();
-  async function addUntilKilled(): Promise<void> {
-    for (;;) {
-      const body = '{"name":"Rex","categoryId":1}';
-      const answer = await fetch(`${service.url}/pets`, { method: 'POST', headers, body }).catch(() => null);
-      const text = await answer?.text().catch(() => null);
-      if (answer?.status !== 201 || !text) return;
-      answered.add(JSON.parse(text).id);
-      if (answered.size >= 100) service.child.kill('SIGKILL');
-    }
-  }
-  await Promise.all(Array.from({ length: 8 }, addUntilKilled));
-  assert.equal((await service.end()).signal, 'SIGKILL');
-  assert.ok(answered.size >= 100);
-
-  const { stdout } = await runProgram(['export'], { settings });
-  const kept = new Set(
-    stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).id),
-  );
-  assert.deepEqual(
-    [...answered].filter((id) => !kept.has(id)),
-    [],
-  );
 });
 
 describe('an uncaught error', () => {

@@ -23,19 +23,6 @@ test('a file that another program creates during the write is not replaced', asy
   assert.deepEqual(await readdir(folder), ['animals.csv']);
 });
 
-test('exactly one of many concurrent writers of a file succeeds', async (t) => {
-  const { folder, file } = await makeTarget(t);
-  const texts = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-  const outcomes = await Promise.allSettled(
-    texts.map((text) =>
-      writeWholeFile(file, { replaces: false }, (unfinished) => writeFile(unfinished, text)),
-    ),
-  );
-  const written = texts.filter((_, index) => outcomes[index]?.status === 'fulfilled');
-  assert.deepEqual(written, [await readFile(file, 'utf8')]);
-  assert.deepEqual(await readdir(folder), ['animals.csv']);
-});
-
 test('a broken link is replaced only with force', async (t) => {
   const { folder, file } = await makeTarget(t);
   await symlink(join(folder, 'nowhere'), file);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { AnimalStore } from '../../client/src/index.ts';
 import { untilWaiting } from '../support/event-waits.ts';
+import { startRelay } from '../support/relay.ts';
 import { startService } from '../support/service.ts';
-import { startCuttingRelay } from './cutting-relay.ts';
 import { expectFailure } from './expect-failure.ts';
 
 const service = await startService({ after });
@@ -60,11 +60,11 @@ test('a position is reported once all events before it are handled', async () =>
 });
 
 test('a follower from now gets the event that happens while its connection breaks', async (t) => {
-  const relay = await startCuttingRelay(t, baseUrl);
+  const relay = await startRelay(t, baseUrl);
   const broken = new AnimalStore({ apiKey, baseUrl: relay.url, maxWaitMs: 1 });
   const next = broken.events.follow({ after: 'now' }).next();
   await untilWaiting(service, 1);
-  relay.cut(1, 0);
+  relay.breakOff(1, 0);
   const first = await addPet();
   let found: Awaited<typeof next> | null = null;
   next.then((result) => {

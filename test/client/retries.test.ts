@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { AnimalStore, type AnimalStoreOptions, type Retry } from '../../client/src/index.ts';
 import { startRelay } from '../support/relay.ts';
 import { createMovableClock, startService, type TestService } from '../support/service.ts';
-import { startCuttingRelay } from './cutting-relay.ts';
 import { expectFailure } from './expect-failure.ts';
 
 const rex = { name: 'Rex', categoryId: 1 };
@@ -118,9 +117,9 @@ test('listAll ends if its signal is aborted between two pages', async (t) => {
 for (const afterBytes of [0, 20, 300])
   test(`a create whose answer breaks off after ${afterBytes} bytes is retried and adds one animal`, async (t) => {
     const service = await startService(t);
-    const relay = await startCuttingRelay(t, service.baseUrl);
+    const relay = await startRelay(t, service.baseUrl);
     const { client, retries, apiKey } = await createClient(service, { baseUrl: relay.url });
-    relay.cut(2, afterBytes);
+    relay.breakOff(2, afterBytes);
     const pet = await client.pets.create(rex);
     assert.deepEqual([pet.response.replayed, pet.response.attempts], [true, 3]);
     assert.deepEqual(
@@ -133,17 +132,17 @@ for (const afterBytes of [0, 20, 300])
 
 test('a create whose answer was lost is not retried after its idempotency key may have expired', async (t) => {
   const service = await startService(t);
-  const relay = await startCuttingRelay(t, service.baseUrl);
+  const relay = await startRelay(t, service.baseUrl);
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
   const sleep = { hours: 22 };
   const { client, apiKey } = await createClient(service, {
     baseUrl: relay.url,
     onRetry: () => t.mock.timers.tick(sleep.hours * 3_600_000),
   });
-  relay.cut(1, 0);
+  relay.breakOff(1, 0);
   assert.equal((await client.pets.create(rex)).response.replayed, true);
   sleep.hours = 24;
-  relay.cut(1, 0);
+  relay.breakOff(1, 0);
   const error = await expectFailure(client.pets.create(rex), 'connection_failed', apiKey);
   assert.equal(error.attempts, 1);
   assert.equal(await service.countPets(), 2);
@@ -176,12 +175,12 @@ test('a create that a rate limit refused is retried after any wait', async (t) =
 test('listAll continues after answers that break off', async (t) => {
   const service = await startService(t);
   await service.importPets(50);
-  const relay = await startCuttingRelay(t, service.baseUrl);
+  const relay = await startRelay(t, service.baseUrl);
   const { client, retries } = await createClient(service, { baseUrl: relay.url });
   const ids = new Set<bigint>();
   for await (const { id } of client.pets.listAll({ limit: 10 })) {
     ids.add(id);
-    if (ids.size === 15) relay.cut(1, 600);
+    if (ids.size === 15) relay.breakOff(1, 600);
   }
   assert.deepEqual([ids.size, retries.length], [50, 1]);
 });

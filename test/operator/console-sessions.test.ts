@@ -82,15 +82,6 @@ test('a cookie is invalid after its owner signs out', async (t) => {
   assert.equal((await call(other, '/session')).status, 200);
 });
 
-test('console --revoke ends every session and every link', async (t) => {
-  const { signIn, makeLink, exchange, call, sessions } = await startConsole(t);
-  const [one, two, link] = [await signIn(), await signIn(), await makeLink()];
-  assert.equal(await sessions.revokeAll(), 2);
-  for (const cookie of [one, two])
-    await expectRefusal(await call(cookie, '/session'), 401, 'session_missing');
-  await expectRefusal(await exchange(link), 401, 'session_missing');
-});
-
 test('the store has neither the token of a link nor the token of a session', async (t) => {
   const { makeLink, signIn, openFile } = await startConsole(t);
   const link = await makeLink();

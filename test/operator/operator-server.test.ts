@@ -146,12 +146,6 @@ for (const [what, text, status, code] of [
     );
   });
 
-test("a 405 of the operator's port lists the supported methods in Allow", async (t) => {
-  const { url } = await startOperator(t, {});
-  const [answer] = await exchangeRaw(t, url, 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n');
-  assert.equal(answer?.headers.get('allow'), 'GET, HEAD');
-});
-
 test("the operator's port has the timeouts of the public port and its own bound of connections", async (t) => {
   const { server } = (await startOperator(t, {})).service;
   assert.equal(server.headersTimeout, defaultTimeouts.headersMs);

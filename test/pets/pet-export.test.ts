@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { writeRows } from '../../src/cli/files.ts';
+import { writeRows } from '../../src/cli/export.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { isNewPet, type Pet, petFields, petStatuses } from '../../src/pets/pet.ts';
 import { petFileFormats } from '../../src/pets/pet-files.ts';

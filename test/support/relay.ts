@@ -14,6 +14,11 @@ export interface Relay {
   silence(): void;
   /** Delays all later bytes from the server, on every connection. */
   delay(ms: number): void;
+  /**
+   * Cuts off each of the next `answers` answers after `bytes` bytes, and closes its connection. The server has handled
+   * these requests.
+   */
+  breakOff(answers: number, bytes: number): void;
   /** Accepts and transfers new connections again. Old connections do not recover. */
   mend(): Promise<void>;
   /** Relays new connections to another server. */
@@ -25,6 +30,7 @@ export async function startRelay(test: Pick<TestContext, 'after'>, url: string):
   const sockets = new Set<Socket>();
   let silent = false;
   let delayMs = 0;
+  const broken = { answers: 0, bytes: 0 };
 
   function keep(socket: Socket): void {
     sockets.add(socket);
@@ -37,9 +43,15 @@ export async function startRelay(test: Pick<TestContext, 'after'>, url: string):
     if (silent) return;
     const outgoing = connect(Number(target.port), target.hostname);
     keep(outgoing);
+    const take = (part: Buffer) => {
+      if (broken.answers === 0) return part;
+      broken.answers -= 1;
+      setImmediate(() => incoming.end(() => outgoing.destroy()));
+      return part.subarray(0, broken.bytes);
+    };
     incoming
       .pipe(outgoing)
-      .pipe(createLag(() => delayMs))
+      .pipe(createLag(() => delayMs, take))
       .pipe(incoming);
     incoming.on('close', () => outgoing.destroy());
     outgoing.on('close', () => incoming.destroy());
@@ -75,6 +87,9 @@ export async function startRelay(test: Pick<TestContext, 'after'>, url: string):
     redirect(other) {
       target = new URL(other);
     },
+    breakOff(answers, bytes) {
+      Object.assign(broken, { answers, bytes });
+    },
     async mend() {
       silent = false;
       if (!server.listening) await listen(port);
@@ -82,8 +97,8 @@ export async function startRelay(test: Pick<TestContext, 'after'>, url: string):
   };
 }
 
-/** Returns a stream that transfers parts in order, each after the delay at its arrival. */
-function createLag(readDelayMs: () => number): Transform {
+/** Returns a stream that transfers what `take` returns of each part, in order, each after the delay at its arrival. */
+function createLag(readDelayMs: () => number, take: (part: Buffer) => Buffer): Transform {
   let last = Promise.resolve();
   return new Transform({
     transform(part, _encoding, done) {
@@ -91,7 +106,7 @@ function createLag(readDelayMs: () => number): Transform {
       const over = pause(readDelayMs());
       last = (async () => {
         await Promise.all([before, over]);
-        this.push(part);
+        this.push(take(part));
       })();
       done();
     },
