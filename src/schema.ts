@@ -1,4 +1,4 @@
-import Type, { type Static, type TObject, type TSchema, type TString } from 'typebox';
+import Type, { type Static, type TObject, type TProperties, type TSchema, type TString } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { int64Max, int64Min, isInt64 } from './int64.ts';
 
@@ -52,9 +52,29 @@ export function nameField(description: string, example: string) {
   });
 }
 
+/** The name of a schema in `/openapi.json`, and its description there. A copy with another `description` keeps both. */
+export interface SchemaName {
+  readonly title: string;
+  readonly about: string;
+}
+
 /** One of a fixed list of strings, case-sensitive. */
-export function enumField<const Choice extends string>(choices: readonly Choice[], description: string) {
-  return Type.Unsafe<Choice>({ type: 'string', enum: [...choices], description });
+export function enumField<const Choice extends string>(
+  choices: readonly Choice[],
+  description: string,
+  name?: SchemaName,
+) {
+  return Type.Unsafe<Choice>({ type: 'string', enum: [...choices], description, ...name });
+}
+
+/** An object with a name in `/openapi.json`. */
+export function namedObject<Properties extends TProperties>(
+  title: string,
+  about: string,
+  properties: Properties,
+  bounds: { readonly minProperties?: number } = {},
+) {
+  return Type.Object(properties, { ...bounds, title, about });
 }
 
 /** A broken rule. `field` is null if the rule is about the whole value. */

@@ -1,6 +1,14 @@
 import Type, { type Static } from 'typebox';
 import { planNames } from '../plans/plan.ts';
-import { countField, enumField, nameField, nullable, timeField, wholeNumberField } from '../schema.ts';
+import {
+  countField,
+  enumField,
+  namedObject,
+  nameField,
+  nullable,
+  timeField,
+  wholeNumberField,
+} from '../schema.ts';
 import { accountNameLengthMax, scopes } from './account.ts';
 
 /** The pattern of a key id. */
@@ -22,12 +30,16 @@ export function keyIdField(description: string) {
 }
 
 /** The schema of one scope. */
-export const ScopeSchema = enumField(scopes, 'What a key may do.');
+export const ScopeSchema = enumField(scopes, 'What a key may do.', {
+  title: 'Scope',
+  about: 'What an API key may do.',
+});
 
 /** The schema of the state of a key. */
 export const KeyStateSchema = enumField(
   listedKeyStates,
   '`rotated`: replaced by another key, but valid until `expiresAt`.',
+  { title: 'ApiKeyState', about: 'The state of an API key.' },
 );
 
 /** Returns the schema of the scopes of a key. */
@@ -45,7 +57,7 @@ const keyName = 'The name of the key, for people.';
 const never = 'null: it never expires.';
 
 /** The calling key, as `GET /account` returns it. */
-export const CallingKeySchema = Type.Object({
+export const CallingKeySchema = namedObject('CallingKey', 'The calling API key.', {
   id: keyIdField('Identifier of the key.'),
   name: nullable(nameField(keyName, 'Warehouse')),
   scopes: scopesField('What the key may do.'),
@@ -53,7 +65,7 @@ export const CallingKeySchema = Type.Object({
 });
 
 /** A key, as `GET /keys` returns it. */
-export const KeySchema = Type.Object({
+export const KeySchema = namedObject('ApiKey', 'An API key of the account.', {
   ...CallingKeySchema.properties,
   start: Type.String({
     minLength: 8,
@@ -67,7 +79,7 @@ export const KeySchema = Type.Object({
 });
 
 /** The request body that creates a key. */
-export const NewKeySchema = Type.Object({
+export const NewKeySchema = namedObject('NewApiKey', 'The properties of a new API key.', {
   name: Type.Optional(nameField(keyName, 'Warehouse')),
   scopes: scopesField('The scopes of the key. The calling key must have or cover them.'),
   expiresInSeconds: Type.Optional(
@@ -79,7 +91,7 @@ export const NewKeySchema = Type.Object({
 });
 
 /** The request body that rotates a key. */
-export const KeyRotationSchema = Type.Object({
+export const KeyRotationSchema = namedObject('ApiKeyRotation', 'How to rotate an API key.', {
   overlapSeconds: Type.Optional(
     wholeNumberField('How many seconds the old key stays valid; 86400 by default. 0 ends it at once.', {
       minimum: 0,
@@ -89,7 +101,7 @@ export const KeyRotationSchema = Type.Object({
 });
 
 /** A new key with its text. Only the response that creates the key has the text. */
-export const IssuedKeySchema = Type.Object({
+export const IssuedKeySchema = namedObject('IssuedApiKey', 'A new API key with its text.', {
   ...KeySchema.properties,
   key: Type.String({
     minLength: 35,
@@ -106,17 +118,20 @@ export type PartnerKey = Static<typeof KeySchema>;
 export type IssuedPartnerKey = Static<typeof IssuedKeySchema>;
 
 /** A rate limit window and its remaining requests. */
-export const WindowSchema = Type.Object({
+export const WindowSchema = namedObject('LimitWindow', 'What is left of a window of the limits.', {
   limit: countField('The number of requests allowed in the window.'),
   remaining: countField('The number of requests left in the window.'),
   resetAt: timeField('When the window ends.'),
 });
 
 /** The schema of the name of a plan. */
-export const PlanNameSchema = enumField(planNames, 'The plan that the account is on.');
+export const PlanNameSchema = enumField(planNames, 'The plan that the account is on.', {
+  title: 'PlanName',
+  about: 'The plan of an account.',
+});
 
 /** The account of the calling key, as `GET /account` returns it. */
-export const AccountSchema = Type.Object({
+export const AccountSchema = namedObject('Account', 'The account of an API key, at one moment.', {
   account: Type.String({
     minLength: 1,
     maxLength: accountNameLengthMax,

@@ -2,7 +2,7 @@ import Type, { type TObject } from 'typebox';
 import { CategorySchema } from '../categories/category.ts';
 import { OrderSchema } from '../orders/order.ts';
 import { PetPatchSchema, PetSchema } from '../pets/pet.ts';
-import { enumField, timeField } from '../schema.ts';
+import { enumField, namedObject, timeField } from '../schema.ts';
 
 /** The types of events of animals (contract section 13). */
 const petEventTypes = ['pet.added', 'pet.updated', 'pet.deleted'] as const;
@@ -41,31 +41,42 @@ const headOf = (types: readonly string[]) => ({
 const previous = <T extends TObject>(schema: T) =>
   Type.Optional({ ...schema, minProperties: 1, description: 'The previous values of the changed fields.' });
 
-/** The previous values of an animal's changed fields. */
-export const PetPreviousSchema = Type.Object(PetPatchSchema.properties, { minProperties: 1 });
+export const PetPreviousSchema = namedObject(
+  'PetPrevious',
+  'The previous values of the changed fields.',
+  PetPatchSchema.properties,
+  { minProperties: 1 },
+);
 
-/** The previous values of a category's changed fields. */
-export const CategoryPreviousSchema = Type.Object(
+export const CategoryPreviousSchema = namedObject(
+  'CategoryPrevious',
+  'The previous values of the changed fields.',
   { name: Type.Optional(CategorySchema.properties.name) },
   { minProperties: 1 },
 );
 
 /** An event of an animal, as responses and webhooks show it (contract section 13). */
-export const PetEventSchema = Type.Object({
+export const PetEventSchema = namedObject('PetEvent', 'What happened to an animal.', {
   ...headOf(petEventTypes),
   data: PetSchema,
   previous: previous(PetPreviousSchema),
 });
 
 /** An event of a category, as responses and webhooks show it (contract section 13). */
-export const CategoryEventSchema = Type.Object({
+export const CategoryEventSchema = namedObject('CategoryEvent', 'What happened to a category.', {
   ...headOf(categoryEventTypes),
   data: CategorySchema,
   previous: previous(CategoryPreviousSchema),
 });
 
 /** An event of an order, as responses and webhooks show it (contract section 13). */
-export const OrderEventSchema = Type.Object({ ...headOf(orderEventTypes), data: OrderSchema });
+export const OrderEventSchema = namedObject('OrderEvent', 'What happened to an order.', {
+  ...headOf(orderEventTypes),
+  data: OrderSchema,
+});
 
 /** Any event. Its `type` determines the schema. */
-export const EventSchema = Type.Union([PetEventSchema, CategoryEventSchema, OrderEventSchema]);
+export const EventSchema = Type.Union([PetEventSchema, CategoryEventSchema, OrderEventSchema], {
+  title: 'StoreEvent',
+  about: 'A change of the store. Later releases may add types.',
+});

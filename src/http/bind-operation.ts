@@ -2,7 +2,7 @@ import build from 'fast-json-stringify';
 import type { TObject, TSchema } from 'typebox';
 import { AppError } from '../errors.ts';
 import { compileObject, describeViolations } from '../schema.ts';
-import type { Services } from './api/services.ts';
+import type { Services } from './api/operations.ts';
 import type { Operation, Outcome } from './operation.ts';
 import { checkJsonType, jsonTypes, parseJsonBody } from './request/body.ts';
 import { refuseUnknown } from './request/preferences.ts';

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller, Scope } from '../accounts/account.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { Services } from './api/services.ts';
+import type { Services } from './api/operations.ts';
 import type { HeaderName } from './openapi/headers.ts';
 import type { HeaderTexts } from './response/answer.ts';
 import type { Deprecation } from './response/deprecation.ts';

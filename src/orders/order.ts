@@ -1,7 +1,15 @@
 import Type, { type Static } from 'typebox';
 import { dayMs, minuteMs, secondMs } from '../clock.ts';
 import { stringifyExactJson } from '../exact-json.ts';
-import { compileObject, enumField, int64Field, nameField, timeField, wholeNumberField } from '../schema.ts';
+import {
+  compileObject,
+  enumField,
+  int64Field,
+  namedObject,
+  nameField,
+  timeField,
+  wholeNumberField,
+} from '../schema.ts';
 
 /** The statuses of an order (contract section 12). A `reserved` or `completed` order owns its animal. */
 export const orderStatuses = ['reserved', 'completed', 'cancelled', 'expired', 'returned'] as const;
@@ -18,12 +26,15 @@ export const holdSeconds = {
 } as const;
 
 /** `OrderStatus` as a schema. It is case-sensitive. */
-export const OrderStatusSchema = enumField(orderStatuses, 'The status of the order.');
+export const OrderStatusSchema = enumField(orderStatuses, 'The status of the order.', {
+  title: 'OrderStatus',
+  about: 'The status of an order.',
+});
 
 const accountLengthMax = 100;
 
 /** An order, as responses and events show it (contract section 12). */
-export const OrderSchema = Type.Object({
+export const OrderSchema = namedObject('Order', 'A reservation of an animal and its outcome.', {
   id: int64Field('Unique identifier assigned by the service on creation.'),
   petId: int64Field('Identifier of the animal.'),
   status: OrderStatusSchema,
@@ -42,7 +53,7 @@ export const OrderSchema = Type.Object({
 });
 
 /** The request body that places an order (contract section 12). */
-export const NewOrderSchema = Type.Object({
+export const NewOrderSchema = namedObject('NewOrder', 'A new order.', {
   petId: int64Field('Identifier of the animal to reserve.'),
   // Without `default`, because code generators make a field with a default required.
   holdSeconds: Type.Optional(

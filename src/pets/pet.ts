@@ -1,7 +1,7 @@
 import Type, { type Static, type TOptional, type TSchema } from 'typebox';
 import { computeEtag } from '../etag.ts';
 import { stringifyExactJson } from '../exact-json.ts';
-import { compileObject, enumField, int64Field, nameField } from '../schema.ts';
+import { compileObject, enumField, int64Field, namedObject, nameField } from '../schema.ts';
 
 /** The statuses of an animal (interface section 2). */
 export const petStatuses = ['available', 'pending', 'sold'] as const;
@@ -10,7 +10,10 @@ export const petStatuses = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof petStatuses)[number];
 
 /** `PetStatus` as a schema. It is case-sensitive. */
-export const PetStatusSchema = enumField(petStatuses, 'Availability.');
+export const PetStatusSchema = enumField(petStatuses, 'Availability.', {
+  title: 'PetStatus',
+  about: 'Availability of an animal.',
+});
 
 /**
  * The fields of an animal that a client sets, in the documented order. Everything else follows from this declaration:
@@ -59,16 +62,20 @@ export const petInputs: readonly PetInput[] = petFields.map((field) => {
 });
 
 /** The request body that adds an animal (interface section 2), with the bounds of its fields (contract section 2). */
-export const NewPetSchema = Type.Object(schemas);
+export const NewPetSchema = namedObject('NewPet', 'A new animal.', schemas);
 
 /** An animal, as responses and events show it: a NewPet and its `id` (interface section 2). */
-export const PetSchema = Type.Object({
+export const PetSchema = namedObject('Pet', 'An animal.', {
   id: int64Field('Unique identifier assigned by the service on creation.'),
   ...schemas,
 });
 
 /** A change of an animal (contract section 10). An absent field stays unchanged. */
-export const PetPatchSchema = Type.Object(makeOptional(schemas));
+export const PetPatchSchema = namedObject(
+  'PetPatch',
+  'A change of an animal. Absent fields stay as they are.',
+  makeOptional(schemas),
+);
 
 /** A new animal as the client sent it. `status` may be absent. */
 export type NewPet = Static<typeof NewPetSchema>;

@@ -4,7 +4,7 @@ import { type EventType, eventIdPattern, eventTypes } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, narrowReader } from '../events/event-reader.ts';
 import { unknownEvent } from '../events/feed-page.ts';
-import { enumField, timeField } from '../schema.ts';
+import { enumField, namedObject, timeField } from '../schema.ts';
 import { targetUrlRule, urlLengthMax } from './rules/target-url.ts';
 import type { WebhookRow } from './webhook-rows.ts';
 
@@ -45,7 +45,10 @@ const urlField = Type.String({
 });
 
 /** `EventType` as a schema. It is case-sensitive. */
-export const EventTypeSchema = enumField(eventTypes, 'What may happen.');
+export const EventTypeSchema = enumField(eventTypes, 'What may happen.', {
+  title: 'EventType',
+  about: 'The type of an event.',
+});
 
 const typesField = (description: string) =>
   Type.Array(EventTypeSchema, {
@@ -70,11 +73,13 @@ const attemptFields = {
   }),
 };
 
-/** The result of the last attempt to send a message. */
-export const LastAttemptSchema = Type.Object(attemptFields);
+export const LastAttemptSchema = namedObject(
+  'LastAttempt',
+  'The result of the last attempt to send a message.',
+  attemptFields,
+);
 
-/** An attempt to send a message, as responses show it. */
-export const AttemptSchema = Type.Object({
+export const AttemptSchema = namedObject('WebhookAttempt', 'An attempt to send a message to a webhook.', {
   eventId: Type.String({
     minLength: eventIdLength,
     maxLength: pingIdLength,
@@ -91,7 +96,7 @@ export const AttemptSchema = Type.Object({
 });
 
 /** A webhook, as responses show it. */
-export const WebhookSchema = Type.Object({
+export const WebhookSchema = namedObject('Webhook', 'A URL that the service sends events to.', {
   id: Type.String({
     minLength: webhookIdLength,
     maxLength: webhookIdLength,
@@ -134,10 +139,13 @@ const secretField = Type.String({
   description: 'The secret that signs the requests. It is shown only once.',
 });
 
-export const WebhookWithSecretSchema = Type.Object({ ...WebhookSchema.properties, secret: secretField });
+export const WebhookWithSecretSchema = namedObject('WebhookWithSecret', 'A webhook with its new secret.', {
+  ...WebhookSchema.properties,
+  secret: secretField,
+});
 
 /** The request body that creates a webhook. */
-export const NewWebhookSchema = Type.Object({
+export const NewWebhookSchema = namedObject('NewWebhook', 'A new webhook.', {
   url: urlField,
   types: Type.Optional(typesField('The types of the events to send. If absent, all that the key may read.')),
 });
@@ -169,15 +177,18 @@ export function readEventId(eventId: string, ids: EventIds): bigint {
 }
 
 /** The request body that changes a webhook. Absent fields stay unchanged. */
-export const WebhookPatchSchema = Type.Object({
-  url: Type.Optional(urlField),
-  types: Type.Optional(typesField('The types of the events to send.')),
-  status: Type.Optional(WebhookStatusSchema),
-  after: Type.Optional(AfterSchema),
-});
+export const WebhookPatchSchema = namedObject(
+  'WebhookPatch',
+  'A change of a webhook. Absent fields stay as they are.',
+  {
+    url: Type.Optional(urlField),
+    types: Type.Optional(typesField('The types of the events to send.')),
+    status: Type.Optional(WebhookStatusSchema),
+    after: Type.Optional(AfterSchema),
+  },
+);
 
-/** The request body that sends an event once more. */
-export const SendSchema = Type.Object({
+export const SendSchema = namedObject('EventToSend', 'An event to send once more.', {
   eventId: Type.String({
     minLength: eventIdLength,
     maxLength: eventIdLength,

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { type PetStatus, petStatuses } from '../../pets/pet.ts';
-import { countField, int64Field, timeField } from '../../schema.ts';
+import { countField, int64Field, namedObject, timeField } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 
 const counts = Object.fromEntries(
@@ -8,7 +8,7 @@ const counts = Object.fromEntries(
 ) as Record<PetStatus, ReturnType<typeof countField>>;
 
 /** The inventory, as responses show it. */
-export const InventorySchema = Type.Object({
+export const InventorySchema = namedObject('Inventory', 'How many animals are in stock.', {
   ...counts,
   asOf: timeField('When the numbers were counted, by the clock of the store.'),
 });

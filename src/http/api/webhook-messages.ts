@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { CategoryEventSchema, OrderEventSchema, PetEventSchema } from '../../events/event.ts';
-import { enumField, timeField } from '../../schema.ts';
+import { enumField, namedObject, timeField } from '../../schema.ts';
 import { expiredEvent, tooManyRequested, webhookNotFound } from '../../webhooks/change-webhook.ts';
 import { AttemptSchema, SendSchema } from '../../webhooks/webhook.ts';
 import { defineOperation, type Operation } from '../operation.ts';
@@ -26,24 +26,19 @@ const pingId = Type.String({
   description: 'The `webhook-id` of the ping.',
 });
 
-/** A requested ping, as responses show it. */
-export const PingSchema = Type.Object({ id: pingId });
+export const PingSchema = namedObject('Ping', 'A requested ping.', { id: pingId });
 
-/** The message that a ping sends. */
-export const PingEventSchema = Type.Object({
+export const PingEventSchema = namedObject('PingEvent', 'A test message to a webhook.', {
   id: pingId,
   type: enumField(['webhook.ping'], 'Always `webhook.ping`.'),
   timestamp: timeField('When the ping was sent, by the clock of the store.'),
   data: Type.Object({}, { description: 'Empty.' }),
 });
 
-/** What the service sends to a webhook. Its `type` determines the schema. */
-export const WebhookMessageSchema = Type.Union([
-  PetEventSchema,
-  CategoryEventSchema,
-  OrderEventSchema,
-  PingEventSchema,
-]);
+export const WebhookMessageSchema = Type.Union(
+  [PetEventSchema, CategoryEventSchema, OrderEventSchema, PingEventSchema],
+  { title: 'WebhookMessage', about: 'What the service sends to a webhook.' },
+);
 
 const pingWebhook = defineOperation({
   id: 'pingWebhook',

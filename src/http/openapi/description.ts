@@ -2,8 +2,8 @@ import { stringifyExactJson } from '../../exact-json.ts';
 import { tags } from '../api/operations.ts';
 import type { Operation } from '../operation.ts';
 import { describeRequestHeaders, responseHeaders } from './headers.ts';
-import { describeOperation, type SharedResponses } from './operations.ts';
-import { describeSchemas } from './schemas.ts';
+import { describeOperation, type Shared } from './operations.ts';
+import { createSharedSchemas } from './schemas.ts';
 import { describeWebhookMessage } from './webhook-message.ts';
 
 /** The first text of the description and of the documentation, in Markdown. */
@@ -23,7 +23,7 @@ export function describeApi(
   publicUrl: string | null,
   ownUrl: string,
 ): string {
-  const shared: SharedResponses = new Map();
+  const shared: Shared = { schemas: createSharedSchemas(), responses: new Map() };
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
     const path = paths[operation.path] ?? {};
@@ -43,15 +43,15 @@ export function describeApi(
     tags,
     security: [{ apiKey: [] }],
     paths,
-    webhooks: { event: { post: describeWebhookMessage() } },
+    webhooks: { event: { post: describeWebhookMessage(shared.schemas) } },
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `as_<env>_…`.' },
       },
-      schemas: describeSchemas(),
+      schemas: Object.fromEntries([...shared.schemas].filter(([, schema]) => schema !== null)),
       parameters: describeRequestHeaders(),
       headers: responseHeaders,
-      responses: Object.fromEntries(shared),
+      responses: Object.fromEntries(shared.responses),
     },
   });
 }

@@ -3,7 +3,7 @@ import Type, { type TObject, type TSchema } from 'typebox';
 import { accountSuspended } from '../../accounts/account.ts';
 import { keyMessages } from '../../accounts/key-state.ts';
 import { type ErrorCode, errorCodes, errorStatus } from '../../errors.ts';
-import { compileObject, describeRule, describeViolations } from '../../schema.ts';
+import { compileObject, describeRule, describeViolations, namedObject } from '../../schema.ts';
 import type { Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
 import { removedError } from '../response/deprecation.ts';
@@ -11,7 +11,7 @@ import type { DescribedAnswer } from './answers.ts';
 import type { HeaderName } from './headers.ts';
 
 /** The body of every error response. */
-export const ErrorSchema = Type.Object({
+export const ErrorSchema = namedObject('Error', 'What went wrong.', {
   code: Type.Unsafe<string>({
     type: 'string',
     enum: [...errorCodes],

@@ -5,13 +5,17 @@ import { jsonTypes } from '../request/body.ts';
 import { type DescribedAnswer, hasValidators, listAnswers } from './answers.ts';
 import { nameFailure } from './failures.ts';
 import { type RequestHeader, referToHeaders } from './headers.ts';
-import { shareSchemas } from './schemas.ts';
+import { type SharedSchemas, shareSchemas } from './schemas.ts';
 
-/** Error responses that several operations share, by name. */
-export type SharedResponses = Map<string, object>;
+/** What the operations of a description share, by name. */
+export interface Shared {
+  readonly schemas: SharedSchemas;
+  /** Error responses. */
+  readonly responses: Map<string, object>;
+}
 
-/** Describes an operation for OpenAPI. Adds to `shared` the error responses that other operations can use too. */
-export function describeOperation(operation: Operation, shared: SharedResponses): object {
+/** Describes an operation for OpenAPI. Adds to `shared` the schemas and error responses that others can use too. */
+export function describeOperation(operation: Operation, shared: Shared): object {
   const { id, tag, summary, description, scope, stability, deprecation, params, query } = operation;
   const removal = deprecation && new Date(deprecation.removedAtMs).toISOString().slice(0, 10);
   const responses = listAnswers(operation).map((answer) => [answer.status, describeAnswer(answer, shared)]);
@@ -24,11 +28,11 @@ export function describeOperation(operation: Operation, shared: SharedResponses)
     ...(stability === 'beta' && { 'x-stability': stability }),
     'x-scope': scope,
     parameters: [
-      ...describeParameters('path', params),
-      ...describeParameters('query', query),
+      ...describeParameters('path', params, shared),
+      ...describeParameters('query', query, shared),
       ...listRequestHeaders(operation).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
-    ...(operation.body && { requestBody: describeBody(operation) }),
+    ...(operation.body && { requestBody: describeBody(operation, shared) }),
     responses: Object.fromEntries(responses),
   };
 }
@@ -44,7 +48,11 @@ export function listRequestHeaders(operation: Operation): readonly RequestHeader
 }
 
 /** Describes the properties of a schema as OpenAPI parameters. */
-function describeParameters(place: 'path' | 'query', schema: TObject | undefined): object[] {
+function describeParameters(
+  place: 'path' | 'query',
+  schema: TObject | undefined,
+  { schemas }: Shared,
+): object[] {
   return Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
     const { description, examples, rule: _, 'x-stability': stability, ...rest } = property as Property;
     const [example] = examples ?? [];
@@ -54,7 +62,7 @@ function describeParameters(place: 'path' | 'query', schema: TObject | undefined
       ...(place === 'path' && { required: true }),
       ...(description !== undefined && { description }),
       ...(place === 'query' && 'items' in rest && { style: 'form', explode: false }),
-      schema: shareSchemas(rest),
+      schema: shareSchemas(rest, schemas),
       ...(example !== undefined && { example }),
       ...(stability !== undefined && { 'x-stability': stability }),
     };
@@ -68,13 +76,9 @@ interface Property {
   readonly 'x-stability'?: string;
 }
 
-function describeBody({
-  body,
-  bodyTypes = jsonTypes.plain,
-  bodyExamples,
-  isBodyOptional,
-}: Operation): object {
-  const media = { schema: shareSchemas(body), examples: bodyExamples };
+function describeBody(operation: Operation, { schemas }: Shared): object {
+  const { body, bodyTypes = jsonTypes.plain, bodyExamples, isBodyOptional } = operation;
+  const media = { schema: shareSchemas(body, schemas), examples: bodyExamples };
   return { required: !isBodyOptional, content: Object.fromEntries(bodyTypes.map((type) => [type, media])) };
 }
 
@@ -82,17 +86,17 @@ function describeBody({
  * Describes a response. An error response becomes a reference to the shared response of its status if both are equal.
  * The first response of a status becomes the shared one.
  */
-function describeAnswer(answer: DescribedAnswer, shared: SharedResponses): object {
+function describeAnswer(answer: DescribedAnswer, { schemas, responses }: Shared): object {
   const { status, description, headers, body, examples } = answer;
   const response = {
     description,
     headers: referToHeaders(headers),
-    ...(body && { content: { 'application/json': { schema: shareSchemas(body), examples } } }),
+    ...(body && { content: { 'application/json': { schema: shareSchemas(body, schemas), examples } } }),
   };
   if (status < 400) return response;
   const name = nameFailure(status);
-  const known = shared.get(name);
+  const known = responses.get(name);
   if (known !== undefined && stringifyExactJson(known) !== stringifyExactJson(response)) return response;
-  shared.set(name, response);
+  responses.set(name, response);
   return { $ref: `#/components/responses/${name}` };
 }

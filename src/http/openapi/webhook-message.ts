@@ -1,13 +1,13 @@
 import { eventExamples, eventIdExample } from '../api/events.ts';
 import { pingMessageExample, WebhookMessageSchema } from '../api/webhook-messages.ts';
-import { shareSchemas } from './schemas.ts';
+import { type SharedSchemas, shareSchemas } from './schemas.ts';
 
 function header(name: string, description: string, schema: object, example: string) {
   return { name, in: 'header', required: true, description, schema: { type: 'string', ...schema }, example };
 }
 
 /** Describes the requests that the service sends to a webhook, as `webhooks` of OpenAPI. */
-export function describeWebhookMessage() {
+export function describeWebhookMessage(schemas: SharedSchemas) {
   const examples = Object.fromEntries(
     Object.entries({ ...eventExamples, 'webhook.ping': pingMessageExample }).map(([type, value]) => [
       type,
@@ -44,7 +44,7 @@ export function describeWebhookMessage() {
     ],
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: shareSchemas(WebhookMessageSchema), examples } },
+      content: { 'application/json': { schema: shareSchemas(WebhookMessageSchema, schemas), examples } },
     },
     responses: {
       '204': { description: 'The event is stored. Every 2xx means this.' },

@@ -1,6 +1,6 @@
 import type { Audit } from '../../audit/audit-log.ts';
 import type { Environment } from '../../config.ts';
-import type { Services } from '../../http/api/services.ts';
+import type { Services } from '../../http/api/operations.ts';
 import type { LookAtUsage } from '../../limits/counters.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ChangeAs, Changes } from '../changes.ts';

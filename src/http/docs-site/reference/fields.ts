@@ -1,4 +1,3 @@
-import { findName } from '../../openapi/schemas.ts';
 import { renderInline } from '../markdown.ts';
 import { type Content, html, type Markup } from '../markup.ts';
 import { listRules, nameType } from './field-words.ts';
@@ -35,9 +34,9 @@ function renderVariants(variants: readonly Schema[], prefix: string): Content {
   const objects = variants.filter(({ properties }) => properties !== undefined);
   if (objects.length === 0) return null;
   return objects.map((variant) => {
-    const { name, description } = findName(variant) ?? { name: 'Object', description: variant.description };
-    const fields = renderSchema(variant, `${prefix}.${name}`);
-    return html`<details class="nested" open><summary>${name}: ${description}</summary>${fields}</details>`;
+    const { title = 'Object', about = variant.description } = variant;
+    const fields = renderSchema(variant, `${prefix}.${title}`);
+    return html`<details class="nested" open><summary>${title}: ${about}</summary>${fields}</details>`;
   });
 }
 

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import type { SchemaName } from '../../../schema.ts';
 import { requestHeaders } from '../../openapi/headers.ts';
 import { listRequestHeaders } from '../../openapi/operations.ts';
 import type { Operation } from '../../operation.ts';
@@ -6,7 +7,7 @@ import type { Operation } from '../../operation.ts';
 export type Place = 'path' | 'query' | 'header';
 
 /** The parts of a JSON Schema that the reference shows. */
-export interface Schema {
+export interface Schema extends Partial<SchemaName> {
   readonly type?: string | readonly string[];
   readonly format?: string;
   readonly description?: string;
