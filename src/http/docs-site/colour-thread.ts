@@ -55,7 +55,12 @@ const shiki = createShikiPrimitive({
 
 /** Colours a block, given as escaped HTML. */
 function colour(escaped: string, lang: string): string {
-  const lines = codeToTokensBase(shiki, toText(escaped), { lang, theme: theme.name }).map((tokens) =>
+  const lines = codeToTokensBase(shiki, toText(escaped), {
+    lang,
+    theme: theme.name,
+    // Without this, Shiki leaves the rest of a line plain after half a second, which a slow machine takes for its first.
+    tokenizeTimeLimit: 0,
+  }).map((tokens) =>
     tokens.map(({ content, color = plainColour }) => {
       const kind = kindByColour.get(color);
       return kind === undefined || content.trim() === '' ? content : html`<i class="${kind}">${content}</i>`;
