@@ -3,8 +3,7 @@ import type { Violation } from '../schema.ts';
 import type { LoadedPet } from './load-pets.ts';
 import { findPatchViolations, findViolations, isIdentifiedPatch, isNewPet, petFields } from './pet.ts';
 import { readCsvRows } from './read-csv.ts';
-import { type Line, notUtf8Rule, type Row, readLines } from './read-lines.ts';
-import { describeUnknown } from './unknown-fields.ts';
+import { describeUnknown, type Line, notUtf8Rule, type Row, readLines } from './read-lines.ts';
 
 /** The file formats of imports and exports. */
 export const petFileFormats = ['csv', 'ndjson'] as const;

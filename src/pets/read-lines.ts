@@ -70,3 +70,14 @@ export function checkLength(number: number, length: number): void {
     `line ${number}: the record that begins here has more than ${recordBytesMax} bytes`,
   );
 }
+
+/** Returns the rule that unknown columns or fields break, with their names. */
+export function describeUnknown(
+  what: 'column' | 'field',
+  unknown: readonly string[],
+  known: readonly string[],
+): string {
+  const named = unknown.map((name) => `"${name}"`).join(', ');
+  const are = unknown.length === 1 ? `the ${what} ${named} is` : `the ${what}s ${named} are`;
+  return `${are} not known; known ${what}s are ${known.join(', ')}, and --ignore-unknown ignores others`;
+}
