@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import { takeOldest } from '../storage/batches.ts';
-import { statement } from '../storage/database.ts';
+import { byFilters, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 
 /** The sum of the counts of each status. */
@@ -12,31 +12,29 @@ const sums = [
 
 const counts = ['available', 'pending', 'sold'] as const;
 
-/**
- * Selects the inventory of all animals, in one row. Sums the totals and the changes that are not added to them yet.
- */
-export const selectInventory = statement<Record<never, never>>()((query, _, { nowMs }) =>
-  query
-    .selectFrom(({ selectFrom }) =>
-      selectFrom('inventory_totals')
-        .select(counts)
-        .unionAll(selectFrom('inventory_changes').select(counts))
-        .as('counts'),
-    )
-    .select([...sums, nowMs.as('as_of_ms')]),
-);
+type Counts = Readonly<Record<(typeof counts)[number], bigint>>;
+type CategoryFilter = { readonly categoryId: bigint | null };
 
-/** Selects the inventory of a category, in one row. */
-export const selectInventoryOf = statement<{ categoryId: bigint }>()((query, p, { nowMs }) =>
-  query
-    .selectFrom(({ selectFrom }) =>
-      selectFrom('inventory_by_category')
-        .select(counts)
-        .where('category_id', '=', p.categoryId)
-        .unionAll(selectFrom('inventory_changes').select(counts).where('category_id', '=', p.categoryId))
-        .as('counts'),
-    )
-    .select([...sums, nowMs.as('as_of_ms')]),
+/**
+ * Selects the inventory of all animals or of a category, in one row. Sums the totals and the changes that are not added to
+ * them yet.
+ */
+export const selectInventory = byFilters<
+  CategoryFilter,
+  CategoryFilter,
+  Counts & { readonly as_of_ms: bigint }
+>((isSet) =>
+  statement<CategoryFilter>()((query, p, { nowMs }) => {
+    const ofCategory = isSet('categoryId') ? sql`where category_id = ${p.categoryId}` : sql``;
+    const totals = sql.table(isSet('categoryId') ? 'inventory_by_category' : 'inventory_totals');
+    const columns = sql.raw(counts.join());
+    return query
+      .selectFrom(
+        sql<Counts>`(select ${columns} from ${totals} ${ofCategory}
+          union all select ${columns} from inventory_changes ${ofCategory})`.as('counts'),
+      )
+      .select([...sums, nowMs.as('as_of_ms')]);
+  }),
 );
 
 /**

@@ -12,11 +12,11 @@ export type LoadedPet =
   | (NewPet & { readonly id?: undefined })
   | (PetPatch & { readonly id: bigint; readonly line: number });
 
-/** Options of `loadPets`. Without `onBadChange`, the options `check`, `audited` and `isDryRun` are ignored. */
+/** Options of `loadPets`. */
 export interface LoadPetsOptions {
   /** Called after all input is read, before the first write. */
   readonly onWrite?: () => void;
-  /** Called for each change that is skipped. Without this callback, a row with an id throws OperatorError. */
+  /** Called for each change that is skipped. Without this callback, such a change throws OperatorError. */
   readonly onBadChange?: OnBadChange;
   /** Called after the last `onBadChange`. If `check` throws, nothing is stored. */
   readonly check?: () => void;
@@ -46,38 +46,30 @@ const columns = [...petFields.map((field) => petColumns[field]), 'is_owned'];
 export async function loadPets(
   database: Database,
   batches: AsyncIterable<readonly LoadedPet[]>,
-  { onWrite, onBadChange, check = () => undefined, audited, isDryRun = false }: LoadPetsOptions = {},
+  { onWrite, onBadChange = refuse, check = () => undefined, audited, isDryRun = false }: LoadPetsOptions = {},
 ): Promise<LoadedCounts> {
-  if (onBadChange === undefined)
-    return {
-      added: await database.load('pets', columns, toRows(batches, toNewRow), { onWrite }),
-      changed: 0,
-    };
   let changed = 0;
   function* apply() {
-    changed = yield* changeLoadedPets(onBadChange as OnBadChange, check);
+    changed = yield* changeLoadedPets(onBadChange, check);
     if (audited !== undefined) yield* appendImport(audited, changed);
   }
-  const changes = { apply, isDryRun };
-  const rows = toRows(batches, toNewOrChangedRow);
-  return { added: await database.load('pets', columns, rows, { onWrite, changes }), changed };
+  const options = { onWrite, changes: { apply, isDryRun } };
+  return { added: await database.load('pets', columns, toRows(batches), options), changed };
 }
 
-async function* toRows(
-  batches: AsyncIterable<readonly LoadedPet[]>,
-  toRow: (pet: LoadedPet) => readonly Value[],
-) {
+function refuse(line: number, field: string, rule: string): void {
+  throw new OperatorError(`line ${line}: ${field} ${rule}`);
+}
+
+async function* toRows(batches: AsyncIterable<readonly LoadedPet[]>) {
   for await (const pets of batches) yield pets.map(toRow);
 }
 
-function toNewRow(pet: LoadedPet): readonly Value[] {
-  if (pet.id !== undefined) throw new OperatorError('a row with an id cannot be added');
-  return [...listValues(completeNewPet(pet)), 0n];
-}
-
-function toNewOrChangedRow(pet: LoadedPet): readonly Value[] {
-  if (pet.id === undefined) return [...toNewRow(pet), null, null];
-  return [...listValues(pet), 0n, pet.id, BigInt(pet.line)];
+/** The values of `columns`, then the id of the animal to change and the line, which are null for a new animal. */
+function toRow(pet: LoadedPet): readonly Value[] {
+  return pet.id === undefined
+    ? [...listValues(completeNewPet(pet)), 0n, null, null]
+    : [...listValues(pet), 0n, pet.id, BigInt(pet.line)];
 }
 
 function listValues(fields: PetPatch): readonly Value[] {

@@ -2,7 +2,6 @@ import type { Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import {
-  type Database,
   defineTransaction,
   type Steps,
   step,
@@ -13,21 +12,6 @@ import {
 import { expireHold, selectOverdueHold } from './close-overdue-hold.ts';
 import { hasOneTag, type IfMatch, type Pet, type PetPatch, petFields, pickPetFields } from './pet.ts';
 import { deletePet, lockPet, toPet, toValues, updatePet } from './pet-rows.ts';
-
-/** Changes and deletes animals. If an animal has an overdue hold, both methods close the hold first. */
-export interface PetEdits {
-  /**
-   * Changes the fields in `patch`. Resolves to the changed animal after the write is durable.
-   *
-   * Throws
-   * - `not_found`,
-   * - `precondition_failed` if the animal has none of the `tags`,
-   * - `pet_in_order` if the patch changes the status and an order owns the animal.
-   */
-  change(id: bigint, patch: PetPatch, tags: IfMatch): Promise<Pet>;
-  /** Deletes an animal. Throws the errors of `change`, but throws `pet_in_order` whenever an order owns the animal. */
-  remove(id: bigint, tags: IfMatch): Promise<void>;
-}
 
 type Refusal = 'not_found' | 'precondition_failed' | 'pet_in_order';
 
@@ -124,14 +108,4 @@ export const editMessages: Readonly<Record<Refusal, string>> = {
 export function requireEdited(result: EditResult): Pet {
   if ('refusal' in result) throw new AppError(result.refusal, editMessages[result.refusal]);
   return result.pet;
-}
-
-/** Creates the edits of a store. */
-export function createPetEdits(database: Database): PetEdits {
-  return {
-    change: async (id, patch, tags) => requireEdited(await database.transact(editPet, { id, patch, tags })),
-    async remove(id, tags) {
-      requireEdited(await database.transact(editPet, { id, patch: null, tags }));
-    },
-  };
 }

@@ -1,17 +1,7 @@
 import Type from 'typebox';
-import { type PetStatus, petStatuses } from '../../pets/pet.ts';
-import { countField, int64Field, namedObject, timeField } from '../../schema.ts';
+import { InventorySchema } from '../../inventory/inventory.ts';
+import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-
-const counts = Object.fromEntries(
-  petStatuses.map((status) => [status, countField(`How many animals are ${status}.`)]),
-) as Record<PetStatus, ReturnType<typeof countField>>;
-
-/** The inventory, as responses show it. */
-export const InventorySchema = namedObject('Inventory', 'How many animals are in stock.', {
-  ...counts,
-  asOf: timeField('When the numbers were counted, by the clock of the store.'),
-});
 
 const getInventory = defineOperation({
   id: 'getInventory',

@@ -1,5 +1,5 @@
 import type { Soon } from '../soon.ts';
-import { type Database, statement } from '../storage/database.ts';
+import { type Database, statement } from './database.ts';
 
 /**
  * The version of all animals. A response about animals stays valid while the version is the same. Any change of an
