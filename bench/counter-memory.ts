@@ -50,7 +50,7 @@ try {
       `${Math.round(bytes / accounts)} bytes an account\n` +
       `stored in ${storedSeconds} s, the event loop blocked for ${milliseconds(delay.percentile(99))} ms (p99), ` +
       `${milliseconds(delay.max)} ms (longest)\nloaded in ${loadedSeconds} s, ` +
-      `${another.ledgers.accounts.size} accounts\n`,
+      `${another.windows.accounts.size} accounts\n`,
   );
 } finally {
   await database.close();

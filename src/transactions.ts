@@ -8,7 +8,7 @@ import {
 } from './accounts/account-changes.ts';
 import { deleteAccount } from './accounts/delete-account.ts';
 import { createAccountKey, issueFirstKey, issueKey, revokeKey, rotateKey } from './accounts/key-changes.ts';
-import { writeUses } from './accounts/key-uses.ts';
+import { writeUses } from './accounts/key-rows.ts';
 import { recordAct } from './audit/audit-log.ts';
 import { putCategory, removeCategory } from './categories/categories.ts';
 import { deleteExpired } from './events/expire-events.ts';

@@ -16,7 +16,10 @@ const floors: readonly (readonly [name: string, files: RegExp])[] = [
   ],
   ['plans', /^plans\//],
   ['rules', /^(?:\w+\/rules\/.*|pets\/pet|accounts\/(?:account|api-key))\.ts$/],
-  ['ports', /^(?:storage\/(?:batches|database|tables|constraint|secret-rows)|limits\/counters)\.ts$/],
+  [
+    'ports',
+    /^(?:storage\/(?:batches|constraint|database|insert-row|row-buffer|secret-rows|tables)|limits\/counters)\.ts$/,
+  ],
   ['rooms without neighbours', /^(?:audit|idempotency|inventory|usage)\//],
   ['animals, categories and limits', /^(?:pets|categories|limits)\/[^/]+$/],
   ['orders', /^orders\//],

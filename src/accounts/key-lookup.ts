@@ -20,32 +20,15 @@ export const lane = {
 export type LookedUp = Verification | { readonly decision: Decision };
 
 /** Verifies keys. Bounds the look-ups of unknown keys, to keep the store free for known callers. */
-export interface KeyLookup {
-  /**
-   * Verifies a key that came from an address:
-   *
-   * - A remembered result or a refusal without a query is returned at once, as a plain value.
-   * - A known key (found valid within the last hour) is read at once.
-   * - The look-ups of all other keys wait in one lane, in the order of their arrival. If `spentMax` look-ups wait on
-   *   arrival, and the address has used up its rate limit by its turn, the result is a 429 without a query.
-   *
-   * Fails with AppError `unavailable` if the key cannot be read, or if the lane is full or too slow.
-   */
-  verify(text: string, address: string): Soon<LookedUp>;
-  /** Verifies the key of an admitted request again, without the lane. */
-  verifyAgain(text: string): Soon<Verification>;
-}
+export type KeyLookup = ReturnType<typeof createKeyLookup>;
 
-/** The dependencies of key look-ups. */
-export interface KeyLookupOptions {
+/** Creates look-ups with their own lane. `findRefusal` returns the 429 of an address that has used up its rate limit, or null. */
+export function createKeyLookup(options: {
   readonly verifier: Pick<KeyVerifier, 'recall' | 'isKnown' | 'verify'>;
-  /** Returns the 429 of an address that has used up its rate limit, or null (limiter.ts). */
   readonly findRefusal: (address: string) => Soon<Decision | null>;
   readonly clock: Clock;
-}
-
-/** Creates look-ups with their own lane. */
-export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptions): KeyLookup {
+}) {
+  const { verifier, findRefusal, clock } = options;
   const turns = createTurns(lane.runningMax);
 
   async function lookUp(text: string, address: string): Promise<LookedUp> {
@@ -69,12 +52,23 @@ export function createKeyLookup({ verifier, findRefusal, clock }: KeyLookupOptio
   }
 
   return {
-    verify(text, address) {
+    /**
+     * Verifies a key that came from an address:
+     *
+     * - A remembered result or a refusal without a query is returned at once, as a plain value.
+     * - A known key (found valid within the last hour) is read at once.
+     * - The look-ups of all other keys wait in one lane, in the order of their arrival. If `spentMax` look-ups wait on
+     *   arrival, and the address has used up its rate limit by its turn, the result is a 429 without a query.
+     *
+     * Fails with AppError `unavailable` if the key cannot be read, or if the lane is full or too slow.
+     */
+    verify(text: string, address: string): Soon<LookedUp> {
       const remembered = verifier.recall(text);
       if (remembered !== null) return remembered;
       return verifier.isKnown(text) ? verifier.verify(text) : lookUp(text, address);
     },
-    verifyAgain: (text) => verifier.recall(text) ?? verifier.verify(text),
+    /** Verifies the key of an admitted request again, without the lane. */
+    verifyAgain: (text: string): Soon<Verification> => verifier.recall(text) ?? verifier.verify(text),
   };
 }
 

@@ -1,5 +1,6 @@
 import { type QueryCreator, sql } from 'kysely';
-import { statement } from '../storage/database.ts';
+import { defineTransaction, type Steps, statement, step } from '../storage/database.ts';
+import type { NamedEntries } from '../storage/row-buffer.ts';
 import type { Tables } from '../storage/tables.ts';
 
 /** True for keys that are not revoked. In a rotated key, `revoked_at_ms` equals `expires_at_ms` (key-state.ts). */
@@ -218,7 +219,7 @@ function revoke(query: QueryCreator<Tables>, { revokedAtMs }: { revokedAtMs: big
 }
 
 /** Stores the time of a key's last use, unless a later time is stored. Instances may write out of order. */
-export const updateKeyLastUse = statement<{ id: string; lastUsedAtMs: bigint }>()((query, p) =>
+const updateKeyLastUse = statement<{ id: string; lastUsedAtMs: bigint }>()((query, p) =>
   query
     .updateTable('api_keys')
     .set({ last_used_at_ms: p.lastUsedAtMs })
@@ -227,6 +228,11 @@ export const updateKeyLastUse = statement<{ id: string; lastUsedAtMs: bigint }>(
       or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', p.lastUsedAtMs)]),
     ),
 );
+
+/** Writes when keys were last used, in Unix milliseconds by key id. */
+export const writeUses = defineTransaction('writeUses', function* (uses: NamedEntries<number>): Steps<void> {
+  for (const [id, usedAtMs] of uses) yield* step(updateKeyLastUse, { id, lastUsedAtMs: BigInt(usedAtMs) });
+});
 
 /** Selects the ids of at most `count` keys that are valid at `nowMs` and do not match `pattern` (SQL LIKE). */
 export const selectForeignKeys = statement<{ pattern: string; nowMs: bigint; count: bigint }>()((query, p) =>

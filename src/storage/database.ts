@@ -85,6 +85,9 @@ export interface Statement<P extends Parameters, R> {
   readonly isPlannedEachTime?: true;
 }
 
+/** The type of the rows of a statement. */
+export type RowOf<S> = S extends Statement<never, infer Row> ? Row : never;
+
 /** One statement of a transaction, with its parameters. `R` is the type of its rows. */
 export interface Step<R = unknown> {
   readonly statement: Statement<Parameters, R>;

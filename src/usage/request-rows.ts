@@ -9,58 +9,57 @@ import {
   statement,
   step,
 } from '../storage/database.ts';
+import { insertRow } from '../storage/insert-row.ts';
+import type { NamedEntries } from '../storage/row-buffer.ts';
 
-/** A row of the table `requests`. A row with a `mergeKey` stands for `times` requests. */
-export type RequestRow = {
-  atMs: bigint;
-  lastAtMs: bigint;
-  accountId: bigint | null;
-  keyId: string | null;
-  address: string | null;
-  operation: string | null;
-  status: bigint;
-  code: string | null;
-  message: string | null;
-  requestId: string | null;
+/** A new row of the table `requests`. A row with a `mergeKey` stands for `times` requests. */
+export interface NewRequest {
+  readonly atMs: number;
+  readonly lastAtMs: number;
+  readonly accountId: bigint | null;
+  readonly keyId: string | null;
+  readonly address: string | null;
+  readonly operation: string | null;
+  readonly status: number;
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly requestId: string | null;
   /** The longest duration of the requests. */
-  durationMs: bigint;
-  times: bigint;
-  mergeKey: string | null;
-};
+  readonly durationMs: number;
+  readonly times: number;
+  readonly mergeKey: string | null;
+}
 
-/** Adds a row. If a row with the same `mergeKey` exists, adds to this row. */
-const addRequest = statement<RequestRow>()((query, p) =>
-  query
-    .insertInto('requests')
-    .values({
-      at_ms: p.atMs,
-      last_at_ms: p.lastAtMs,
-      account_id: p.accountId,
-      key_id: p.keyId,
-      address: p.address,
-      operation: p.operation,
-      status: p.status,
-      code: p.code,
-      message: p.message,
-      request_id: p.requestId,
-      duration_ms: p.durationMs,
-      times: p.times,
-      merge_key: p.mergeKey,
-    })
-    .onConflict((conflict) =>
-      conflict.column('merge_key').doUpdateSet(({ eb, ref }) => ({
-        last_at_ms: ref('excluded.last_at_ms'),
-        duration_ms: ref('excluded.duration_ms'),
-        times: eb(ref('requests.times'), '+', ref('excluded.times')),
-      })),
-    ),
+/** Adds a row. If a row with the same `merge_key` exists, adds to this row. */
+const addRequest = insertRow(
+  'requests',
+  [
+    ...(['at_ms', 'last_at_ms', 'account_id', 'key_id', 'address', 'operation', 'status'] as const),
+    ...(['code', 'message', 'request_id', 'duration_ms', 'times', 'merge_key'] as const),
+  ],
+  { on: ['merge_key'], replace: ['last_at_ms', 'duration_ms'], add: ['times'] },
 );
 
-/** Adds the rows of one instance. They must be sorted by `mergeKey`, so that instances do not deadlock. */
+/** Adds the rows of one instance. */
 export const addRequests = defineTransaction(
   'addRequests',
-  function* (rows: readonly RequestRow[]): Steps<void> {
-    for (const row of rows) yield* step(addRequest, row);
+  function* (rows: NamedEntries<NewRequest>): Steps<void> {
+    for (const [, row] of rows)
+      yield* step(addRequest, {
+        at_ms: BigInt(row.atMs),
+        last_at_ms: BigInt(row.lastAtMs),
+        account_id: row.accountId,
+        key_id: row.keyId,
+        address: row.address,
+        operation: row.operation,
+        status: BigInt(row.status),
+        code: row.code,
+        message: row.message,
+        request_id: row.requestId,
+        duration_ms: BigInt(Math.round(row.durationMs)),
+        times: BigInt(row.times),
+        merge_key: row.mergeKey,
+      });
   },
   'row locks',
 );

@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
 import { type Clock, dayMs, hourMs } from '../clock.ts';
 import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
+import { insertRow } from '../storage/insert-row.ts';
+import { createRowBuffer, type NamedEntries } from '../storage/row-buffer.ts';
 
 /** Time in ms for which the store keeps hourly counts. */
 const usageKeptMs = 7 * dayMs;
-/** Maximum number of rows per transaction. SQLite writes 250 rows in about 1 ms. */
-const rowsMax = 250;
+/** Maximum number of rows that one transaction deletes. */
+const deletedRowsMax = 250;
 
 /** Request counts of an account in one hour. */
 export interface UsageHour {
@@ -19,26 +21,6 @@ export interface UsageHour {
   readonly errors: number;
 }
 
-/**
- * Counts the requests of accounts in memory. `flush` adds the counts to the stored counts, which are the sums over all
- * instances.
- */
-export interface UsageCounts {
-  /** Counts a request by its status. Takes less than a microsecond for a known caller. */
-  note(caller: CountedCaller, status: number): void;
-  /**
-   * Writes the counts. If a write fails, throws AppError `unavailable` and keeps the counts that are not written yet.
-   */
-  flush(): Promise<void>;
-  /** Deletes hours older than `usageKeptMs`, in transactions of at most `rowsMax` rows. */
-  sweep(): Promise<void>;
-}
-
-/** The caller of a request. Consecutive requests of a caller share the object. */
-export interface CountedCaller {
-  readonly accountId: bigint;
-}
-
 interface Tally {
   readonly accountId: bigint;
   readonly hourAtMs: number;
@@ -47,116 +29,67 @@ interface Tally {
   errors: number;
 }
 
-function createTallies(clock: Clock) {
-  /** By account and hour. */
-  const tallies = new Map<string, Tally>();
-  /** The tally to which the requests of a caller are added. Keyed by object, because a lookup by a text costs more. */
-  let byCaller = new WeakMap<CountedCaller, Tally>();
-  let hourAtMs = 0;
-
-  function find(accountId: bigint, ofHourAtMs: number): Tally {
-    const name = `${accountId} ${ofHourAtMs}`;
-    const found = tallies.get(name);
-    const tally = found ?? { accountId, hourAtMs: ofHourAtMs, requests: 0, refusals: 0, errors: 0 };
-    tallies.set(name, tally);
-    return tally;
-  }
-
-  return {
-    /** Returns the tally of a caller in the present hour. */
-    open(caller: CountedCaller): Tally {
-      const nowMs = clock();
-      if (nowMs - hourAtMs >= hourMs || nowMs < hourAtMs) {
-        hourAtMs = nowMs - (nowMs % hourMs);
-        byCaller = new WeakMap();
-      }
-      const known = byCaller.get(caller);
-      if (known !== undefined) return known;
-      const tally = find(caller.accountId, hourAtMs);
-      byCaller.set(caller, tally);
-      return tally;
-    },
-    /** Removes all tallies and returns them, sorted by account and hour. */
-    take(): Tally[] {
-      const taken = [...tallies.values()].sort(compareTallies);
-      tallies.clear();
-      byCaller = new WeakMap();
-      return taken;
-    },
-    /** Adds taken tallies to those that began meanwhile. */
-    putBack(taken: readonly Tally[]): void {
-      for (const { accountId, hourAtMs: ofHourAtMs, requests, refusals, errors } of taken) {
-        const tally = find(accountId, ofHourAtMs);
-        tally.requests += requests;
-        tally.refusals += refusals;
-        tally.errors += errors;
-      }
-    },
-  };
-}
+/**
+ * Counts the requests of accounts in memory. `flush` adds the counts to the stored counts, which are the sums over all
+ * instances.
+ */
+export type UsageCounts = ReturnType<typeof createUsageCounts>;
 
 /** Creates counts by account and hour. If the process is killed, the counts since the last flush are lost. */
-export function createUsageCounts(database: Database, clock: Clock): UsageCounts {
-  const tallies = createTallies(clock);
-  /** Flushes run one after the other, because simultaneous flushes would write the same rows. */
-  let running: Promise<void> = Promise.resolve();
+export function createUsageCounts(database: Database, clock: Clock) {
+  const buffer = createRowBuffer(database, addHours, addUp);
+  /** The counts of the present hour since the last flush, by account. */
+  const tallies = new Map<bigint, Tally>();
+  let hourAtMs = 0;
 
-  async function writeAll(): Promise<void> {
-    const taken = tallies.take();
-    try {
-      for (; taken.length > 0; taken.splice(0, rowsMax))
-        await database.transact(addHours, taken.slice(0, rowsMax).map(toColumns));
-    } catch (error) {
-      tallies.putBack(taken);
-      throw error;
-    }
+  function moveToBuffer(): void {
+    for (const tally of tallies.values()) buffer.add(`${tally.accountId} ${tally.hourAtMs}`, tally);
+    tallies.clear();
   }
 
   return {
-    note(caller, status) {
-      const tally = tallies.open(caller);
+    /** Counts a request by its status. Takes less than a microsecond for a known account. */
+    note({ accountId }: { readonly accountId: bigint }, status: number): void {
+      const nowMs = clock();
+      if (nowMs - hourAtMs >= hourMs || nowMs < hourAtMs) {
+        moveToBuffer();
+        hourAtMs = nowMs - (nowMs % hourMs);
+      }
+      let tally = tallies.get(accountId);
+      if (tally === undefined) {
+        tally = { accountId, hourAtMs, requests: 0, refusals: 0, errors: 0 };
+        tallies.set(accountId, tally);
+      }
       tally.requests += 1;
       if (status === 429) tally.refusals += 1;
       else if (status >= 400) tally.errors += 1;
     },
 
-    flush() {
-      running = running.then(writeAll, writeAll);
-      return running;
+    /** Writes the counts. If a write fails, throws AppError `unavailable` and keeps what is not written yet. */
+    flush(): Promise<void> {
+      moveToBuffer();
+      return buffer.flush();
     },
 
-    async sweep() {
-      const old = { beforeMs: BigInt(clock() - usageKeptMs - hourMs), count: BigInt(rowsMax) };
+    /** Deletes hours older than `usageKeptMs`, in transactions of at most `deletedRowsMax` rows. */
+    async sweep(): Promise<void> {
+      const old = { beforeMs: BigInt(clock() - usageKeptMs - hourMs), count: BigInt(deletedRowsMax) };
       for (;;) {
         const rows = await database.read(selectOldHours, old);
         const hours = rows.map((row) => ({ accountId: row.account_id, hourAtMs: row.hour_at_ms }));
         if (hours.length > 0) await database.transact(deleteHours, hours);
-        if (hours.length < rowsMax) return;
+        if (hours.length < deletedRowsMax) return;
       }
     },
   };
 }
 
-function compareTallies(one: Tally, other: Tally): number {
-  if (one.accountId !== other.accountId) return one.accountId < other.accountId ? -1 : 1;
-  return one.hourAtMs - other.hourAtMs;
-}
-
-type HourColumns = {
-  accountId: bigint;
-  hourAtMs: bigint;
-  requests: bigint;
-  refusals: bigint;
-  errors: bigint;
-};
-
-function toColumns({ accountId, hourAtMs, requests, refusals, errors }: Tally): HourColumns {
+function addUp(earlier: Tally, later: Tally): Tally {
   return {
-    accountId,
-    hourAtMs: BigInt(hourAtMs),
-    requests: BigInt(requests),
-    refusals: BigInt(refusals),
-    errors: BigInt(errors),
+    ...earlier,
+    requests: earlier.requests + later.requests,
+    refusals: earlier.refusals + later.refusals,
+    errors: earlier.errors + later.errors,
   };
 }
 
@@ -253,30 +186,24 @@ function sumBy(order: UsageOrder) {
 }
 
 /** Adds the counts to the stored row of the account and the hour. If there is no such row, inserts the row. */
-const addHour = statement<HourColumns>()((query, p) =>
-  query
-    .insertInto('usage_hours')
-    .values({
-      account_id: p.accountId,
-      hour_at_ms: p.hourAtMs,
-      requests: p.requests,
-      refusals: p.refusals,
-      errors: p.errors,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['account_id', 'hour_at_ms']).doUpdateSet(({ eb, ref }) => ({
-        requests: eb(ref('usage_hours.requests'), '+', ref('excluded.requests')),
-        refusals: eb(ref('usage_hours.refusals'), '+', ref('excluded.refusals')),
-        errors: eb(ref('usage_hours.errors'), '+', ref('excluded.errors')),
-      })),
-    ),
-);
+const addHour = insertRow('usage_hours', ['account_id', 'hour_at_ms', 'requests', 'refusals', 'errors'], {
+  on: ['account_id', 'hour_at_ms'],
+  replace: [],
+  add: ['requests', 'refusals', 'errors'],
+});
 
-/** Adds the counts of one instance. `hours` must be sorted by account and hour, so that instances do not deadlock. */
+/** Adds the counts of one instance. */
 export const addHours = defineTransaction(
   'addHours',
-  function* (hours: readonly HourColumns[]): Steps<void> {
-    for (const hour of hours) yield* step(addHour, hour);
+  function* (tallies: NamedEntries<Tally>): Steps<void> {
+    for (const [, { accountId, hourAtMs, requests, refusals, errors }] of tallies)
+      yield* step(addHour, {
+        account_id: accountId,
+        hour_at_ms: BigInt(hourAtMs),
+        requests: BigInt(requests),
+        refusals: BigInt(refusals),
+        errors: BigInt(errors),
+      });
   },
   'row locks',
 );

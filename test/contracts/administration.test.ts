@@ -214,7 +214,7 @@ function describeAdministration(engine: Engine): void {
       await counterStore.flush();
       const restarted = createMemoryCounters();
       await createCounterStore({ counters: restarted, database, clock: clock.now }).load();
-      assert.equal(restarted.ledgers.keys.get(id), undefined);
+      assert.equal(restarted.keys.get(id), undefined);
       const [entry] = await listEntries();
       assert.deepEqual([entry?.action, entry?.subject, entry?.account], ['ban.lifted', id, 'Zoo']);
     });

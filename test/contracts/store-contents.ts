@@ -2,9 +2,9 @@ import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { insertApiKey } from '../../src/accounts/key-rows.ts';
 import { insertFirstAnswer } from '../../src/idempotency/first-answer.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
-import { writeConduct } from '../../src/limits/memory/counter-rows.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
+import { insertRow } from '../../src/storage/insert-row.ts';
 import { copiedNames } from '../../src/storage/transfer/copied-tables.ts';
 import { writeStore } from '../../src/storage/transfer/open-whole-store.ts';
 import { petValues } from '../support/catalogue.ts';
@@ -41,6 +41,15 @@ async function addAccount(database: Database, name: string, plan: string): Promi
   });
 }
 
+const insertBan = insertRow('key_bans', [
+  'key_id',
+  'banned_until_ms',
+  'last_ban_at_ms',
+  'last_ban_ms',
+  'refused_at_ms',
+  'forget_at_ms',
+]);
+
 /** Adds a key, a ban, an idempotency record and a window, all with the same text as their name. */
 async function addAllOf(database: Database, text: string): Promise<void> {
   const bytes = new Uint8Array(Buffer.from(text));
@@ -54,16 +63,14 @@ async function addAllOf(database: Database, text: string): Promise<void> {
     createdAtMs: 2n,
     expiresAtMs: null,
   });
-  await database.transact(writeConduct, [
-    {
-      keyId: text,
-      bannedUntilMs: 3n,
-      lastBanAtMs: 4n,
-      lastBanMs: 5n,
-      refusedAtMs: text,
-      forgetAtMs: 6n,
-    },
-  ]);
+  await database.run(insertBan, {
+    key_id: text,
+    banned_until_ms: 3n,
+    last_ban_at_ms: 4n,
+    last_ban_ms: 5n,
+    refused_at_ms: text,
+    forget_at_ms: 6n,
+  });
   await database.run(insertFirstAnswer, {
     accountId: 2n,
     keyHash: bytes,

@@ -1,5 +1,7 @@
 import type { Selectable } from 'kysely';
-import { defineTransaction, statement, step } from '../../storage/database.ts';
+import { defineTransaction, type Steps, statement, step } from '../../storage/database.ts';
+import { insertRow } from '../../storage/insert-row.ts';
+import type { NamedEntries } from '../../storage/row-buffer.ts';
 import type { Tables } from '../../storage/tables.ts';
 import { type Conduct, forgetAtMs } from '../rules/bans.ts';
 import type { Windows } from '../rules/windows.ts';
@@ -31,38 +33,26 @@ export const selectWindowsOf = statement<{ subject: string }>()((query, p) =>
     .where('subject', '=', p.subject),
 );
 
-type WindowColumns = {
-  subject: string;
-  minuteUsed: bigint;
-  minuteEndsAtMs: bigint;
-  dayUsed: bigint;
-  dayEndsAtMs: bigint;
-};
-
-const upsertWindows = statement<WindowColumns>()((query, p) =>
-  query
-    .insertInto('usage_windows')
-    .values({
-      subject: p.subject,
-      minute_used: p.minuteUsed,
-      minute_ends_at_ms: p.minuteEndsAtMs,
-      day_used: p.dayUsed,
-      day_ends_at_ms: p.dayEndsAtMs,
-    })
-    .onConflict((conflict) =>
-      conflict.column('subject').doUpdateSet((excluded) => ({
-        minute_used: excluded.ref('excluded.minute_used'),
-        minute_ends_at_ms: excluded.ref('excluded.minute_ends_at_ms'),
-        day_used: excluded.ref('excluded.day_used'),
-        day_ends_at_ms: excluded.ref('excluded.day_ends_at_ms'),
-      })),
-    ),
-);
+const windowColumns = ['minute_used', 'minute_ends_at_ms', 'day_used', 'day_ends_at_ms'] as const;
+const upsertWindows = insertRow('usage_windows', ['subject', ...windowColumns], {
+  on: ['subject'],
+  replace: windowColumns,
+});
 
 /** Replaces the stored windows of subjects. */
-export const writeWindows = defineTransaction('writeWindows', function* (rows: readonly WindowColumns[]) {
-  for (const row of rows) yield* step(upsertWindows, row);
-});
+export const writeWindows = defineTransaction(
+  'writeWindows',
+  function* (entries: NamedEntries<Windows>): Steps<void> {
+    for (const [subject, windows] of entries)
+      yield* step(upsertWindows, {
+        subject,
+        minute_used: BigInt(windows.minuteUsed),
+        minute_ends_at_ms: BigInt(windows.minuteEndsAtMs),
+        day_used: BigInt(windows.dayUsed),
+        day_ends_at_ms: BigInt(windows.dayEndsAtMs),
+      });
+  },
+);
 
 /**
  * Deletes at most `count` expired rows, oldest day window first. The conditions are checked twice, because another
@@ -83,17 +73,6 @@ export const deleteWindows = statement<ExpiredAt & { count: bigint }>()((query, 
         .limit(p.count),
     ),
 );
-
-/** Converts the windows of a subject into a row. */
-export function toWindowsRow(subject: string, windows: Windows) {
-  return {
-    subject,
-    minuteUsed: BigInt(windows.minuteUsed),
-    minuteEndsAtMs: BigInt(windows.minuteEndsAtMs),
-    dayUsed: BigInt(windows.dayUsed),
-    dayEndsAtMs: BigInt(windows.dayEndsAtMs),
-  };
-}
 
 /** Converts a row into the windows of a subject. */
 export function fromWindowsRow(row: Selectable<Tables['usage_windows']>): Windows {
@@ -119,41 +98,36 @@ export const selectConduct = statement<{ afterKeyId: string; sinceMs: bigint; co
     .limit(p.count),
 );
 
-type ConductColumns = {
-  keyId: string;
-  bannedUntilMs: bigint;
-  lastBanAtMs: bigint;
-  lastBanMs: bigint;
-  refusedAtMs: string;
-  forgetAtMs: bigint;
-};
-
-const upsertConduct = statement<ConductColumns>()((query, p) =>
-  query
-    .insertInto('key_bans')
-    .values({
-      key_id: p.keyId,
-      banned_until_ms: p.bannedUntilMs,
-      last_ban_at_ms: p.lastBanAtMs,
-      last_ban_ms: p.lastBanMs,
-      refused_at_ms: p.refusedAtMs,
-      forget_at_ms: p.forgetAtMs,
-    })
-    .onConflict((conflict) =>
-      conflict.column('key_id').doUpdateSet((excluded) => ({
-        banned_until_ms: excluded.ref('excluded.banned_until_ms'),
-        last_ban_at_ms: excluded.ref('excluded.last_ban_at_ms'),
-        last_ban_ms: excluded.ref('excluded.last_ban_ms'),
-        refused_at_ms: excluded.ref('excluded.refused_at_ms'),
-        forget_at_ms: excluded.ref('excluded.forget_at_ms'),
-      })),
-    ),
-);
-
-/** Replaces the stored bans and strikes of keys. */
-export const writeConduct = defineTransaction('writeConduct', function* (rows: readonly ConductColumns[]) {
-  for (const row of rows) yield* step(upsertConduct, row);
+const conductColumns = [
+  'banned_until_ms',
+  'last_ban_at_ms',
+  'last_ban_ms',
+  'refused_at_ms',
+  'forget_at_ms',
+] as const;
+const upsertConduct = insertRow('key_bans', ['key_id', ...conductColumns], {
+  on: ['key_id'],
+  replace: conductColumns,
 });
+
+/**
+ * Replaces the stored bans and strikes of keys. A row may be deleted at `forget_at_ms`. The text `refused_at_ms` has the
+ * number of strikes and the end of their window. Release 1.1.0 keeps times there and finds none that count.
+ */
+export const writeConduct = defineTransaction(
+  'writeConduct',
+  function* (entries: NamedEntries<Conduct>): Steps<void> {
+    for (const [keyId, conduct] of entries)
+      yield* step(upsertConduct, {
+        key_id: keyId,
+        banned_until_ms: BigInt(conduct.banAtMs + conduct.banMs),
+        last_ban_at_ms: BigInt(conduct.banAtMs),
+        last_ban_ms: BigInt(conduct.banMs),
+        refused_at_ms: `${conduct.strikes} ${conduct.strikesEndAtMs}`,
+        forget_at_ms: BigInt(forgetAtMs(conduct)),
+      });
+  },
+);
 
 /** Deletes at most `count` rows that have no effect after `untilMs`. */
 export const deleteConduct = statement<{ untilMs: bigint; count: bigint }>()((query, p) =>
@@ -169,21 +143,6 @@ export const deleteConduct = statement<{ untilMs: bigint; count: bigint }>()((qu
         .limit(p.count),
     ),
 );
-
-/**
- * Converts the bans and strikes of a key into a row. The row may be deleted at `forgetAtMs`. The text `refused_at_ms` has
- * the number of strikes and the end of their window. Release 1.1.0 keeps times there and finds none that count.
- */
-export function toConductRow(keyId: string, conduct: Conduct) {
-  return {
-    keyId,
-    bannedUntilMs: BigInt(conduct.banAtMs + conduct.banMs),
-    lastBanAtMs: BigInt(conduct.banAtMs),
-    lastBanMs: BigInt(conduct.banMs),
-    refusedAtMs: `${conduct.strikes} ${conduct.strikesEndAtMs}`,
-    forgetAtMs: BigInt(forgetAtMs(conduct)),
-  };
-}
 
 /** Converts a row into the bans and strikes of a key. */
 export function fromConductRow(row: Selectable<Tables['key_bans']>): Conduct {

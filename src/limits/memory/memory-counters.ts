@@ -1,77 +1,108 @@
+import { LRUCache } from 'lru-cache';
 import type { Limits } from '../../plans/plan.ts';
-import type { Counters } from '../counters.ts';
-import { kindOf } from '../rules/address.ts';
-import { bannedUntilMs, strike } from '../rules/bans.ts';
+import { addressesMax, type Counters } from '../counters.ts';
+import { kindOf, type SubjectKind } from '../rules/address.ts';
+import { bannedUntilMs, type Conduct, newConduct, strike } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
 import { closeEnded, newWindows, resetWindows, takeFromBoth, type Windows } from '../rules/windows.ts';
-import { createLedgers, type Ledgers } from './ledger.ts';
 
-/** Counters whose methods return plain values, never promises. */
+/** What a map and a cache have in common. */
+interface Entries<T> {
+  readonly size: number;
+  get(name: string): T | undefined;
+  set(name: string, entry: T): unknown;
+}
+
+/**
+ * Counters whose methods return plain values, never promises. The changes since the counts were last stored are in
+ * `changed`. In place of a count or a ban that was dropped, they have an empty one, which replaces the stored one.
+ */
 export interface MemoryCounters extends Counters {
-  /** The counts and bans, for the counter store. */
-  readonly ledgers: Ledgers;
+  /** Accounts and keys have no bound, because only operators and partners create them. */
+  readonly windows: Readonly<Record<SubjectKind, Entries<Windows>>>;
+  readonly keys: Map<string, Conduct>;
+  readonly changed: { readonly windows: Map<string, Windows>; readonly keys: Map<string, Conduct> };
   take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage;
   look(subject: string, nowMs: number): Usage;
   lift(subject: string, keyId: string, atMs: number): void;
   reset(subject: string, atMs: number): void;
 }
 
+function createCounts(addressCountMax: number) {
+  const changed = { windows: new Map<string, Windows>(), keys: new Map<string, Conduct>() };
+  const createBounded = () =>
+    new LRUCache<string, Windows>({
+      // The option `max` would allocate memory for all entries at once.
+      maxSize: addressCountMax,
+      sizeCalculation: () => 1,
+      dispose: (_windows, subject, reason) => {
+        if (reason === 'evict') changed.windows.set(subject, newWindows());
+      },
+    });
+  const windows: Record<SubjectKind, Entries<Windows>> = {
+    accounts: new Map<string, Windows>(),
+    addresses: createBounded(),
+    readers: createBounded(),
+  };
+  return { windows, keys: new Map<string, Conduct>(), changed };
+}
+
 /** Creates counters in the memory of this process. */
 export function createMemoryCounters(options: { addressesMax?: number } = {}): MemoryCounters {
-  const ledgers = createLedgers(options.addressesMax);
-  const { accounts, keys } = ledgers;
+  const counts = createCounts(options.addressesMax ?? addressesMax);
+  const { windows: windowsOf, keys, changed } = counts;
 
-  function takeForAddress(subject: string, limits: Limits, nowMs: number): Usage {
-    const ledger = ledgers[kindOf(subject)];
-    const windows = ledger.open(subject);
-    if (!takeFromBoth(windows, limits, nowMs)) return toUsage('refused', windows, 0, nowMs);
-    ledger.markChanged(subject);
-    return toUsage('passed', windows, 0, nowMs);
-  }
-
-  function takeForKey(subject: string, limits: Limits, keyId: string, nowMs: number): Usage {
-    const windows = accounts.open(subject);
-    const untilMs = findBan(keyId, nowMs);
-    if (untilMs > 0) {
-      closeEnded(windows, nowMs);
-      return toUsage('banned', windows, untilMs, nowMs);
-    }
-    if (takeFromBoth(windows, limits, nowMs)) {
-      accounts.markChanged(subject);
-      return toUsage('passed', windows, 0, nowMs);
-    }
-    const conduct = keys.open(keyId);
-    strike(conduct, limits.perMinute, nowMs);
-    keys.markChanged(keyId);
-    return toUsage('refused', windows, bannedUntilMs(conduct, nowMs), nowMs);
-  }
-
-  function findBan(keyId: string, nowMs: number): number {
-    const conduct = keys.get(keyId);
-    return conduct === undefined ? 0 : bannedUntilMs(conduct, nowMs);
+  /** Returns when the ban of the key ends, if this refusal began one; else 0. */
+  function strikeKey(keyId: string, perMinute: number, nowMs: number): number {
+    const conduct = keys.get(keyId) ?? newConduct();
+    keys.set(keyId, conduct);
+    changed.keys.set(keyId, conduct);
+    strike(conduct, perMinute, nowMs);
+    return bannedUntilMs(conduct, nowMs);
   }
 
   return {
-    ledgers,
-    take: (subject, limits, keyId, nowMs) =>
-      keyId === null ? takeForAddress(subject, limits, nowMs) : takeForKey(subject, limits, keyId, nowMs),
+    ...counts,
+
+    take(subject, limits, keyId, nowMs) {
+      const entries = windowsOf[kindOf(subject)];
+      let windows = entries.get(subject);
+      if (windows === undefined) {
+        windows = newWindows();
+        entries.set(subject, windows);
+      }
+      const conduct = keyId === null ? undefined : keys.get(keyId);
+      const untilMs = conduct === undefined ? 0 : bannedUntilMs(conduct, nowMs);
+      if (untilMs > 0) {
+        closeEnded(windows, nowMs);
+        return toUsage('banned', windows, untilMs, nowMs);
+      }
+      if (takeFromBoth(windows, limits, nowMs)) {
+        changed.windows.set(subject, windows);
+        return toUsage('passed', windows, 0, nowMs);
+      }
+      const beganUntilMs = keyId === null ? 0 : strikeKey(keyId, limits.perMinute, nowMs);
+      return toUsage('refused', windows, beganUntilMs, nowMs);
+    },
 
     look(subject, nowMs) {
-      const windows = { ...(ledgers[kindOf(subject)].get(subject) ?? newWindows()) };
+      const windows = { ...(windowsOf[kindOf(subject)].get(subject) ?? newWindows()) };
       closeEnded(windows, nowMs);
       return toUsage('passed', windows, 0, nowMs);
     },
 
     lift(_, keyId, atMs) {
       const conduct = keys.get(keyId);
-      if (conduct !== undefined && conduct.banAtMs <= atMs) keys.drop(keyId);
+      if (conduct === undefined || conduct.banAtMs > atMs) return;
+      keys.delete(keyId);
+      changed.keys.set(keyId, newConduct());
     },
 
     reset(subject, atMs) {
-      const windows = accounts.get(subject);
+      const windows = windowsOf.accounts.get(subject);
       if (windows === undefined) return;
       resetWindows(windows, atMs);
-      accounts.markChanged(subject);
+      changed.windows.set(subject, windows);
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Counters } from '../counters.ts';
 import type { MemoryCounters } from '../memory/memory-counters.ts';
 import { bannedUntilMs, type Conduct, newConduct } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
-import type { Windows } from '../rules/windows.ts';
+import { newWindows, type Windows } from '../rules/windows.ts';
 import { createRedisCounters, type RedisBan, type RedisCounters } from './redis-counters.ts';
 
 /** How an instance counts: with the others, or alone for the given reason. `sinceMs` is Unix milliseconds. */
@@ -70,7 +70,7 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
       return redis.take(subject, limits, keyId, nowMs, keyId === null ? null : stored.spend(subject)).then(
         (usage) => {
           if (keyId !== null) {
-            rememberWindows(local.ledgers.accounts.open(subject), usage);
+            rememberWindows(local, subject, usage);
             stored.spend(subject);
           }
           return usage;
@@ -203,7 +203,7 @@ function createOwedCalls() {
  * The windows that the store had when this instance started. Each is offered to Redis once, with the first request of its
  * account. Windows that this instance counted alone are never offered.
  */
-function createStoredWindows({ ledgers: { accounts } }: MemoryCounters) {
+function createStoredWindows({ windows: { accounts } }: MemoryCounters) {
   const spent = new WeakSet<Windows>();
 
   return {
@@ -217,7 +217,9 @@ function createStoredWindows({ ledgers: { accounts } }: MemoryCounters) {
 }
 
 /** Keeps the higher count of a window. The lower one lacks requests counted alone, or is from an older response. */
-function rememberWindows(windows: Windows, usage: Usage): void {
+function rememberWindows({ windows: { accounts } }: MemoryCounters, subject: string, usage: Usage): void {
+  const windows = accounts.get(subject) ?? newWindows();
+  accounts.set(subject, windows);
   const isSameMinute = windows.minuteEndsAtMs === usage.minuteEndsAtMs;
   const isSameDay = windows.dayEndsAtMs === usage.dayEndsAtMs;
   windows.minuteUsed = Math.max(usage.minuteUsed, isSameMinute ? windows.minuteUsed : 0);
@@ -230,7 +232,7 @@ function rememberWindows(windows: Windows, usage: Usage): void {
  * The bans that an instance knows. Redis decides about a ban that it has reported, because its clock may differ. All
  * other bans of `local` hold without Redis.
  */
-function createKnownBans({ ledgers: { keys } }: MemoryCounters) {
+function createKnownBans({ keys, changed }: MemoryCounters) {
   let inRedis = new WeakSet<Conduct>();
 
   return {
@@ -241,7 +243,7 @@ function createKnownBans({ ledgers: { keys } }: MemoryCounters) {
       inRedis.add(conduct);
       keys.set(keyId, conduct);
       // The store must have every ban, because `bans list` shows the stored bans.
-      keys.markChanged(keyId);
+      changed.keys.set(keyId, conduct);
     },
 
     holds(keyId: string, nowMs: number): boolean {

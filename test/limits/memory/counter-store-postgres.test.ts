@@ -3,13 +3,11 @@ import { test } from 'node:test';
 import { Client } from 'pg';
 import { createCounterStore } from '../../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
-import { freeLimits } from '../../../src/plans/plan.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { eventually } from '../../support/redis-server.ts';
 
 const postgres = await findPostgres();
 const nowMs = Date.UTC(2027, 0, 2, 12);
-const accounts = 200;
 
 for (const [table, columns, end] of [
   ['usage_windows', `(subject, minute_used, minute_ends_at_ms, day_used, day_ends_at_ms)`, 'day_ends_at_ms'],
@@ -44,26 +42,3 @@ for (const [table, columns, end] of [
     await sweeping;
     assert.equal((await store.execute(`select * from ${table}`)).length, 1);
   });
-
-test('instances that write the counts of the same accounts do not deadlock', {
-  skip: postgres.skip,
-}, async (t) => {
-  const store = await postgres.createStore(t);
-  const all = Array.from({ length: accounts }, (_, index) => `account:${index + 1}`);
-  const instances = await Promise.all(
-    [all, all.toReversed()].map(async (subjects) => {
-      const counters = createMemoryCounters();
-      const counterStore = createCounterStore({ counters, database: await store.open(), clock: () => nowMs });
-      return { subjects, counters, counterStore };
-    }),
-  );
-  for (let turn = 1; turn <= 5; turn += 1) {
-    for (const { subjects, counters } of instances)
-      for (const subject of subjects) counters.take(subject, freeLimits, `key ${subject}`, nowMs);
-    await Promise.all(instances.map(({ counterStore }) => counterStore.flush()));
-  }
-  const [told] = await store.execute(`select (select deadlocks::int from pg_stat_database
-    where datname = current_database()) as deadlocks, (select count(*)::int from usage_windows
-    where minute_used = 5) as written`);
-  assert.deepEqual(told, { deadlocks: 0, written: accounts });
-});

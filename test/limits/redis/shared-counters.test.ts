@@ -60,7 +60,7 @@ async function tryToShare(
     ...counters,
     take,
     /** Returns the ban that the instance would use if it counted alone. */
-    keptBan: (keyId: string) => local.ledgers.keys.get(keyId),
+    keptBan: (keyId: string) => local.keys.get(keyId),
     /** Resolves when the instance counts in this mode. */
     async counts(mode: 'shared' | 'alone'): Promise<void> {
       if (counters.sharing().mode !== mode) await once(changes, mode);
@@ -77,7 +77,7 @@ async function tryToShare(
 function fillCounters(aheadMs = -1_000) {
   const counters = createMemoryCounters();
   const conduct = { ...newConduct(), banAtMs: Date.now() + aheadMs, banMs: 120_000 };
-  counters.ledgers.keys.set('banned', conduct);
+  counters.keys.set('banned', conduct);
   return { counters, bannedUntilMs: conduct.banAtMs + conduct.banMs };
 }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createKeyUses } from '../../src/accounts/key-uses.ts';
+import { writeUses } from '../../src/accounts/key-rows.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { createRowBuffer } from '../../src/storage/row-buffer.ts';
 import { findPostgres, sqliteEngine } from '../support/engines.ts';
 
-test('a flush of key uses waits for an earlier flush that is still writing', async (t) => {
+test('a flush waits for an earlier flush that is still writing', async (t) => {
   const store = await sqliteEngine.createStore(t);
   const database = await store.open();
   const opened = Promise.withResolvers<void>();
@@ -12,9 +13,9 @@ test('a flush of key uses waits for an earlier flush that is still writing', asy
     await opened.promise;
     return await database.transact(work, input);
   };
-  const uses = createKeyUses({ ...database, transact });
+  const uses = createRowBuffer({ ...database, transact }, writeUses);
   const settled: string[] = [];
-  uses.note('key_1', 60_000);
+  uses.add('key_1', 60_000);
   const earlier = uses.flush().then(() => settled.push('earlier'));
   const last = uses.flush().then(() => settled.push('last'));
   await new Promise(setImmediate);
@@ -27,19 +28,22 @@ test('a flush of key uses waits for an earlier flush that is still writing', asy
 const postgres = await findPostgres();
 const keys = 200;
 
-test('instances that write the last uses of the same keys do not deadlock', {
+test('instances that write rows of the same names do not deadlock', {
   skip: postgres.skip,
 }, async (t) => {
   const store = await postgres.createStore(t);
-  const uses = [createKeyUses(await store.open()), createKeyUses(await store.open())];
+  const uses = [
+    createRowBuffer(await store.open(), writeUses),
+    createRowBuffer(await store.open(), writeUses),
+  ];
   await store.execute(`insert into accounts (name, plan, created_at_ms) values ('a', 'free', 0)`);
   await store.execute(`insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
     select 'key_' || n, (select id from accounts), decode(md5(n::text), 'hex'), 'as', 'pets:read', 0
     from generate_series(1, ${keys}) as n`);
   const ids = Array.from({ length: keys }, (_, index) => `key_${index + 1}`);
   for (let minute = 1; minute <= 5; minute += 1) {
-    for (const id of ids) uses[0]?.note(id, minute * 60_000);
-    for (const id of ids.toReversed()) uses[1]?.note(id, minute * 60_000);
+    for (const id of ids) uses[0]?.add(id, minute * 60_000);
+    for (const id of ids.toReversed()) uses[1]?.add(id, minute * 60_000);
     await Promise.all(uses.map((each) => each.flush()));
   }
   const [told] =

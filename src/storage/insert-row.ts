@@ -1,0 +1,42 @@
+import { type InsertType, sql } from 'kysely';
+import { type Statement, statement, type Value } from './database.ts';
+import type { Tables } from './tables.ts';
+
+type Column<T extends keyof Tables> = keyof Tables[T] & string;
+
+/** A row with these columns, each with a value. */
+type Row<T extends keyof Tables, C extends Column<T>> = {
+  readonly [Name in C]: Extract<InsertType<Tables[T][Name]>, Value>;
+};
+
+/** What happens if the table already has a row with the same values in the columns `on`. */
+interface Conflict<C> {
+  readonly on: readonly C[];
+  /** These columns get the new values. */
+  readonly replace: readonly C[];
+  /** These columns get the sum of the stored and the new value. */
+  readonly add?: readonly C[];
+}
+
+/**
+ * Declares a statement that inserts a row. Its parameters have the names of the columns. Without a `conflict`, a row that
+ * exists violates a constraint.
+ */
+export function insertRow<T extends keyof Tables, C extends Column<T>>(
+  table: T,
+  columns: readonly C[],
+  conflict?: Conflict<C>,
+): Statement<Row<T, C>, unknown> {
+  return statement<Row<T, C>>()((query, p) => {
+    const insert = query
+      .insertInto(table)
+      .values(Object.fromEntries(columns.map((name) => [name, p[name]])) as never);
+    if (conflict === undefined) return insert;
+    const { on, replace, add = [] } = conflict;
+    const changes = Object.fromEntries([
+      ...replace.map((name) => [name, sql.ref(`excluded.${name}`)]),
+      ...add.map((name) => [name, sql`${sql.ref(`${table}.${name}`)} + ${sql.ref(`excluded.${name}`)}`]),
+    ]);
+    return insert.onConflict((target) => target.columns(on as never).doUpdateSet(changes as never));
+  });
+}
