@@ -4,8 +4,8 @@ import { commandActor } from '../audit/audit-entry.ts';
 import { OperatorError, UsageError } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
 import { requireNotStore } from '../storage/require-not-store.ts';
-import { requireStore } from '../storage/require-store.ts';
 import { backupSqlite } from '../storage/sqlite/backup.ts';
+import { requireStore } from '../storage/sqlite/require-store.ts';
 import { restoreSqlite, skippedIdsUnknown } from '../storage/sqlite/restore.ts';
 import { vacuumSqlite } from '../storage/sqlite/vacuum.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
@@ -42,7 +42,7 @@ const ownerOnly = 0o600;
 async function backUp(databaseUrl: string, file: string, replaces: boolean): Promise<number> {
   if (file === '-') throw new UsageError('a backup cannot go to standard output: name a file');
   const location = requireSqlite(databaseUrl, 'backup copies only SQLite stores; use pg_dump for PostgreSQL');
-  await requireStore(databaseUrl);
+  requireStore(location);
   await checkUnused(file);
   await requireNotStore(file, databaseUrl);
   await writeWholeFile(file, { replaces, mode: ownerOnly }, (unfinished) =>
@@ -92,7 +92,7 @@ get 503 after 10 s. The disk needs free space of twice the content.`,
   ).printing(context, async () => {
     const { databaseUrl } = context.readConfig();
     const location = requireSqlite(databaseUrl, 'PostgreSQL needs no vacuum: autovacuum does it');
-    await requireStore(databaseUrl);
+    requireStore(location);
     const { before, after } = vacuumSqlite(location);
     const back = formatBytes(Math.max(0, before - after));
     return printLines({ before, after }, `gave ${back} back: the store takes ${formatBytes(after)}`);

@@ -4,7 +4,6 @@ import { type Clock, systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
 import { AppError, OperatorError, UsageError } from '../errors.ts';
 import { toSafeText } from '../observability/safe-text.ts';
-import { requireStore } from '../storage/require-store.ts';
 import { openStore } from '../store.ts';
 import { addAccounts } from './accounts.ts';
 import { addAudit } from './audit.ts';
@@ -73,7 +72,6 @@ function createContext(options: CommandLineOptions): CommandContext {
     lifetime,
     async withStore(task, { makesStore = false } = {}) {
       const config = readConfig();
-      if (!makesStore) await requireStore(config.databaseUrl);
       const store = await openStore(config, clock, undefined, makesStore);
       try {
         return await task(store);

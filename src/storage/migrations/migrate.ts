@@ -88,12 +88,6 @@ export function requireNoMigration(run: readonly string[], store: string): void 
     );
 }
 
-/** Returns true if exactly the migrations of this program ran in a database. Takes no lock. */
-export async function isNewest(db: Kysely<Tables>): Promise<boolean> {
-  const run = await listRunMigrations(db);
-  return run.join() === newestSchema.join();
-}
-
 async function findUnknownMigration(db: Kysely<Tables>, known: object): Promise<string | undefined> {
   const run = await listRunMigrations(db);
   return run.find((name) => !Object.hasOwn(known, name));

@@ -3,7 +3,7 @@ import { type ClientBase, DatabaseError, Pool } from 'pg';
 import { minuteMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
 import type { Database, Isolation, Parameters, Statement, Transaction } from '../database.ts';
-import { isNewest, listRunMigrations, migrate, requireNoMigration } from '../migrations/migrate.ts';
+import { compareSchema, listRunMigrations, migrate, requireNoMigration } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { storeUnavailable } from '../store-unavailable.ts';
 import type { Tables } from '../tables.ts';
@@ -75,8 +75,9 @@ async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean
     await requireUsable(async (text) => (await pool.query<object>(text)).rows[0]);
     // This check comes before the lock, so that another session's lock does not delay a start that has nothing to
     // migrate.
-    if (await isNewest(db)) return;
-    if (!mayMigrate) requireNoMigration(await listRunMigrations(db), describeServer(url));
+    const run = await listRunMigrations(db);
+    if (compareSchema(run) === 'newest') return;
+    if (!mayMigrate) requireNoMigration(run, describeServer(url));
     requireSession(url, 'a migration');
     await pool.query(removeLimits('session'));
     await pool.query(

@@ -1,16 +1,10 @@
 import { hash } from 'node:crypto';
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import type { Database, Parameters, Statement } from '../database.ts';
-import {
-  compareSchema,
-  listRunMigrations,
-  migrate,
-  newestSchema,
-  requireNoMigration,
-} from '../migrations/migrate.ts';
+import { compareSchema, listRunMigrations, migrate, newestSchema } from '../migrations/migrate.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { syncFolder } from '../sync-folder.ts';
 import type { Tables } from '../tables.ts';
@@ -25,6 +19,7 @@ import {
 } from './connection.ts';
 import { createSqliteDialect } from './dialect.ts';
 import { loadRows } from './load.ts';
+import { requireStore } from './require-store.ts';
 import { toCall } from './statements.ts';
 import { makeStoreFile } from './store-file.ts';
 import { createWriteQueue } from './write-queue.ts';
@@ -47,26 +42,26 @@ export async function openSqlite(
   mayMigrate = true,
 ): Promise<Database> {
   try {
-    requireOneName(path);
-    if (mayMigrate) await makeStoreFile(path);
-    await repeatWhileBusy(() => migrateFile(path, mayMigrate), lockWaitMsMax);
+    if (mayMigrate) {
+      requireOneName(path);
+      await makeStoreFile(path);
+    } else requireStore(path);
+    await repeatWhileBusy(() => migrateFile(path), lockWaitMsMax);
     return await connect(path, writingThread);
   } catch (error) {
     throw toOpeningError(path, error);
   }
 }
 
-async function migrateFile(path: string, mayMigrate: boolean): Promise<void> {
+async function migrateFile(path: string): Promise<void> {
   const connection = openConnection(path, 0);
   try {
     connection.raw.function('sha256', (text) => hash('sha256', String(text), 'buffer'));
     const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection.raw) });
     // This check comes before the lock, so that a service that writes does not delay a command that has nothing to
     // migrate.
-    const run = await listRunMigrations(db);
-    const schema = compareSchema(run);
+    const schema = compareSchema(await listRunMigrations(db));
     if (schema === 'newest') return;
-    if (!mayMigrate) requireNoMigration(run, resolve(path));
     const release = schema === 'older' ? await claimMigrating(path) : () => undefined;
     try {
       if (schema === 'older') await keepCopy(path);

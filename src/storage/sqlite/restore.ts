@@ -7,6 +7,7 @@ import { toOpeningError } from '../opening-error.ts';
 import { backupSqlite } from './backup.ts';
 import { claimServing, isServed } from './claim-serving.ts';
 import { lockWaitMsMax, newPageBytes, openReadOnly, repeatWhileBusy } from './connection.ts';
+import { readMigrations } from './require-store.ts';
 import { makeStoreFile } from './store-file.ts';
 
 /** The result of a restore. */
@@ -64,7 +65,7 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
 function requireBackup(file: string): number {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new OperatorError(`there is no file ${file}`);
-  const names = found.isFile() ? readMigrations(file) : [];
+  const names = (found.isFile() && readMigrations(file)) || [];
   const schema = compareSchema(names);
   if (schema === 'none') throw new OperatorError(`${file} is not a backup of a store`);
   if (schema === 'newer')
@@ -84,20 +85,6 @@ function readPageBytes(path: string): number {
     return Number(found);
   } catch {
     return newPageBytes;
-  }
-}
-
-function readMigrations(file: string): string[] {
-  const raw = openReadOnly(file);
-  try {
-    return raw
-      .prepare('select name from schema_migrations order by name')
-      .all()
-      .map(({ name }) => String(name));
-  } catch {
-    return [];
-  } finally {
-    raw.close();
   }
 }
 
