@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { listParameters } from '../../src/http/docs-site/reference/parameters.ts';
+import { listParameters } from '../../src/http/openapi/parameters.ts';
 import type { Operation } from '../../src/http/operation.ts';
 
 /** Creates the objects that the examples of the description refer to, using only operations of the description. */
@@ -66,7 +66,7 @@ export function createExampleRequests(
       if ('eventId' in body) made.set(String(body['eventId']), await makeEvent());
       const parameter = listParameters(operation).find(({ place }) => place === 'path');
       if (parameter === undefined) return made;
-      const example = String(parameter.example);
+      const example = String(parameter.schema.examples?.[0]);
       const collection = operation.path.slice(0, operation.path.indexOf('/{'));
       const put = find('PUT', `${collection}/{${parameter.name}}`);
       if (put === undefined) made.set(example, await makeOne(collection));

@@ -1,8 +1,9 @@
 import { stringifyExactJson } from '../../exact-json.ts';
 import { tags } from '../api/operations.ts';
 import type { Operation } from '../operation.ts';
-import { describeRequestHeaders, responseHeaders } from './headers.ts';
+import { responseHeaders } from './headers.ts';
 import { describeOperation, type Shared } from './operations.ts';
+import { describeRequestHeaders } from './parameters.ts';
 import { createSharedSchemas } from './schemas.ts';
 import { describeWebhookMessage } from './webhook-message.ts';
 
@@ -49,7 +50,7 @@ export function describeApi(
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `as_<env>_…`.' },
       },
       schemas: Object.fromEntries([...shared.schemas].filter(([, schema]) => schema !== null)),
-      parameters: describeRequestHeaders(),
+      parameters: describeRequestHeaders(shared.schemas),
       headers: responseHeaders,
       responses: Object.fromEntries(shared.responses),
     },

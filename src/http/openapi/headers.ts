@@ -115,39 +115,30 @@ export function referToHeaders(names: readonly HeaderName[]) {
   );
 }
 
-/** The request headers that operations read, besides `Authorization`. All of these headers are beta. */
+const tags = { ...text, maxLength: 8_192, examples: ['"LXEWQrcmsEQBYnyp-6wy9c"'], 'x-stability': 'beta' };
+
+/** The schemas of the request headers that operations read, besides `Authorization`. All of these headers are beta. */
 export const requestHeaders = {
-  'If-None-Match': {
-    description: 'Returns 304 if the body still has one of these `ETag`s.',
-    schema: { ...text, maxLength: 8_192 },
-    example: '"LXEWQrcmsEQBYnyp-6wy9c"',
-  },
+  'If-None-Match': { ...tags, description: 'Returns 304 if the body still has one of these `ETag`s.' },
   'If-Match': {
+    ...tags,
     description: 'Returns 412 and changes nothing unless the animal still has one of these `ETag`s.',
-    schema: { ...text, maxLength: 8_192 },
-    example: '"LXEWQrcmsEQBYnyp-6wy9c"',
   },
   'Idempotency-Key': {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[!-~]+$',
     description:
       'A unique name for this request, kept for 24 hours. A retry with the same key and body returns the first response and adds nothing.',
-    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
-    example: '9f6c1c1e-0c0b-4f5e-8a53-2f0f7f7f9a55',
+    examples: ['9f6c1c1e-0c0b-4f5e-8a53-2f0f7f7f9a55'],
+    'x-stability': 'beta',
   },
   Prefer: {
+    ...tags,
     description: '`handling=strict` (RFC 7240) refuses unknown query parameters and fields.',
-    schema: { ...text, maxLength: 8_192 },
-    example: 'handling=strict',
+    examples: ['handling=strict'],
   },
 } as const;
 
 export type RequestHeader = keyof typeof requestHeaders;
-
-/** Describes the request headers as OpenAPI parameters, by name. */
-export function describeRequestHeaders() {
-  return Object.fromEntries(
-    Object.entries(requestHeaders).map(([name, header]) => [
-      name,
-      { name, in: 'header', ...header, 'x-stability': 'beta' },
-    ]),
-  );
-}

@@ -1,4 +1,4 @@
-import type { Schema } from './parameters.ts';
+import type { Schema } from '../../openapi/parameters.ts';
 
 /** Returns the type of a value in words, such as `integer (int64)`, `array of strings` or `null or string`. */
 export function nameType({ type, format, items, anyOf }: Schema): string {

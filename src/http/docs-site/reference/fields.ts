@@ -1,15 +1,13 @@
+import type { Schema } from '../../openapi/parameters.ts';
 import { renderInline } from '../markdown.ts';
 import { type Content, html, type Markup } from '../markup.ts';
 import { listRules, nameType } from './field-words.ts';
-import type { Schema } from './parameters.ts';
 
 /** A field or a parameter of the reference. */
 interface Field {
   readonly name: string;
   readonly schema: Schema;
-  readonly description: string;
   readonly isRequired: boolean;
-  readonly isBeta: boolean;
 }
 
 /**
@@ -23,9 +21,7 @@ export function renderSchema({ items, anyOf, properties, required = [] }: Schema
   const fields = Object.entries(properties).map(([name, schema]) => ({
     name,
     schema,
-    description: schema.description ?? '',
     isRequired: required.includes(name),
-    isBeta: false,
   }));
   return renderFields(fields, prefix);
 }
@@ -45,14 +41,15 @@ export function renderFields(fields: readonly Field[], prefix: string): Markup {
   return html`<dl class="fields">${fields.map((field) => renderField(field, prefix))}</dl>`;
 }
 
-function renderField({ name, schema, description, isRequired, isBeta }: Field, prefix: string): Markup {
+function renderField({ name, schema, isRequired }: Field, prefix: string): Markup {
   const anchor = `${prefix}.${name}`;
+  const { description = '', 'x-stability': stability } = schema;
   const rules = listRules(schema);
   const nested = renderSchema(schema, anchor);
   const presence = prefix.startsWith('answer') ? !isRequired && 'may be absent' : isRequired && 'required';
   return html`<div id="${anchor}"><dt><a href="#${anchor}"><code>${name}</code></a> <span class="type">${nameType(schema)}</span>${
     presence && html` <span class="presence">${presence}</span>`
-  }${isBeta && html` <span class="mark beta">beta</span>`}</dt>
+  }${stability === 'beta' && html` <span class="mark beta">beta</span>`}</dt>
 <dd>${description !== '' && html`<p>${renderInline(description)}</p>`}${
     rules.length > 0 && html`<p class="rules">${renderInline(toSentence(rules))}</p>`
   }${

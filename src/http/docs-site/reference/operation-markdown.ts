@@ -1,9 +1,9 @@
 import { listAnswers } from '../../openapi/answers.ts';
+import { listParameters, type Parameter, type Place, type Schema } from '../../openapi/parameters.ts';
 import type { Operation } from '../../operation.ts';
 import { formatJson } from '../code.ts';
 import { writeSamples } from '../files/samples.js';
 import { listRules, nameType } from './field-words.ts';
-import { listParameters, type Parameter, type Place, type Schema } from './parameters.ts';
 import { chooseRequest } from './samples.ts';
 
 const places: Readonly<Record<Place, string>> = {
@@ -40,8 +40,8 @@ export function writeOperation(operation: Operation, baseUrl: string): string {
 
 function writeList(title: string, parameters: readonly Parameter[]): string[] {
   if (parameters.length === 0) return [];
-  const lines = parameters.map(({ name, schema, description, isRequired }) =>
-    writeField(name, { ...schema, description }, isRequired && 'required', ''),
+  const lines = parameters.map(({ place, name, schema }) =>
+    writeField(name, schema, place === 'path' && 'required', ''),
   );
   return [`## ${title}`, lines.join('\n')];
 }

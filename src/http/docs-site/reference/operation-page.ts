@@ -1,6 +1,7 @@
 import { type DescribedAnswer, listAnswers } from '../../openapi/answers.ts';
 import { commonCodes } from '../../openapi/failures.ts';
 import { responseHeaders } from '../../openapi/headers.ts';
+import { listParameters, type Place } from '../../openapi/parameters.ts';
 import type { Operation } from '../../operation.ts';
 import { jsonTypes } from '../../request/body.ts';
 import { formatJson, renderCode, renderTabs } from '../code.ts';
@@ -8,7 +9,6 @@ import { writeSamples } from '../files/samples.js';
 import { renderDescription, renderInline } from '../markdown.ts';
 import { type Content, html, join, type Markup } from '../markup.ts';
 import { renderFields, renderSchema } from './fields.ts';
-import { listParameters, type Place } from './parameters.ts';
 import { chooseRequest } from './samples.ts';
 import { renderTryIt } from './try-it.ts';
 
@@ -73,7 +73,9 @@ function renderScopes({ scope }: Operation): Markup {
 }
 
 function renderPlace(operation: Operation, place: Place, title: string): Content {
-  const own = listParameters(operation).filter((parameter) => parameter.place === place);
+  const own = listParameters(operation)
+    .filter((parameter) => parameter.place === place)
+    .map((parameter) => ({ ...parameter, isRequired: place === 'path' }));
   if (own.length === 0) return null;
   return html`<h2 id="${place}"><a href="#${place}">${title}</a></h2>
 ${renderFields(own, place)}`;

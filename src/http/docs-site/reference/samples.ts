@@ -1,7 +1,7 @@
+import { listParameters, type Parameter } from '../../openapi/parameters.ts';
 import type { Operation } from '../../operation.ts';
 import { jsonTypes } from '../../request/body.ts';
 import type { RequestValue, SampleRequest } from '../files/samples.js';
-import { listParameters, type Parameter } from './parameters.ts';
 
 /** The client methods whose names do not follow from their operations. */
 const exceptions: Readonly<Record<string, string>> = {
@@ -32,8 +32,10 @@ export function chooseRequest(operation: Operation, baseUrl: string): SampleRequ
     isIdempotent: isIdempotent ?? false,
     values: listParameters(operation)
       .filter(isShown)
-      .map((parameter) => ({ ...parameter, kind: nameKind(parameter), value: String(parameter.example) }))
-      .map(({ place, name, kind, value }) => ({ place, name, kind, value })),
+      .map((parameter) => {
+        const { place, name, schema } = parameter;
+        return { place, name, kind: nameKind(parameter), value: String(schema.examples?.[0]) };
+      }),
     body: body === undefined ? null : { type: bodyTypes[0] ?? '', text: JSON.stringify(example?.value) },
     answer: nameAnswer(operation),
   };

@@ -1,8 +1,8 @@
+import { listParameters, type Parameter } from '../../openapi/parameters.ts';
 import type { Operation } from '../../operation.ts';
 import { formatJson } from '../code.ts';
 import { html, type Markup } from '../markup.ts';
 import type { ReferenceAddresses } from './operation-page.ts';
-import { listParameters, type Parameter } from './parameters.ts';
 import { chooseRequest, nameKind } from './samples.ts';
 
 /** Maximum line length of the example body. It is so short that each field gets its own line. */
@@ -30,10 +30,11 @@ ${body && html`<p class="field"><label for="try-body">Body</label><textarea id="
 }
 
 function renderInput(parameter: Parameter): Markup {
-  const { place, name, schema, isRequired, example } = parameter;
+  const { place, name, schema } = parameter;
+  const isRequired = place === 'path';
   const id = `try-${place}-${name}`;
   const common = html`id="${id}" name="${name}" data-place="${place}" data-kind="${nameKind(parameter)}"`;
-  const hint = String(example ?? '');
+  const hint = String(schema.examples?.[0] ?? '');
   const value = isRequired && html` value="${hint}"`;
   const input =
     schema.enum === undefined

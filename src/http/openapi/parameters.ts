@@ -1,0 +1,84 @@
+import type { SchemaName } from '../../schema.ts';
+import type { Operation } from '../operation.ts';
+import { hasValidators } from './answers.ts';
+import { type RequestHeader, requestHeaders } from './headers.ts';
+import { type SharedSchemas, shareSchemas } from './schemas.ts';
+
+export type Place = 'path' | 'query' | 'header';
+
+/** The parts of a JSON Schema that the description and the reference show. */
+export interface Schema extends Partial<SchemaName> {
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly pattern?: string;
+  readonly examples?: readonly unknown[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  /** The rule in words, for error messages. */
+  readonly rule?: string;
+  readonly 'x-stability'?: string;
+}
+
+/** A parameter of an operation. */
+export interface Parameter {
+  readonly place: Place;
+  readonly name: string;
+  readonly schema: Schema;
+}
+
+/** Returns the parameters of an operation: path, query, headers. */
+export function listParameters(operation: Operation): readonly Parameter[] {
+  const { params, query } = operation;
+  const headers = listRequestHeaders(operation).map((name) => [name, requestHeaders[name]]);
+  const byPlace = { path: params?.properties, query: query?.properties, header: Object.fromEntries(headers) };
+  return Object.entries(byPlace).flatMap(([place, schemas = {}]) =>
+    Object.entries<Schema>(schemas).map(([name, schema]) => ({ place: place as Place, name, schema })),
+  );
+}
+
+/** Returns the headers that an operation reads, besides `Authorization`. */
+function listRequestHeaders(operation: Operation): readonly RequestHeader[] {
+  return [
+    ...(hasValidators(operation) ? (['If-None-Match'] as const) : []),
+    ...(operation.isConditional ? (['If-Match'] as const) : []),
+    ...(operation.isIdempotent ? (['Idempotency-Key'] as const) : []),
+    'Prefer',
+  ];
+}
+
+/** Describes a parameter for OpenAPI. */
+export function describeParameter({ place, name, schema }: Parameter, schemas: SharedSchemas): object {
+  const { description, examples: [example] = [], rule: _, 'x-stability': stability, ...rest } = schema;
+  return {
+    name,
+    in: place,
+    ...(place === 'path' && { required: true }),
+    ...(description !== undefined && { description }),
+    ...(place === 'query' && 'items' in rest && { style: 'form', explode: false }),
+    schema: shareSchemas(rest, schemas),
+    ...(example !== undefined && { example }),
+    ...(stability !== undefined && { 'x-stability': stability }),
+  };
+}
+
+/** Describes the request headers, by name. */
+export function describeRequestHeaders(schemas: SharedSchemas) {
+  return Object.fromEntries(
+    Object.entries(requestHeaders).map(([name, schema]) => [
+      name,
+      describeParameter({ place: 'header', name, schema }, schemas),
+    ]),
+  );
+}
