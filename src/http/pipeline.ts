@@ -8,7 +8,7 @@ import type { Soon } from '../soon.ts';
 import { type Exchange, openExchange } from './exchange.ts';
 import { readCall } from './read-call.ts';
 import { hasBody, readBody } from './request/body.ts';
-import type { Admission, Gate } from './request/gate.ts';
+import type { Gate } from './request/gate.ts';
 import { isStrict } from './request/preferences.ts';
 import type { RequestObserver } from './request-log.ts';
 import type { Answer } from './response/answer.ts';
@@ -100,8 +100,8 @@ function proceed<T>(parts: Parts, exchange: Exchange, value: Soon<T>, next: (val
 function begin(parts: Parts, exchange: Exchange): void {
   const preflight = parts.cors.answerPreflight(exchange.request);
   if (preflight === null)
-    proceed(parts, exchange, parts.gate.admit(exchange), (admission) =>
-      checkAdmission(parts, exchange, admission),
+    proceed(parts, exchange, parts.gate.admit(exchange), (refusal) =>
+      checkAdmission(parts, exchange, refusal),
     );
   else
     proceed(parts, exchange, parts.gate.peek(exchange), (limit) => {
@@ -110,13 +110,8 @@ function begin(parts: Parts, exchange: Exchange): void {
     });
 }
 
-function checkAdmission(parts: Parts, exchange: Exchange, admission: Admission): void {
-  const { caller, limit, usage, refusal, signedIn } = admission;
+function checkAdmission(parts: Parts, exchange: Exchange, refusal: AppError | null): void {
   exchange.isAdmitted = true;
-  exchange.caller = caller;
-  exchange.signedIn = signedIn ?? null;
-  exchange.limit = limit;
-  exchange.usage = usage;
   const reason = refusal ?? exchange.brokenBy ?? findRefusal(exchange, parts.clock);
   const { route } = exchange.match;
   if (reason !== null || route === null) fail(parts, exchange, reason);

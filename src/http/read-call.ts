@@ -1,6 +1,10 @@
+import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller } from '../accounts/account.ts';
+import { AppError } from '../errors.ts';
+import { hashIdempotencyKey, type Idempotency } from '../idempotency/first-answer.ts';
 import { describeHeld } from '../limits/rules/decision.ts';
 import type { Exchange } from './exchange.ts';
-import { readIdempotency } from './request/idempotency.ts';
 import { isStrict } from './request/preferences.ts';
 import type { Call, Route } from './route.ts';
 
@@ -34,4 +38,24 @@ function noteHeld(exchange: Exchange, heldMs: number): void {
   const { caller, usage } = exchange;
   exchange.heldMs = heldMs;
   if (caller !== null && usage !== null) exchange.limit = describeHeld(usage, caller.limits, heldMs);
+}
+
+const keyText = /^[!-~]{1,255}$/;
+
+/**
+ * Returns the hashed `Idempotency-Key` of a request, with the operation and the hash of the body. Returns null if the
+ * header is absent. Throws `invalid_parameter` if the header is invalid.
+ */
+function readIdempotency(
+  headers: IncomingHttpHeaders,
+  { accountId }: Caller,
+  operation: string,
+  bytes: Uint8Array,
+): Idempotency | null {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || !keyText.test(key))
+    throw new AppError('invalid_parameter', 'Idempotency-Key must have 1 to 255 visible ASCII characters');
+  const keyHash = hashIdempotencyKey(accountId, key);
+  return { accountId, keyHash, operation, bodyHash: hash('sha256', bytes, 'buffer') };
 }

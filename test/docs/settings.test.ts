@@ -9,7 +9,6 @@ import { waitingPagesMax } from '../../src/events/tail.ts';
 import { jsonDepthMax, longNumbersMax } from '../../src/exact-json.ts';
 import {
   backlogMax,
-  chunkExtensionBytesMax,
   connectionsMax,
   defaultTimeouts,
   headerBytesMax,
@@ -53,7 +52,8 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     bytes(headerBytesMax),
     headersMax.toLocaleString('en'),
     bytes(bodyBytesMax),
-    bytes(chunkExtensionBytesMax),
+    // Node's own bound.
+    bytes(16 * 1024),
     `${jsonDepthMax} levels`,
     longNumbersMax.toLocaleString('en'),
     seconds(defaultTimeouts.headersMs),

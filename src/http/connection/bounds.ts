@@ -26,9 +26,6 @@ export const headerBytesMax = 16 * 1024;
  */
 export const headersMax = 100;
 
-/** Maximum size of all chunk extensions of a body, in bytes. Node enforces this bound, and it cannot be changed. */
-export const chunkExtensionBytesMax = 16 * 1024;
-
 /** Maximum number of open connections. An idle connection takes about 15 KB of memory. */
 export const connectionsMax = 20_000;
 

@@ -1,35 +1,21 @@
-import { accountSuspended, type Caller } from '../../accounts/account.ts';
+import { accountSuspended } from '../../accounts/account.ts';
 import type { KeyLookup, LookedUp } from '../../accounts/key-lookup.ts';
 import { type KeyRefusal, keyError } from '../../accounts/key-state.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { Limiter } from '../../limits/limiter.ts';
-import type { Decision, LimitHeaders, Usage } from '../../limits/rules/decision.ts';
+import type { Decision, LimitHeaders } from '../../limits/rules/decision.ts';
 import { after, type Soon } from '../../soon.ts';
 import type { Exchange } from '../exchange.ts';
 import { toAppError } from '../response/errors.ts';
-import type { SignedIn } from '../route.ts';
 import type { ClientAddress } from './client-address.ts';
-
-/** The result of authenticating and counting a request. */
-export interface Admission {
-  readonly caller: Caller | null;
-  /** The rate limit headers. Null if no limits apply. */
-  readonly limit: LimitHeaders | null;
-  /**
-   * The rate limit usage of the account after this request. Without a caller, the usage of the address. Null if the
-   * request is not counted.
-   */
-  readonly usage: Usage | null;
-  /** The error if the request is refused, otherwise null. */
-  readonly refusal: AppError | null;
-  /** The signed-in operator. Present only in requests to the console. */
-  readonly signedIn?: SignedIn;
-}
 
 /** Authenticates and counts every request before the other checks. */
 export interface Gate {
-  /** Authenticates a request, then counts it. Synchronous if the key is remembered and the counts are in memory. */
-  admit(exchange: Exchange): Soon<Admission>;
+  /**
+   * Authenticates a request, then counts it, and notes both in the exchange. Returns the error if the request is
+   * refused, otherwise null. Synchronous if the key is remembered and the counts are in memory.
+   */
+  admit(exchange: Exchange): Soon<AppError | null>;
   /**
    * Authenticates an admitted request again, without counting it. Returns the error if the request must now be refused,
    * otherwise null.
@@ -41,7 +27,7 @@ export interface Gate {
 
 /** The gate of the operator's port. It requires no key and counts nothing. */
 export const openGate: Gate = {
-  admit: () => ({ caller: null, limit: null, usage: null, refusal: null }),
+  admit: () => null,
   confirm: async () => null,
   peek: () => null,
 };
@@ -55,32 +41,36 @@ export function createGate(keyLookup: KeyLookup, limiter: Limiter, addressOf: Cl
     return token === null ? { refusal: 'api_key_missing' } : keyLookup.verify(token, addressOf(request));
   }
 
-  function count(exchange: Exchange, identity: LookedUp | { readonly refusal: Refusal }): Soon<Admission> {
+  function count(
+    exchange: Exchange,
+    identity: LookedUp | { readonly refusal: Refusal },
+  ): Soon<AppError | null> {
     if ('caller' in identity) {
-      const { caller } = identity;
-      return after(limiter.takeForKey(caller), (decision) => admit(caller, decision));
+      exchange.caller = identity.caller;
+      return after(limiter.takeForKey(identity.caller), (decision) => note(exchange, decision));
     }
-    if ('decision' in identity) return admit(null, identity.decision);
+    if ('decision' in identity) return note(exchange, identity.decision);
     const refusal = exchange.match.access === 'key' ? keyError(identity.refusal) : null;
     const taken = limiter.takeForAddress(addressOf(exchange.request));
-    return after(taken, (decision) => admit(null, decision, refusal));
+    return after(taken, (decision) => note(exchange, decision) ?? refusal);
   }
 
   /**
    * Refuses a request whose key the store cannot look up. The request is not counted, because the failure is not the
    * client's fault.
    */
-  function refuseUncounted(exchange: Exchange, error: unknown): Soon<Admission> {
-    const peeked = limiter.peekAddress(addressOf(exchange.request));
-    const refusal = toAppError(error);
-    return after(peeked, ({ headers }) => ({ caller: null, limit: headers, usage: null, refusal }));
+  function refuseUncounted(exchange: Exchange, error: unknown): Soon<AppError> {
+    return after(limiter.peekAddress(addressOf(exchange.request)), ({ headers }) => {
+      exchange.limit = headers;
+      return toAppError(error);
+    });
   }
 
   return {
     admit(exchange) {
       const { request, match } = exchange;
       if (match.access === 'reader')
-        return after(limiter.takeForReader(addressOf(request)), (decision) => admit(null, decision));
+        return after(limiter.takeForReader(addressOf(request)), (decision) => note(exchange, decision));
       const identity = authenticate(exchange);
       if (!(identity instanceof Promise)) return count(exchange, identity);
       return identity.then(
@@ -114,13 +104,11 @@ function readToken(authorization = ''): string | null {
   return isUsual ? authorization.slice(usualScheme.length) : (bearer.exec(authorization)?.[1] ?? null);
 }
 
-function admit(
-  caller: Caller | null,
-  { code, retryAfterSeconds, headers, usage }: Decision,
-  refusal: AppError | null = null,
-): Admission {
-  const limited = code === null ? refusal : limitError(code, retryAfterSeconds);
-  return { caller, limit: headers, usage, refusal: limited };
+/** Notes what the limits leave. Returns the 429 error if the request is beyond them, otherwise null. */
+function note(exchange: Exchange, { code, retryAfterSeconds, headers, usage }: Decision): AppError | null {
+  exchange.limit = headers;
+  exchange.usage = usage;
+  return code === null ? null : limitError(code, retryAfterSeconds);
 }
 
 /** Returns the 429 error of a rate limit or a ban. */

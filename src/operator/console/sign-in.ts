@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { compileBody } from '../../http/bind-operation.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { type Admission, type Gate, openGate } from '../../http/request/gate.ts';
+import { type Gate, openGate } from '../../http/request/gate.ts';
 import { makeEmptyAnswer } from '../../http/response/answer.ts';
 import type { Call, Route } from '../../http/route.ts';
 import type { Sessions } from '../sessions.ts';
@@ -28,28 +28,19 @@ const noSession = new AppError(
  * - Except for public pages, a request to the console also needs the cookie of a session.
  */
 export function createConsoleGate(sessions: Pick<Sessions, 'find'>, findSite: FindSite): Gate {
-  async function admit({ request, match: { access } }: Exchange): Promise<Admission> {
-    if (access !== 'visitor' && access !== 'console') return passed;
-    const { headers, method } = request;
+  async function admit(exchange: Exchange): Promise<AppError | null> {
+    const { access } = exchange.match;
+    if (access !== 'visitor' && access !== 'console') return null;
+    const { headers, method } = exchange.request;
     const site = findSite(headers.host);
-    if (site === null) return refuse(otherHost);
-    if (!safeMethods.has(method) && !isOwnRequest(headers, site)) return refuse(otherOrigin);
-    if (access === 'visitor') return passed;
-    const session = await sessions.find(readCookie(headers, site));
-    return session === null ? refuse(noSession) : { ...passed, signedIn: session };
+    if (site === null) return otherHost;
+    if (!safeMethods.has(method) && !isOwnRequest(headers, site)) return otherOrigin;
+    if (access === 'visitor') return null;
+    exchange.signedIn = await sessions.find(readCookie(headers, site));
+    return exchange.signedIn === null ? noSession : null;
   }
 
-  return {
-    admit,
-    confirm: async (exchange) => (await admit(exchange)).refusal,
-    peek: openGate.peek,
-  };
-}
-
-const passed: Admission = { caller: null, limit: null, usage: null, refusal: null };
-
-function refuse(refusal: AppError): Admission {
-  return { ...passed, refusal };
+  return { admit, confirm: admit, peek: openGate.peek };
 }
 
 const SignIn = Type.Object({ token: Type.String({ minLength: 1, maxLength: 100, rule: 'must be a text' }) });
