@@ -1,18 +1,16 @@
 import { expectCommonHeaders, expectError } from '../test/support/expect-error.ts';
 import type { ServiceProcess } from '../test/support/processes.ts';
 import { openRaw, type RawConnection, type RawResponse } from '../test/support/raw-http.ts';
-import type { EmbeddedStore } from './embedded-store.ts';
 import type { TortureContext } from './scenario.ts';
+import type { Store } from './store.ts';
 
 /** Writers and readers that run until they are stopped and check every answer against the documented interface. */
 export interface Load {
-  /** Number of answers since the last `begin`, by kind and status, such as `add 201`. */
-  readonly seen: ReadonlyMap<string, number>;
-  /** Resets `seen` and begins another phase. */
+  /** The number of answers of a kind since the last `begin`, such as `add 201`. */
+  count(kind: string): number;
+  /** Begins another phase, without answers. */
   begin(): void;
-  /**
-   * Resolves when this phase has `count` answers of a kind. Rejects after `phaseMsMax`, or if an answer is wrong.
-   */
+  /** Resolves when each service has given `count` answers of a kind in this phase. Rejects if an answer is wrong. */
   until(kind: string, count: number): Promise<void>;
   /** The number of answers in all phases. */
   countAnswers(): number;
@@ -24,33 +22,34 @@ export interface Load {
 const phaseMsMax = 60_000;
 
 export interface LoadOptions {
+  /** The writers and readers of each service. */
   readonly writers: number;
   readonly readers: number;
   /** The prefix of the names of the animals. */
-  readonly prefix: string;
+  readonly prefix?: string;
 }
 
 /** Starts a load. Every answer must be 200, 201 or 503 `unavailable`, and no connection may break. */
-export async function startLoad(
+export function startLoad(
   context: TortureContext,
-  service: Pick<ServiceProcess, 'url'>,
+  services: readonly Pick<ServiceProcess, 'url'>[],
   key: string,
-  { writers, readers, prefix }: LoadOptions,
-): Promise<Load> {
-  const seen = new Map<string, number>();
+  { writers, readers, prefix = 'loaded' }: LoadOptions,
+): Load {
+  const seen = services.map(() => new Map<string, number>());
   const answered = new Map<bigint, string>();
   const wrong: unknown[] = [];
   let answers = 0;
   let sent = 0;
   let isOver = false;
 
-  async function repeat(work: (connection: RawConnection) => Promise<string>): Promise<void> {
+  async function repeat(place: number, work: (connection: RawConnection) => Promise<string>): Promise<void> {
     try {
-      const connection = await openRaw(context, service.url);
+      const connection = await openRaw(context, services[place]?.url ?? '');
       while (!isOver && wrong.length === 0) {
         const kind = await work(connection);
         answers += 1;
-        seen.set(kind, (seen.get(kind) ?? 0) + 1);
+        seen[place]?.set(kind, (seen[place].get(kind) ?? 0) + 1);
       }
       connection.end();
     } catch (error) {
@@ -60,13 +59,10 @@ export async function startLoad(
 
   async function add(connection: RawConnection): Promise<string> {
     const name = `${prefix} ${sent++}`;
-    const body = JSON.stringify({ name, categoryId: -1 });
-    connection.send(
-      `POST /v1/pets HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
+    connection.send(formatAdd(key, name));
     const answer = await connection.read();
     await judge(answer, 201);
-    if (answer.status === 201) answered.set(BigInt(/"id":(\d+)/.exec(answer.body)?.[1] ?? 0), name);
+    if (answer.status === 201) answered.set(readId(answer), name);
     return `add ${answer.status}`;
   }
 
@@ -80,19 +76,24 @@ export async function startLoad(
     return `read ${answer.status}`;
   }
 
-  const clients = [
-    ...Array.from({ length: writers }, () => repeat(add)),
-    ...Array.from({ length: readers }, () => repeat(read)),
-  ];
+  const clients = services.flatMap((_, place) => [
+    ...Array.from({ length: writers }, () => repeat(place, add)),
+    ...Array.from({ length: readers }, () => repeat(place, read)),
+  ]);
+  const isMet = (kind: string, count: number) => seen.every((counts) => (counts.get(kind) ?? 0) >= count);
 
   return {
-    seen,
-    begin: () => seen.clear(),
+    count: (kind) => seen.reduce((sum, counts) => sum + (counts.get(kind) ?? 0), 0),
+    begin() {
+      for (const counts of seen) counts.clear();
+    },
     async until(kind, count) {
       const deadlineMs = performance.now() + phaseMsMax;
-      while ((seen.get(kind) ?? 0) < count && wrong.length === 0) {
+      while (!isMet(kind, count) && wrong.length === 0) {
         if (performance.now() > deadlineMs)
-          throw new Error(`no ${count} × ${kind} within ${phaseMsMax} ms: ${JSON.stringify([...seen])}`);
+          throw new Error(
+            `no ${count} × ${kind} within ${phaseMsMax} ms: ${JSON.stringify(seen.map((counts) => [...counts]))}`,
+          );
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
       if (wrong.length > 0) throw wrong[0];
@@ -107,27 +108,38 @@ export async function startLoad(
   };
 }
 
+/** Formats the request of an animal. `header` is a further header line. */
+export function formatAdd(key: string, name: string, header = ''): string {
+  const body = JSON.stringify({ name, categoryId: -1 });
+  return `POST /v1/pets HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n${header}\r\n${body}`;
+}
+
+export function readId({ body }: RawResponse): bigint {
+  return BigInt(/"id":(\d+)/.exec(body)?.[1] ?? 0);
+}
+
 async function judge(answer: RawResponse, expected: number): Promise<void> {
   if (answer.status === expected) return expectCommonHeaders(answer);
   await expectError(answer, 503, 'unavailable');
   if (answer.headers.get('retry-after') !== '1') throw new Error('a 503 without Retry-After: 1');
 }
 
-/** Throws if an animal answered with 201 is not in the file as it was sent. */
-export function requireKept(store: EmbeddedStore, answered: ReadonlyMap<bigint, string>): void {
-  requireAmong(store.query(keptQuery), answered);
-}
-
-/** Selects the animals that a load has added. */
-export const keptQuery = 'select id, name from pets where category_id = -1';
-
-/** Throws if an animal answered with 201 is not among the rows of `keptQuery` as it was sent. */
-export function requireAmong(
-  rows: readonly Readonly<Record<string, unknown>>[],
-  answered: ReadonlyMap<bigint, string>,
-): void {
+/** Throws if an animal answered with 201 is not in the store as it was sent. */
+export async function requireKept({ query }: Store, answered: ReadonlyMap<bigint, string>): Promise<void> {
+  const rows = await query('select id, name from pets where category_id = -1');
   const kept = new Map(rows.map(({ id, name }) => [BigInt(String(id)), name]));
   for (const [id, name] of answered)
     if (kept.get(id) !== name)
       throw new Error(`${name} was answered with the id ${id}, but the store has ${kept.get(id)} there`);
+}
+
+/** The maximum number of log lines for a fault under any load. The log may be on the same full disk. */
+const linesMax = 200;
+
+/** Throws if a log has too many lines, or one with a stack trace. */
+export function requireFewLines(log: string): void {
+  const lines = log.trimEnd().split('\n');
+  const traced = lines.find((line) => line.includes('"stack"') || /^\s+at /.test(line));
+  if (traced !== undefined) throw new Error(`the log has a stack trace: ${traced.slice(0, 500)}`);
+  if (lines.length > linesMax) throw new Error(`the log has ${lines.length} lines, such as ${lines.at(-1)}`);
 }

@@ -1,11 +1,11 @@
 import type { ServiceProcess } from '../test/support/processes.ts';
-import type { EmbeddedStore } from './embedded-store.ts';
+import type { Store } from './store.ts';
 
 /**
  * Requires that a start fails with exit code 1 and one error line on standard error after the log line of the start.
  * Returns the error line. Never resolves if the start succeeds, so use it only for a store that must be refused.
  */
-export async function requireRefusal(store: EmbeddedStore): Promise<string> {
+export async function requireRefusal(store: Store): Promise<string> {
   const { code, stdout, stderr } = await store.run('serve', '--json');
   const [begun = '', line = '', ...more] = stderr.trimEnd().split('\n');
   const isBegun = begun.endsWith('"msg":"starting"}');
@@ -16,7 +16,7 @@ export async function requireRefusal(store: EmbeddedStore): Promise<string> {
 
 /** Starts a service. If the start is refused, returns the error line. */
 export async function tryToStart(
-  store: EmbeddedStore,
+  store: Store,
 ): Promise<{ readonly service: ServiceProcess } | { readonly refusal: string }> {
   try {
     return { service: await store.start() };

@@ -7,9 +7,8 @@ import { scenarios } from './scenarios.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-function tellRow({ outcome: { done, seen, lost, well, figures }, seconds }: Row): void {
+function tellRow({ outcome: { done, seen, lost, well }, seconds }: Row): void {
   say(`  done       ${done}\n  seen       ${seen}\n  lost       ${lost}\n  recovered  ${well}`);
-  for (const [name, value] of Object.entries(figures)) say(`             ${name}: ${value}`);
   say(`  held, ${seconds.toFixed(1)} s`);
 }
 

@@ -33,11 +33,14 @@ export interface Outcome {
   readonly lost: string;
   /** The time until the service recovered. */
   readonly well: string;
-  /** Counts and measurements for the printed report. */
-  readonly figures: Readonly<Record<string, number | string>>;
 }
 
 /** Thrown if this machine or this user cannot run a scenario. `message` says what is missing. */
 export class Skipped extends Error {
   override readonly name = 'Skipped';
+}
+
+/** Scales the count of a full run. Returns at least `min`. */
+export function share(count: number, { scale }: Pick<TortureContext, 'scale'>, min = 1): number {
+  return Math.max(min, Math.round(count * scale));
 }

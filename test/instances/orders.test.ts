@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { requireInvariants } from '../../torture/orders/invariants.ts';
+import { requireInvariants } from '../../torture/invariants.ts';
 import { findPostgres, sqliteEngine } from '../support/engines.ts';
 import {
   add,

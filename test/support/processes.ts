@@ -26,13 +26,11 @@ export interface ProcessOptions {
   readonly wrapper?: readonly string[];
   /** The program, such as that of another release. Default: that of this one. */
   readonly program?: string;
-  /** True to start the process in a new process group. Default: false. */
-  readonly isGroupLeader?: boolean;
 }
 
 /** Starts `animal-store` in a new process. */
 export function spawnProgram(args: readonly string[], options: ProcessOptions): ChildProcess {
-  const { settings, preload, stdout = 'pipe', wrapper = [], isGroupLeader = false, program = main } = options;
+  const { settings, preload, stdout = 'pipe', wrapper = [], program = main } = options;
   const preloads =
     preload === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
   const { PATH = '' } = process.env;
@@ -40,7 +38,6 @@ export function spawnProgram(args: readonly string[], options: ProcessOptions): 
   return spawn(file, rest, {
     env: { PATH, ...settings },
     stdio: ['pipe', stdout, 'pipe'],
-    detached: isGroupLeader,
   });
 }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { mergeRows, type Row } from '../../torture/fault-table.ts';
 import { readOptions } from '../../torture/options.ts';
@@ -8,7 +10,7 @@ import { runScenario } from '../../torture/run-scenario.ts';
 import { type Outcome, type Scenario, Skipped, type TortureContext } from '../../torture/scenario.ts';
 import { scenarios } from '../../torture/scenarios.ts';
 
-const outcome: Outcome = { done: 'a', seen: 'b', lost: 'nothing', well: 'at once', figures: {} };
+const outcome: Outcome = { done: 'a', seen: 'b', lost: 'nothing', well: 'at once' };
 
 function makeScenario(run: Scenario['run'], minutes = 1): Scenario {
   return { name: 'made-up', title: 'something is done', minutes, run };
@@ -59,6 +61,17 @@ describe('a scenario', () => {
 test('every scenario has a unique name and a time limit', () => {
   assert.equal(new Set(scenarios.map(({ name }) => name)).size, scenarios.length);
   for (const { minutes } of scenarios) assert.ok(minutes > 0);
+});
+
+test('the page of fault runs names every scenario, and each row of its table is a scenario', async () => {
+  const page = await readFile(join(import.meta.dirname, '../../docs/operations/fault-runs.md'), 'utf8');
+  const rows = Array.from(page.matchAll(/\| `([\w-]+)`, seed /g), ([, name]) => name);
+  const names = scenarios.map(({ name }) => name);
+  assert.deepEqual(
+    rows,
+    names.filter((name) => rows.includes(name)),
+  );
+  for (const name of names) assert.match(page, new RegExp(`\\b${name}\\b`));
 });
 
 describe('random numbers', () => {

@@ -4,32 +4,36 @@
  */
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import { loopbackAddress } from '../target.ts';
+import { createRandom } from '../random.ts';
+import { type FloodKind, floodTexts } from './flood-texts.ts';
+import { loopbackAddress } from './sockets.ts';
 
 export interface FloodOrder {
+  readonly kind: FloodKind;
+  readonly seed: number;
   readonly host: string;
   readonly port: number;
   readonly clients: number;
   readonly seconds: number;
-  /** The text of one request. */
-  readonly text: string;
+  /** Number of requests that each client sends at once. */
   readonly requests: number;
 }
 
 export interface FloodSum {
   readonly bursts: number;
-  readonly answers: number;
+  /** Number of answers by status. */
+  readonly statuses: ReadonlyMap<string, number>;
   /** Number of bursts that got fewer answers than they had requests. */
   readonly cut: number;
 }
 
-const { host, port, clients, seconds, text, requests } = workerData as FloodOrder;
-const bytes = Buffer.from(text.repeat(requests), 'latin1');
+const { kind, seed, host, port, clients, seconds, requests } = workerData as FloodOrder;
+const random = createRandom(seed);
 const endMs = performance.now() + seconds * 1_000;
 const addresses = 250;
-/** A text that occurs once in each answer. */
-const marker = 'x-request-id';
-const sum = { bursts: 0, answers: 0, cut: 0 };
+const statuses = new Map<string, number>();
+let bursts = 0;
+let cut = 0;
 
 function burst(number: number): Promise<void> {
   return new Promise((resolve) => {
@@ -37,28 +41,30 @@ function burst(number: number): Promise<void> {
     let answers = 0;
     let rest = '';
     socket.setEncoding('latin1').on('data', (received: string) => {
-      // The marker may arrive in two pieces.
-      const pieces = (rest + received).split(marker);
-      rest = pieces.at(-1)?.slice(1 - marker.length) ?? '';
-      answers += pieces.length - 1;
+      // Each answer ends with the field `status` of its body.
+      const pieces = (rest + received).split(/"status":(\d{3})\}/);
+      rest = pieces.at(-1) ?? '';
+      for (const status of pieces.filter((_, place) => place % 2 === 1)) {
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        answers += 1;
+      }
       if (answers >= requests || performance.now() > endMs) socket.end();
     });
     socket.on('error', () => {});
     socket.once('close', () => {
-      sum.answers += answers;
-      sum.cut += Number(answers < requests && performance.now() < endMs);
+      cut += Number(answers < requests && performance.now() < endMs);
       resolve();
     });
-    socket.write(bytes);
+    socket.write(Array.from({ length: requests }, () => floodTexts[kind](random)).join(''), 'latin1');
   });
 }
 
 async function behave(): Promise<void> {
   while (performance.now() < endMs) {
-    sum.bursts += 1;
-    await burst(sum.bursts);
+    bursts += 1;
+    await burst(bursts);
   }
 }
 
 await Promise.all(Array.from({ length: clients }, behave));
-parentPort?.postMessage(sum satisfies FloodSum);
+parentPort?.postMessage({ bursts, statuses, cut } satisfies FloodSum);

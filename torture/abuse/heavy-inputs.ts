@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { slowRequestMs } from '../../src/http/request-log.ts';
 import { formatRequest, openRaw } from '../../test/support/raw-http.ts';
 import { createRandom } from '../random.ts';
-import { abuse, share } from './abuse.ts';
+import { share } from '../scenario.ts';
+import { abuse } from './abuse.ts';
 
 /** Number of bytes for the tested text. Together with the other lines, the head stays below its limit of 16 KiB. */
 const headRoom = 15_500;
@@ -15,49 +16,21 @@ function fill(room: number, piece: string, start = '', end = ''): string {
 
 /** Texts that may cause backtracking in a regular expression if they are repeated. */
 const pieces = [
-  ' ',
-  ',',
-  ';',
-  '=',
-  '"',
-  '\\"',
-  'a',
-  '0',
-  '-',
-  '%',
-  '%25',
-  '%c3%28',
-  'W/"',
-  '", ',
-  '; q=',
-  '\t',
-  ';charset',
-  '; charset =',
-  'handling=',
-  'bearer ',
-  'as_live_',
-  '1.',
-  ':',
-  '::',
-  '[',
-  '::ffff:1.1.1.1, ',
-  '\xe9',
+  ...' ,;="a0-%\t:[\xe9',
+  ...['\\"', '%25', '%c3%28', 'W/"', '", ', '; q=', ';charset', '; charset =', 'handling=', 'bearer '],
+  ...['as_live_', '1.', '::', '::ffff:1.1.1.1, '],
 ];
 const headers = [
-  'Authorization',
-  'If-None-Match',
-  'Prefer',
-  'Accept',
-  'Accept-Encoding',
-  'X-Forwarded-For',
-  'Content-Type',
-  'Content-Encoding',
-  'Idempotency-Key',
-  'Origin',
-  'Host',
-  'Cookie',
-  'Range',
-  'Expect',
+  ...[
+    'Authorization',
+    'If-None-Match',
+    'Prefer',
+    'Accept',
+    'Accept-Encoding',
+    'X-Forwarded-For',
+    'Content-Type',
+  ],
+  ...['Content-Encoding', 'Idempotency-Key', 'Origin', 'Host', 'Cookie', 'Range', 'Expect'],
 ];
 const starts: Readonly<Record<string, string>> = {
   Authorization: 'Bearer ',
@@ -91,20 +64,7 @@ function* headInputs(key: string): Generator<Input> {
       };
     }
   for (const parameter of ['limit', 'status', 'cursor', 'x', ''])
-    for (const piece of [
-      '1',
-      '0',
-      'a',
-      '%00',
-      '%f0%9f%90%88',
-      '+',
-      '&',
-      '=',
-      '&cursor=',
-      '[',
-      '.',
-      '__proto__',
-    ])
+    for (const piece of [...'10a+&=[.', '%00', '%f0%9f%90%88', '&cursor=', '__proto__'])
       yield {
         what: `${parameter} of ${JSON.stringify(piece)}`,
         text: formatRequest(`GET ${fill(headRoom, piece, `/v1/pets?${parameter}=`)}`, {
@@ -112,7 +72,7 @@ function* headInputs(key: string): Generator<Input> {
           prefer: 'handling=strict',
         }),
       };
-  for (const piece of ['/', '%2f', '..%2f', '1', '%', '../', ':', 'a/', ';', '%25', '//'])
+  for (const piece of [...'/1%:;', '%2f', '..%2f', '../', 'a/', '%25', '//'])
     yield {
       what: `a path of ${JSON.stringify(piece)}`,
       text: formatRequest(`GET ${fill(headRoom, piece, '/v1/pets/')}`, usual),
@@ -127,9 +87,7 @@ function* bodyInputs(key: string): Generator<Input> {
     ['objects in objects', fill(bodyRoom, '{"a":')],
     ['objects in objects, closed', `${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`],
     ['a number of 65,000 digits', fill(bodyRoom, '9', '{"name":"a","categoryId":', '}')],
-    ['a number of 65,000 digits after the point', fill(bodyRoom, '9', '{"name":"a","categoryId":1.', '}')],
     ['a number of 65,000 zeros', fill(bodyRoom, '0', '{"name":"a","categoryId":1', 'e-65000}')],
-    ['an exponent of 65,000 digits', fill(bodyRoom, '9', '{"name":"a","categoryId":1e', '}')],
     ['1e999999', '{"name":"a","categoryId":1e999999}'],
     ['4,000 long numbers', fill(bodyRoom, '1234567890123456,', '[', '1]')],
     ['10,000 exponents', fill(bodyRoom, '1e999,', '[', '1]')],
@@ -137,19 +95,11 @@ function* bodyInputs(key: string): Generator<Input> {
     ['6,000 times the same name', fill(bodyRoom, '"name":"a",', '{', '"categoryId":null}')],
     ['3,600 times __proto__', fill(bodyRoom, '"__proto__":{},', '{', '"name":"a"}')],
     ['a name of blanks', fill(bodyRoom, ' ', '{"name":"', '","categoryId":1}')],
-    ['a name of escapes', fill(bodyRoom, '\\u0020', '{"name":"', '","categoryId":1}')],
     ['a name of lone surrogates', fill(bodyRoom, '\\ud800', '{"name":"', '","categoryId":1}')],
-    ['a name of a thousand marks', fill(bodyRoom, '\\u0301', '{"name":"', '","categoryId":1}')],
     [
       'a field that is named by 65,000 characters',
       fill(bodyRoom, 'a', '{"', '":1,"name":"a","categoryId":1}'),
     ],
-    [
-      'a field that is named by starts of keys',
-      fill(bodyRoom, 'as_live_', '{"', '":1,"name":"a","categoryId":1}'),
-    ],
-    ['blanks', fill(bodyRoom, ' ')],
-    ['quotes', fill(bodyRoom, '"')],
     ['escapes without an end', fill(bodyRoom, '\\"', '"')],
     ['compressed bytes', `\x1f\x8b${'\0'.repeat(60_000)}`],
   ];
@@ -178,13 +128,13 @@ export const heavyInputs = abuse({
   settings: { TRUST_PROXY: '3' },
   growthMibMax: 300,
   async misbehave(context, target) {
-    const { key } = await target.createKey();
+    const { key } = await target.store.createKey();
     const random = createRandom(context.seed);
     const inputs = [...headInputs(key), ...bodyInputs(key)].filter(() => random.next() < context.scale * 2);
     let connection = await openRaw(context, target.url);
     const slowest = { what: '', ms: 0 };
     let count = 0;
-    for (let round = 0; round < share(5, context.scale); round += 1)
+    for (let round = 0; round < share(5, context); round += 1)
       for (const { what, text } of inputs) {
         const startedMs = performance.now();
         connection.send(text);

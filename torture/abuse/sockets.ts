@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { until } from '../../test/support/processes.ts';
 import type { TortureContext } from '../scenario.ts';
-import { loopbackAddress, type Target } from '../target.ts';
+import type { Target } from '../target.ts';
 
 /** Many connections of one misbehaving client. They come from several addresses, because each has limited ports. */
 export interface Crowd {
   readonly sockets: readonly Socket[];
-  /** Returns the number of closed connections, whether the service or this client closed them. */
-  countClosed(): number;
   /** The received text of each connection. */
   readonly received: readonly string[];
   /** Resolves when `count` connections are closed. Rejects after `withinMs`. */
@@ -31,14 +30,12 @@ export async function openCrowd(
   const sockets: Socket[] = [];
   const received: string[] = [];
   let closed = 0;
-  const onClosed = new Set<() => void>();
 
   function watch(socket: Socket, index: number): void {
     received[index] = '';
     socket.on('error', () => {});
     socket.once('close', () => {
       closed += 1;
-      for (const listener of onClosed) listener();
     });
     if (!isReading) return;
     socket.setEncoding('latin1').on('data', (text: string) => {
@@ -67,22 +64,16 @@ export async function openCrowd(
     sockets,
     received,
     destroy,
-    countClosed: () => closed,
-    async untilClosed(wanted, withinMs) {
-      const { promise: enough, resolve, reject } = Promise.withResolvers<void>();
-      const check = () => {
-        if (closed >= wanted) resolve();
-      };
-      const impatience = setTimeout(
-        () => reject(new Error(`${closed} of ${wanted} connections closed within ${withinMs} ms`)),
+    untilClosed: (wanted, withinMs) =>
+      until(
+        async () => closed,
+        (count) => count >= wanted,
         withinMs,
-      );
-      onClosed.add(check);
-      check();
-      await enough.finally(() => {
-        clearTimeout(impatience);
-        onClosed.delete(check);
-      });
-    },
+      ).then(() => undefined),
   };
+}
+
+/** Returns a loopback address for a number below 15 million. Each number has its own address, never 127.0.0.1. */
+export function loopbackAddress(number: number): string {
+  return `127.${1 + (Math.floor(number / 62_500) % 250)}.${Math.floor(number / 250) % 250}.${1 + (number % 250)}`;
 }

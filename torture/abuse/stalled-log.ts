@@ -7,9 +7,8 @@ import { expectError } from '../../test/support/expect-error.ts';
 import { readMetric } from '../../test/support/instances.ts';
 import { until } from '../../test/support/processes.ts';
 import { openRaw } from '../../test/support/raw-http.ts';
-import type { Scenario, TortureContext } from '../scenario.ts';
+import { type Scenario, share, type TortureContext } from '../scenario.ts';
 import { startTarget, type Target } from '../target.ts';
-import { share } from './abuse.ts';
 import { describeService, serveBeside } from './good-client.ts';
 
 const droppedAtFullScale = 50_000;
@@ -28,13 +27,12 @@ export const stalledLog: Scenario = {
     const reader = startReader(context);
     const target = await startTarget(context, { LOG_REQUESTS: 'all' }, reader.wrapper);
     const crowd = await startCrowd(context, target);
-    const { value, service } = await serveBeside(context, target, async () => {
-      await crowd.untilAnswered(share(droppedAtFullScale / 10, context.scale));
+    const { service } = await serveBeside(context, target, async () => {
+      await crowd.untilAnswered(share(droppedAtFullScale / 10, context));
       reader.stall();
-      const growthMib = await watchStall(target, share(droppedAtFullScale, context.scale));
+      await watchStall(target, share(droppedAtFullScale, context));
       reader.goOn();
       await crowd.stop();
-      return { growthMib };
     });
     const answers = crowd.countAnswers() + service.answers;
     const log = await until(
@@ -48,7 +46,6 @@ export const stalledLog: Scenario = {
       seen: `404 as before; ${describeService(service)}`,
       lost: `only log lines: ${log.requests} were written; the log and the metric report ${log.dropped} dropped ones`,
       well: 'when the reader continued',
-      figures: { 'growth while it stalled, MiB': value.growthMib },
     };
   },
 };
@@ -79,7 +76,7 @@ function startReader({ folder, after }: TortureContext) {
 
 /** Starts clients that request unknown addresses, one request after the other. */
 async function startCrowd(context: TortureContext, target: Target) {
-  const { key } = await target.createKey();
+  const { key } = await target.store.createKey();
   const text = `GET /v1/${'x'.repeat(pathLength)} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
   let answers = 0;
   let isOver = false;
@@ -107,18 +104,13 @@ async function startCrowd(context: TortureContext, target: Target) {
   };
 }
 
-/**
- * Waits until the service has dropped `droppedMin` lines. Returns the growth of the service in MiB. Throws if the
- * growth exceeds the bound.
- */
-async function watchStall(target: Target, droppedMin: number): Promise<number> {
+/** Waits until the service has dropped `droppedMin` lines. Throws if it grows beyond the bound. */
+async function watchStall(target: Target, droppedMin: number): Promise<void> {
   const beforeMib = target.readMemoryMib();
-  let growthMib = 0;
   for (let dropped = 0; dropped < droppedMin; ) {
     await pause(lookMs);
-    growthMib = Math.max(growthMib, Math.round(target.readMemoryMib() - beforeMib));
+    const growthMib = Math.round(target.readMemoryMib() - beforeMib);
     assert.ok(growthMib < growthMibMax, `the service grew by ${growthMib} MiB`);
     dropped = await readMetric(target, 'animal_store_log_lines_dropped_total');
   }
-  return growthMib;
 }

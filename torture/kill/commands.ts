@@ -2,10 +2,10 @@ import { existsSync, rmSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readToEnd, spawnProgram } from '../../test/support/processes.ts';
-import { createEmbeddedStore, type EmbeddedStore, killGroup, requireWhole } from '../embedded-store.ts';
 import { requireKept, startLoad } from '../load.ts';
 import { createRandom } from '../random.ts';
-import type { Outcome, Scenario, TortureContext } from '../scenario.ts';
+import { type Scenario, share, type TortureContext } from '../scenario.ts';
+import { createEmbeddedStore, type EmbeddedStore, requireWhole } from '../store.ts';
 
 const killsAtFullScale = 20;
 const rowsAtFullScale = 200_000;
@@ -25,28 +25,32 @@ export const killCommands: Scenario = {
   minutes: 10,
   async run(context) {
     const store = createEmbeddedStore(context, join(context.folder, 'store.db'));
-    const rows = Math.max(5_000, Math.round(rowsAtFullScale * context.scale));
+    const rows = share(rowsAtFullScale, context, 5_000);
     const csv = join(context.folder, 'animals.csv');
     await writeFile(csv, formatCsv(rows));
     await requireEnd(store, ['import', csv]);
     const { key } = await store.createKey();
     const service = await store.start();
-    const load = await startLoad(context, service, key, { writers: 1, readers: 1, prefix: 'beside' });
-    const kills = Math.max(1, Math.round(killsAtFullScale * context.scale));
-    const tallies = new Map<string, number>();
+    const load = startLoad(context, [service], key, { writers: 1, readers: 1, prefix: 'beside' });
+    const kills = share(killsAtFullScale, context);
     for (const victim of [
-      killImport(store, csv, rows),
+      await killImport(store, csv, rows),
       killBackup(context, store),
       killMigrate(context, store),
     ])
-      tallies.set(victim.name, await torment(context, store, victim, kills));
-    const refused = load.seen.get('add 503') ?? 0;
+      await torment(context, store, victim, kills);
+    const refused = load.count('add 503');
     if (refused > 0) throw new Error(`the service refused ${refused} adds`);
-    requireKept(store, await load.stop());
-    requireWhole(store);
+    await requireKept(store, await load.stop());
+    await requireWhole(store);
     const { code } = await service.end('SIGTERM');
     if (code !== 0) throw new Error(`the service ended with ${code}`);
-    return describe(tallies, { kills, rows, answers: load.countAnswers() });
+    return {
+      done: `SIGKILL of import, backup and migrate at random moments while a service runs, ${kills} times each, ${rows} animals`,
+      seen: `Nothing: the service gave ${load.countAnswers()} answers, none of them a 5xx`,
+      lost: 'Nothing: each import and migration was complete or had no effect; no incomplete backup had its final name',
+      well: 'at once: run the command again',
+    };
   },
 };
 
@@ -59,16 +63,13 @@ async function requireEnd(store: EmbeddedStore, args: readonly string[]): Promis
   if (code !== 0) throw new Error(`${args[0]} failed: ${stderr}`);
 }
 
-/**
- * Kills a command repeatedly, each time after a random part of its usual duration. Returns how often the command
- * finished before the kill.
- */
+/** Kills a command repeatedly, each time after a random part of its usual duration. */
 async function torment(
   { seed, log }: TortureContext,
   store: EmbeddedStore,
   victim: Victim,
   kills: number,
-): Promise<number> {
+): Promise<void> {
   const random = createRandom(seed);
   const startedMs = performance.now();
   await requireEnd(store, victim.args());
@@ -76,32 +77,31 @@ async function torment(
   await victim.check(true);
   let ended = 0;
   for (let round = 0; round < kills; round += 1) {
-    const child = spawnProgram(victim.args(), { settings: store.settings, isGroupLeader: true });
-    const timer = setTimeout(() => killGroup(child), random.next() * usualMs * 1.1);
+    const child = spawnProgram(victim.args(), { settings: store.settings });
+    const timer = setTimeout(() => child.kill('SIGKILL'), random.next() * usualMs * 1.1);
     const { code } = await readToEnd(child);
     clearTimeout(timer);
     if (code !== null && code !== 0) throw new Error(`${victim.name} ended with ${code}`);
     if (code === 0) ended += 1;
     await victim.check(code === 0);
-    requireWhole(store);
+    await requireWhole(store);
   }
   log(`${victim.name}: killed ${kills - ended} times, finished before the kill ${ended} times`);
-  return ended;
 }
 
 /** Counts the imported animals. The load adds animals with a negative category. */
-function countAnimals(store: EmbeddedStore): number {
-  const [row] = store.query('select count(*) as count from pets where category_id >= 0');
+async function countAnimals(store: EmbeddedStore): Promise<number> {
+  const [row] = await store.query('select count(*) as count from pets where category_id >= 0');
   return Number(row?.['count']);
 }
 
-function killImport(store: EmbeddedStore, csv: string, rows: number): Victim {
-  let before = countAnimals(store);
+async function killImport(store: EmbeddedStore, csv: string, rows: number): Promise<Victim> {
+  let before = await countAnimals(store);
   return {
     name: 'import',
     args: () => ['import', csv],
     async check(hasEnded) {
-      const count = countAnimals(store);
+      const count = await countAnimals(store);
       // An import that was killed after its commit has added all rows.
       const isRight = count === before + rows || (!hasEnded && count === before);
       if (!isRight) throw new Error(`an import added ${count - before} of ${rows} animals`);
@@ -126,8 +126,9 @@ function killBackup(context: TortureContext, store: EmbeddedStore): Victim {
         return;
       }
       const copy = createEmbeddedStore(context, file);
-      requireWhole(copy);
-      if (countAnimals(copy) !== countAnimals(store)) throw new Error('a backup lacks animals');
+      await requireWhole(copy);
+      if ((await countAnimals(copy)) !== (await countAnimals(store)))
+        throw new Error('a backup lacks animals');
     },
   };
 }
@@ -144,27 +145,11 @@ function killMigrate(context: TortureContext, store: EmbeddedStore): Victim {
       if (!isMade) return;
       // If the kill came before the target had its schema, this command creates the schema.
       await requireEnd(copy, ['migrate']);
-      requireWhole(copy);
-      const [count, whole] = [countAnimals(copy), countAnimals(store)];
+      await requireWhole(copy);
+      const [count, whole] = [await countAnimals(copy), await countAnimals(store)];
       if (count !== whole && (hasEnded || count !== 0))
         throw new Error(`a migration moved ${count} of ${whole} animals`);
       if (count === whole) for (const end of ['', '-wal', '-shm']) rmSync(copy.file + end, { force: true });
     },
-  };
-}
-
-function describe(
-  tallies: ReadonlyMap<string, number>,
-  { kills, rows, answers }: { kills: number; rows: number; answers: number },
-): Outcome {
-  const names = [...tallies.keys()];
-  return {
-    done: `SIGKILL of ${names.join(', ')} at random moments while a service runs, ${kills} times each, ${rows} animals`,
-    seen: `Nothing: the service gave ${answers} answers, none of them a 5xx`,
-    lost: 'Nothing: each import and migration was complete or had no effect; no incomplete backup had its final name',
-    well: 'at once: run the command again',
-    figures: Object.fromEntries(
-      [...tallies].map(([name, ended]) => [`${name} killed before its end`, kills - ended]),
-    ),
   };
 }

@@ -1,160 +1,118 @@
-import { spawnProgram } from '../../test/support/processes.ts';
-import { openRaw } from '../../test/support/raw-http.ts';
-import { createEmbeddedStore, type EmbeddedStore, killGroup, requireWhole } from '../embedded-store.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readToEnd, spawnProgram } from '../../test/support/processes.ts';
+import { startRedisServer, whyNoRedisServer } from '../../test/support/redis-server.ts';
+import { requireInvariants } from '../invariants.ts';
+import { beginMirror } from '../mirror.ts';
 import { createRandom, type Random } from '../random.ts';
-import type { Outcome, Scenario, TortureContext } from '../scenario.ts';
-import { createComparison } from './compare.ts';
-import { readDayUsed, requireCounted } from './counts.ts';
-import { createPosts, type Post, type Posts } from './posts.ts';
-import { connections, formatRequest, takeReplay, writeUntilKilled } from './writers.ts';
+import { type Scenario, Skipped, share, type TortureContext } from '../scenario.ts';
+import { type Services, startServices } from '../services.ts';
+import { createEmbeddedStore, createSharedStore, requireWhole, type Store } from '../store.ts';
+import { createWriters } from '../writers.ts';
+import { watchCounts } from './counts.ts';
 
 const killsAtFullScale = 100;
-const replaysChecked = 50;
-
-/** The result of one kill. */
-interface Round {
-  readonly answers: number;
-  readonly resent: number;
-  readonly restartMs: number;
-  readonly countsLostMs: number;
-}
+const clients = 32;
+const replaysChecked = 500;
 
 export const kill: Scenario = {
   name: 'kill',
   title: 'the service is killed with SIGKILL under full write load, again and again',
-  minutes: 15,
+  minutes: 20,
   async run(context) {
-    const store = createEmbeddedStore(context, `${context.folder}/store.db`);
-    const { key } = await store.createKey();
     const random = createRandom(context.seed);
-    const posts = createPosts(context.seed);
-    const comparison = createComparison(store, posts);
-    const kills = Math.max(1, Math.round(killsAtFullScale * context.scale));
-    const rounds: Round[] = [];
-    while (rounds.length < kills) {
-      if (random.next() < 0.1) await killWhileStarting(context, store, random);
-      rounds.push(await runRound(context, { store, key, random, posts }, comparison.compareNew));
-      if (rounds.length % 10 === 0) context.log(`${rounds.length} kills, ${posts.byName.size} animals sent`);
-    }
-    return describe(rounds, comparison.compareAll(), context);
+    const store = createEmbeddedStore(context, `${context.folder}/store.db`);
+    const services = await startServices(context, random, store, 1);
+    const counts = watchCounts(services, context.scale < 1 ? 10_000 : 200);
+    const outcome = await killWhileWriting(context, random, services, {
+      begin: counts.begin,
+      async afterKill() {
+        counts.afterKill();
+        await requireWhole(store);
+        if (random.next() < 0.1) await killWhileStarting(store, random);
+      },
+      end: counts.end,
+    });
+    return {
+      ...outcome,
+      done: `SIGKILL under full write load, ${outcome.done}`,
+      lost: `${outcome.lost}; at most the last ${counts.longestMs()} ms of the request counts`,
+    };
   },
 };
 
-interface World {
-  readonly store: EmbeddedStore;
-  readonly key: string;
-  readonly random: Random;
-  readonly posts: Posts;
+export const killShared: Scenario = {
+  name: 'kill-postgres',
+  title: 'one of three instances is killed with SIGKILL under full write load, again and again',
+  minutes: 20,
+  async run(context) {
+    const missing = await whyNoRedisServer();
+    if (missing !== false) throw new Skipped(missing);
+    const random = createRandom(context.seed);
+    const store = await createSharedStore(context, { REDIS_URL: (await startRedisServer(context)).url });
+    const services = await startServices(context, random, store, 3);
+    const outcome = await killWhileWriting(context, random, services, {
+      begin: async () => undefined,
+      afterKill: async () => undefined,
+      end: () => untilDone(store),
+    });
+    return { ...outcome, done: `SIGKILL of one of three instances under full write load, ${outcome.done}` };
+  },
+};
+
+interface Checks {
+  /** Called before each round, after each kill, and when all requests of the round are answered. */
+  begin(): Promise<void>;
+  afterKill(): Promise<void>;
+  end(): Promise<void>;
 }
 
-async function killWhileStarting(
-  context: TortureContext,
-  store: EmbeddedStore,
-  random: Random,
-): Promise<void> {
-  const { settings } = store;
-  const child = spawnProgram(['serve', '--json'], { settings, isGroupLeader: true });
-  context.after(() => killGroup(child));
-  const ended = new Promise((resolve) => child.once('close', resolve));
-  child.stdout?.resume();
-  child.stderr?.resume();
-  setTimeout(() => killGroup(child), random.between(0, 600));
-  await ended;
-}
-
-/** Puts a service under load, kills the service, starts the next one and checks the store. */
-async function runRound(
-  context: TortureContext,
-  { store, key, random, posts }: World,
-  compareNew: (sent: readonly Post[]) => void,
-): Promise<Round> {
-  const service = await store.start();
-  const usedBefore = await readDayUsed(service, key);
-  let killedAtMs = 0;
-  setTimeout(
-    () => {
-      killedAtMs = performance.now();
-      killGroup(service.child);
-    },
-    random.between(50, random.next() < 0.1 ? 3_000 : 1_500),
-  );
-  const written = await writeUntilKilled(context, { url: service.url, key }, posts);
-  await service.end();
-
-  const startedMs = performance.now();
-  const next = await store.start();
-  const counted = (await readDayUsed(next, key)) - 1 - usedBefore;
-  const restartMs = performance.now() - startedMs;
-  const { answeredAtMs, unanswered } = written;
-  const sent = answeredAtMs.length + connections;
-  const countsLostMs = requireCounted(counted, {
-    answeredAtMs,
-    sent,
-    killedAtMs,
-    graceMs: context.scale < 1 ? 10_000 : 200,
-  });
-
-  const fresh = posts.takeNew();
-  const resent = await sendAgain(context, { url: next.url, key }, posts, fresh, unanswered);
-  compareNew(fresh);
-  requireWhole(store);
-  killGroup(next.child);
-  await next.end();
-  return { answers: answeredAtMs.length, resent, restartMs, countsLostMs };
-}
-
-/**
- * Repeats every keyed request without an answer, and the last `replaysChecked` answered ones. Returns the number of
- * keyed requests without an answer.
- */
-async function sendAgain(
-  context: TortureContext,
-  service: { readonly url: string; readonly key: string },
-  posts: Posts,
-  fresh: readonly Post[],
-  unanswered: readonly Post[],
-): Promise<number> {
-  const connection = await openRaw(context, service.url);
-  const send = (post: Post) => {
-    connection.send(formatRequest(service, post));
-    return connection.read();
-  };
-  const keyed = unanswered.filter(({ idempotencyKey }) => idempotencyKey !== null);
-  for (const post of keyed) {
-    const answer = await send(post);
-    if (answer.status !== 201)
-      throw new Error(`the retry of ${post.name} was answered with ${answer.status}`);
-    posts.answer(post, answer.body);
+/** Kills a service in each round, while clients change the store and a follower copies it. Compares them. */
+async function killWhileWriting(context: TortureContext, random: Random, services: Services, checks: Checks) {
+  const writers = createWriters(services, random);
+  const mirror = await beginMirror(services);
+  const kills = share(killsAtFullScale, context);
+  const restartsMs: number[] = [];
+  for (let round = 1; round <= kills; round += 1) {
+    await checks.begin();
+    writers.start(clients);
+    await pause(random.between(50, random.next() < 0.1 ? 3_000 : 1_500));
+    await services.kill();
+    await checks.afterKill();
+    const startedMs = performance.now();
+    await services.replace();
+    restartsMs.push(performance.now() - startedMs);
+    await writers.stop();
+    await checks.end();
+    await writers.requireKept();
+    await writers.endSomeHolds();
+    if (round % 10 !== 0) continue;
+    await requireInvariants(services.store.query);
+    context.log(`${round} kills, ${writers.countAnswered()} answers`);
   }
-  const answered = fresh.filter(
-    ({ idempotencyKey, answeredId }) => idempotencyKey !== null && answeredId !== null,
-  );
-  for (const post of [...answered.slice(-replaysChecked), ...keyed])
-    takeReplay(posts, post, await send(post));
-  return keyed.length;
+  await mirror.end();
+  await requireInvariants(services.store.query);
+  await writers.requireReplayed(replaysChecked);
+  await services.end();
+  const sorted = restartsMs.toSorted((a, b) => a - b);
+  const median = Math.round(sorted[Math.floor(kills / 2)] ?? 0);
+  return {
+    done: `${kills} kills, while ${clients} clients add, change, order and delete animals and one follows the events`,
+    seen: `Broken connections. ${writers.countRepeated()} requests got no answer; each was sent again and done once`,
+    lost: `None of ${writers.countAnswered()} answered requests and of ${mirror.met.length} events; each animal had one owner`,
+    well: `${median} ms from the start to serving (median; at most ${Math.round(sorted.at(-1) ?? 0)})`,
+  };
 }
 
-function describe(rounds: readonly Round[], animals: number, { scale }: TortureContext): Outcome {
-  const restarts = rounds.map(({ restartMs }) => restartMs).toSorted((a, b) => a - b);
-  const answers = rounds.reduce((sum, round) => sum + round.answers, 0);
-  const resent = rounds.reduce((sum, round) => sum + round.resent, 0);
-  const median = Math.round(restarts[Math.floor(restarts.length / 2)] ?? 0);
-  const longest = Math.round(restarts.at(-1) ?? 0);
-  const lostMs = Math.round(Math.max(...rounds.map(({ countsLostMs }) => countsLostMs)));
-  const kills = `${rounds.length} kills${scale < 1 ? ' (a short run)' : ''}`;
-  return {
-    done: `SIGKILL under full write load over ${connections} connections, ${kills}`,
-    seen: `Broken connections. ${resent} adds with a key got no answer; each was sent again and added one animal`,
-    lost: `None of ${answers} answered adds; at most the last ${lostMs} ms of the request counts`,
-    well: `${median} ms from the start to the first answer (median; at most ${longest})`,
-    figures: {
-      kills: rounds.length,
-      answers,
-      animals,
-      resent,
-      medianRestartMs: median,
-      longestRestartMs: longest,
-      countsLostMs: lostMs,
-    },
-  };
+async function killWhileStarting({ settings }: Store, random: Random): Promise<void> {
+  const child = spawnProgram(['serve', '--json'], { settings });
+  setTimeout(() => child.kill('SIGKILL'), random.between(0, 600));
+  await readToEnd(child);
+}
+
+/** Waits for all earlier transactions, because PostgreSQL may still run transactions of a killed service. */
+async function untilDone({ query }: Store): Promise<void> {
+  const [{ now } = {}] = await query('select now()::text as now');
+  const open = `select 1 from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and xact_start < '${now}'`;
+  while ((await query(open)).length > 0) await pause(10);
 }

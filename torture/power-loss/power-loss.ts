@@ -1,23 +1,22 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openRaw } from '../../test/support/raw-http.ts';
-import { createEmbeddedStore, killGroup } from '../embedded-store.ts';
-import { createPosts, type Posts } from '../kill/posts.ts';
-import { formatRequest, takeReplay } from '../kill/writers.ts';
+import { amplePlan, type MadeKey } from '../../test/support/instances.ts';
 import { createRandom } from '../random.ts';
-import type { Outcome, Scenario, TortureContext } from '../scenario.ts';
+import { type Outcome, type Scenario, share, type TortureContext } from '../scenario.ts';
+import { startServices } from '../services.ts';
+import { createEmbeddedStore, type EmbeddedStore } from '../store.ts';
+import { createWriters, type Writers } from '../writers.ts';
 import { createDisk } from './disk.ts';
 import { type DiskEvent, toDiskEvents } from './disk-events.ts';
 import { writeImage } from './image.ts';
-import { addAnimals } from './load.ts';
 import { chooseMoments, orderByEffect } from './moments.ts';
-import { type Promises, takePromises } from './promises.ts';
 import { readSystemCalls, requireStrace, traceInto } from './system-calls.ts';
-import { requireStore } from './verdict.ts';
+import { type Promises, requireStore, takePromises } from './verdict.ts';
 
-const animalsAtFullScale = 2_000;
+const answersAtFullScale = 4_000;
 const imagesAtFullScale = 2_000;
 const startsAtFullScale = 10;
+const clients = 8;
 
 /** The path of the store on the traced disk. */
 const storeName = 'data/store.db';
@@ -26,7 +25,7 @@ const storeName = 'data/store.db';
 interface Recording {
   readonly root: string;
   readonly key: string;
-  readonly posts: Posts;
+  readonly writers: Writers;
   readonly events: readonly DiskEvent[];
 }
 
@@ -55,86 +54,102 @@ async function record(context: TortureContext, preload: string | undefined): Pro
   for (const folder of [root, traces]) mkdirSync(folder);
   const options = { wrapper: traceInto(traces), ...(preload !== undefined && { preload }) };
   const store = createEmbeddedStore(context, join(root, storeName), options);
-  const posts = createPosts(context.seed);
-  const animals = Math.round(animalsAtFullScale * context.scale);
+  const random = createRandom(context.seed);
 
-  const { key } = await store.createKey();
-  const service = { ...(await store.start()), key };
-  await Promise.all([addAnimals(context, service, posts, animals), store.createKey()]);
-  const { code } = await service.end('SIGTERM');
-  if (code !== 0) throw new Error(`the service ended with ${code}: ${service.readLog()}`);
+  await store.run('migrate');
+  const key = await createTracedKey(store);
+  const services = await startServices(context, random, { ...store, createKey: async () => key }, 1);
+  const writers = createWriters(services, random);
+  writers.start(clients);
+  await Promise.all([writers.untilAnswered(share(answersAtFullScale, context)), createTracedKey(store)]);
+  await writers.stop();
+  const [service] = services.all;
+  const { code, stderr } = (await service?.end('SIGTERM')) ?? { code: null };
+  if (code !== 0) throw new Error(`the service ended with ${code}: ${stderr}`);
 
   const events = orderByEffect(toDiskEvents(await readSystemCalls(traces), root));
   rmSync(traces, { recursive: true });
   context.log(`${events.length} changes, syncs and answers recorded`);
-  return { root, key, posts, events };
+  return { root, key: key.key, writers, events };
+}
+
+/** Creates a key in a traced process, because the model of the disk must know each change of the store. */
+async function createTracedKey(store: EmbeddedStore): Promise<MadeKey> {
+  const create = ['keys', 'create', ...amplePlan, '--scopes', 'all', '--json'];
+  const { code, stdout, stderr } = await store.run(...create);
+  if (code !== 0) throw new Error(`no key could be created: ${stderr}`);
+  return JSON.parse(stdout) as MadeKey;
 }
 
 /** Simulates a power loss at many moments and checks each image of the disk against the promises up to that moment. */
 async function replay(context: TortureContext, recording: Recording): Promise<Outcome> {
-  const { root, posts, events } = recording;
+  const { root, writers, events } = recording;
   const random = createRandom(context.seed);
-  const promises: Promises = { animals: new Map(), keyIds: new Set() };
+  const promises: Promises = new Set();
   const disk = createDisk();
-  const moments = chooseMoments(events, Math.round(imagesAtFullScale * context.scale), random);
+  const moments = chooseMoments(events, share(imagesAtFullScale, context), random);
   const everyStart = Math.ceil(moments.length / Math.max(1, startsAtFullScale * context.scale));
   const folder = join(context.folder, 'image');
   let taken = 0;
   function takeUpTo(moment: number): void {
     for (const event of events.slice(taken, moment)) {
       disk.take(event);
-      takePromises(promises, event, posts);
+      takePromises(promises, event);
     }
     taken = moment;
   }
   for (const [image, moment] of moments.entries()) {
     takeUpTo(moment);
     writeImage(disk, root, folder, random);
-    requireStore(join(folder, storeName), posts, promises);
+    await requireStore(join(folder, storeName), promises);
     if ((image + 1) % everyStart === 0) await requireService(context, folder, recording, promises);
     rmSync(folder, { recursive: true });
     if ((image + 1) % 250 === 0) context.log(`${image + 1} images`);
   }
   takeUpTo(events.length);
-  requireAllTraced(promises, posts);
+  requireAllTraced(promises, writers);
   return describe(moments.length, events, promises);
 }
 
-/**
- * Requires that a service starts on the image, and that it repeats the first answer to each add that had an
- * Idempotency-Key.
- */
+/** Requires that a service starts on the image, and repeats the first answer to each request that had a key. */
 async function requireService(
   context: TortureContext,
   folder: string,
-  { key, posts }: Recording,
+  { key, writers }: Recording,
   promises: Promises,
 ): Promise<void> {
   const service = await createEmbeddedStore(context, join(folder, storeName)).start();
-  const connection = await openRaw(context, service.url);
-  for (const post of promises.animals.keys()) {
-    if (post.idempotencyKey === null) continue;
-    connection.send(formatRequest({ url: service.url, key }, post));
-    takeReplay(posts, post, await connection.read());
+  for (const [idempotencyKey, { path, body, answer }] of writers.sent) {
+    if (!isPromised(promises, answer)) continue;
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'idempotency-key': idempotencyKey,
+    };
+    const again = await (await fetch(service.url + path, { method: 'POST', body, headers })).text();
+    if (again !== answer) throw new Error(`${body} was answered with ${answer}, and then with ${again}`);
   }
-  killGroup(service.child);
-  await service.end();
+  await service.end('SIGKILL');
+}
+
+function isPromised(promises: Promises, answer: string): boolean {
+  const own: Promises = new Set();
+  takePromises(own, { kind: 'send', text: answer, beganNs: 0n, endedNs: 0n });
+  return own.isSubsetOf(promises);
 }
 
 /** Throws if the trace lacks an answer that a client received, because an incomplete trace proves nothing. */
-function requireAllTraced({ animals }: Promises, posts: Posts): void {
-  for (const post of posts.byName.values())
-    if (post.answeredId !== null && animals.get(post) !== post.answeredId)
-      throw new Error(`the answer for ${post.name} is not in the trace`);
+function requireAllTraced(promises: Promises, { sent }: Writers): void {
+  for (const { body, answer } of sent.values())
+    if (!isPromised(promises, answer)) throw new Error(`the answer to ${body} is not in the trace`);
 }
 
-function describe(images: number, events: readonly DiskEvent[], { animals, keyIds }: Promises): Outcome {
+function describe(images: number, events: readonly DiskEvent[], promises: Promises): Outcome {
   const count = (kind: DiskEvent['kind']) => events.filter((event) => event.kind === kind).length;
   return {
     done: `Power loss at ${images} moments of a run with ${count('write')} writes and ${count('sync')} syncs; unsynced writes were dropped, torn at 512 bytes or reordered`,
-    seen: 'The store opened undamaged each time; repeated adds with a key got the same answer',
-    lost: `None of ${animals.size} answered adds and ${keyIds.size} keys`,
+    seen: 'The store opened undamaged each time; repeated requests with a key got the same answer',
+    lost: `None of ${promises.size} answered states of animals, orders and keys`,
     well: 'At the next start',
-    figures: { images, writes: count('write'), syncs: count('sync'), animals: animals.size },
   };
 }

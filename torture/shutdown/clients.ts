@@ -1,14 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { lastCallMs } from '../../src/http/connection/graceful-shutdown.ts';
 import { openRaw, type RawConnection } from '../../test/support/raw-http.ts';
+import { formatAdd, readId } from '../load.ts';
 import type { TortureContext } from '../scenario.ts';
 
 /** What clients observe while the service stops. */
 export interface Seen {
   /** Names of animals answered with 201, by id. */
   readonly answered: Map<bigint, string>;
-  /** Number of new connections after SIGTERM that were refused, or reset before a byte of an answer. */
-  refused: number;
   /** True once SIGTERM was sent. Before SIGTERM, no connection may be refused. */
   isStopping: boolean;
 }
@@ -18,27 +17,22 @@ export interface Address {
   readonly key: string;
 }
 
-function formatAdd({ key }: Address, name: string): { head: string; body: string } {
-  const body = JSON.stringify({ name, categoryId: -1 });
-  const head = `POST /v1/pets HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
-  return { head, body };
-}
-
 /** Reads the answer to an add. Returns true if the connection may be used again. */
 async function readAdded(connection: RawConnection, name: string, seen: Seen): Promise<boolean> {
-  const { status, headers, body } = await connection.read();
-  if (status !== 201) throw new Error(`${name} was answered with ${status} ${body}`);
-  seen.answered.set(BigInt(/"id":(\d+)/.exec(body)?.[1] ?? 0), name);
-  return headers.get('connection') !== 'close';
+  const answer = await connection.read();
+  if (answer.status !== 201) throw new Error(`${name} was answered with ${answer.status} ${answer.body}`);
+  seen.answered.set(readId(answer), name);
+  return answer.headers.get('connection') !== 'close';
 }
 
 /**
- * Adds animals one after the other on one connection until an answer closes it. Calls `onFirst` after the first answer,
- * because that answer proves that the service has accepted the connection. Throws if an answer is cut off.
+ * Adds animals one after the other until an answer closes the connection. A client that `isFresh` opens a connection
+ * for each, until one is refused. Calls `onFirst` after the first answer, which proves that the service has accepted
+ * the connection. Throws if an answer is cut off.
  *
- * The service may close the connection without an answer only if both are true:
+ * The service may close a connection without an answer only if both are true:
  * - SIGTERM was sent.
- * - This client sent its next request more than `lastCallMs` after the previous one, so the connection was idle.
+ * - The request was sent more than `lastCallMs` after the previous one or after the connection was opened.
  */
 export async function addUntilClosed(
   context: TortureContext,
@@ -46,51 +40,29 @@ export async function addUntilClosed(
   prefix: string,
   seen: Seen,
   onFirst: () => void,
+  isFresh = false,
 ) {
-  const connection = await openRaw(context, address.url);
-  let sentMs = performance.now();
+  let connection: RawConnection | undefined;
+  let sinceMs = performance.now();
   for (let count = 0, isOpen = true; isOpen; count += 1) {
     const name = `${prefix} ${count}`;
-    const { head, body } = formatAdd(address, name);
-    connection.send(head + body);
-    const isLate = performance.now() - sentMs > lastCallMs;
-    sentMs = performance.now();
+    let isLate = false;
     try {
-      isOpen = await readAdded(connection, name, seen);
+      if (isFresh) sinceMs = performance.now();
+      if (isFresh || connection === undefined) connection = await openRaw(context, address.url);
+      connection.send(formatAdd(address.key, name));
+      isLate = performance.now() - sinceMs > lastCallMs;
+      sinceMs = performance.now();
+      isOpen = (await readAdded(connection, name, seen)) || isFresh;
+      if (isFresh) connection.end();
     } catch (error) {
-      if (!(seen.isStopping && isLate && isUnanswered(error))) throw error;
+      const isAllowed = (isFresh && isRefusal(error)) || (isLate && isUnanswered(error));
+      if (!(seen.isStopping && isAllowed)) throw error;
       return;
     }
     if (count === 0) onFirst();
   }
-  connection.end();
-}
-
-/**
- * Opens connections one after the other and adds one animal on each, until a connection is refused. Throws if:
- * - a connection is refused before SIGTERM
- * - an answer is cut off
- * - an accepted connection is closed without an answer although the request was sent within `lastCallMs`
- */
-export async function addUntilRefused(context: TortureContext, address: Address, prefix: string, seen: Seen) {
-  for (let count = 0; ; count += 1) {
-    const name = `${prefix} ${count}`;
-    const { head, body } = formatAdd(address, name);
-    const openedMs = performance.now();
-    let isLate = false;
-    try {
-      const connection = await openRaw(context, address.url);
-      connection.send(head + body);
-      isLate = performance.now() - openedMs > lastCallMs;
-      await readAdded(connection, name, seen);
-      connection.end();
-    } catch (error) {
-      const isAllowed = isRefusal(error) || (isLate && isUnanswered(error));
-      if (!(seen.isStopping && isAllowed)) throw error;
-      seen.refused += 1;
-      return;
-    }
-  }
+  connection?.end();
 }
 
 /**
@@ -112,33 +84,29 @@ function isUnanswered(error: unknown): boolean {
 const partBytes = 8;
 const partPauseMs = 200;
 
-/** Sends an animal in parts of 8 bytes, five a second. Calls `begun` when the service has received the head. */
+/**
+ * Sends an animal in parts of 8 bytes, five a second, or only its head if `isStalled`. Calls `begun` when the service
+ * has received the head.
+ */
 export async function addSlowly(
   context: TortureContext,
   address: Address,
   name: string,
   seen: Seen,
   begun: () => void,
+  isStalled = false,
 ) {
   const connection = await openRaw(context, address.url);
-  const { head, body } = formatAdd(address, name);
-  connection.send(head.replace('\r\n\r\n', '\r\nexpect: 100-continue\r\n\r\n'));
+  const [head, body = ''] = formatAdd(address.key, name, 'expect: 100-continue\r\n').split('\r\n\r\n');
+  connection.send(`${head}\r\n\r\n`);
   await connection.read();
   begun();
+  if (isStalled) return await connection.readAll().catch(() => undefined);
   for (let sent = 0; sent < body.length; sent += partBytes) {
     connection.send(body.slice(sent, sent + partBytes));
     await pause(partPauseMs);
   }
-  await readAdded(connection, name, seen);
-}
-
-/** Sends the head of an add and never its body. Calls `begun` when the service has received the head. */
-export async function stall(context: TortureContext, address: Address, begun: () => void) {
-  const connection = await openRaw(context, address.url);
-  connection.send(formatAdd(address, 'never').head.replace('\r\n\r\n', '\r\nexpect: 100-continue\r\n\r\n'));
-  await connection.read();
-  begun();
-  await connection.readAll().catch(() => undefined);
+  return await readAdded(connection, name, seen);
 }
 
 /** Sends one request and keeps the connection idle until the service closes it. Throws if the service sends more. */

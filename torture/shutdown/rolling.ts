@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readCommand } from '../../test/support/command-line.ts';
-import { findPostgres } from '../../test/support/engines.ts';
-import { amplePlan, elementAt, type MadeKey } from '../../test/support/instances.ts';
+import { elementAt } from '../../test/support/instances.ts';
 import { startHaproxy, startNginx, whyNoProgram } from '../../test/support/nginx.ts';
-import { type ServiceProcess, serveInProcess } from '../../test/support/processes.ts';
+import type { ServiceProcess } from '../../test/support/processes.ts';
 import { findFreePort, startRedisServer, whyNoRedisServer } from '../../test/support/redis-server.ts';
-import { type Scenario, Skipped, type TortureContext } from '../scenario.ts';
+import { type Scenario, Skipped, share, type TortureContext } from '../scenario.ts';
+import { createSharedStore } from '../store.ts';
 
 const restartsAtFullScale = 10;
 const instances = 3;
@@ -26,48 +25,44 @@ export const rollingRestarts: Scenario = {
   async run(context) {
     const fleet = await startFleet(context);
     const load = startClients(context, fleet.urls, fleet.key);
-    const restarts = Math.max(2, Math.round(restartsAtFullScale * context.scale));
+    const restarts = share(restartsAtFullScale, context, 2);
     for (let restart = 0; restart < restarts; restart += 1) {
       await load.untilAnswered(keeping);
       await fleet.restart(restart % instances);
       context.log(`${restart + 1} restarts`);
     }
     const { answered, added } = await load.stop();
-    const [row] = (await fleet.store.execute('select count(*) as pets from pets')) as { pets: string }[];
-    if (Number(row?.pets) !== added)
-      throw new Error(`${added} adds were answered, the store has ${row?.pets}`);
+    const [row] = await fleet.store.query('select count(*) as pets from pets');
+    if (Number(row?.['pets']) !== added)
+      throw new Error(`${added} adds were answered, the store has ${row?.['pets']}`);
     return {
       done: `${restarts} restarts by SIGTERM with DRAIN_SECONDS=${drainSeconds}, under ${keeping} persistent clients and ${opening} with new connections at each of nginx and HAProxy`,
       seen: `200 or 201 for each of ${answered} requests, each sent once`,
       lost: `None of ${added} answered adds`,
       well: 'At once',
-      figures: { restarts, answered, added },
     };
   },
 };
 
 async function startFleet(context: TortureContext) {
-  const postgres = await findPostgres();
   const missing = [await whyNoRedisServer(), await whyNoProgram('nginx'), await whyNoProgram('haproxy')];
-  const reason = [postgres.skip, ...missing].find((why) => why !== false);
+  const reason = missing.find((why) => why !== false);
   if (reason !== undefined) throw new Skipped(reason);
-  const store = await postgres.createStore(context);
-  const settings = {
-    ENVIRONMENT: 'production',
-    DATABASE_URL: store.url,
+  const store = await createSharedStore(context, {
     REDIS_URL: (await startRedisServer(context)).url,
     DRAIN_SECONDS: String(drainSeconds),
     TRUST_PROXY: '127.0.0.1',
-  };
+  });
   const places: { port: number; opsPort: number }[] = [];
-  for (let place = 0; place < instances; place += 1)
+  while (places.length < instances)
     places.push({ port: await findFreePort(), opsPort: await findFreePort() });
-  const start = ({ port, opsPort }: { port: number; opsPort: number }) =>
-    serveInProcess(context, { settings: { ...settings, PORT: String(port), OPS_PORT: String(opsPort) } });
+  const start = (place: number) => {
+    const { port, opsPort } = elementAt(places, place);
+    return store.start({ PORT: String(port), OPS_PORT: String(opsPort) });
+  };
   const services: ServiceProcess[] = [];
-  for (const place of places) services.push(await start(place));
-  const create = ['keys', 'create', ...amplePlan, '--scopes', 'all'];
-  const { key } = await readCommand<MadeKey>(create, store.url, { settings });
+  while (services.length < instances) services.push(await start(services.length));
+  const { key } = await store.createKey();
   const { url } = await startNginx(
     context,
     places.map(({ port }) => port),
@@ -79,7 +74,7 @@ async function startFleet(context: TortureContext) {
     async restart(place: number) {
       const { code, stderr } = await elementAt(services, place).end('SIGTERM');
       if (code !== 0) throw new Error(`an instance exited with ${code}: ${stderr}`);
-      services[place] = await start(elementAt(places, place));
+      services[place] = await start(place);
     },
   };
 }

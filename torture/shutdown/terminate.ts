@@ -1,18 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceProcess } from '../../test/support/processes.ts';
-import { createEmbeddedStore, type EmbeddedStore, requireWhole } from '../embedded-store.ts';
 import { requireKept } from '../load.ts';
 import { createRandom, type Random } from '../random.ts';
-import type { Scenario, TortureContext } from '../scenario.ts';
-import {
-  type Address,
-  addSlowly,
-  addUntilClosed,
-  addUntilRefused,
-  idle,
-  type Seen,
-  stall,
-} from './clients.ts';
+import { type Scenario, share, type TortureContext } from '../scenario.ts';
+import { createEmbeddedStore, requireWhole, type Store } from '../store.ts';
+import { type Address, addSlowly, addUntilClosed, idle, type Seen } from './clients.ts';
 
 const roundsAtFullScale = 20;
 const crowd = { busy: 32, fresh: 4, idle: 16, slow: 4 };
@@ -27,8 +19,8 @@ export const terminate: Scenario = {
     const store = createEmbeddedStore(context, `${context.folder}/store.db`);
     const { key } = await store.createKey();
     const random = createRandom(context.seed);
-    const rounds = Math.max(2, Math.round(roundsAtFullScale * context.scale));
-    const seen: Seen = { answered: new Map(), refused: 0, isStopping: false };
+    const rounds = share(roundsAtFullScale, context, 2);
+    const seen: Seen = { answered: new Map(), isStopping: false };
     const stopsMs: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const service = await store.start();
@@ -38,9 +30,9 @@ export const terminate: Scenario = {
       stopsMs.push(
         await stopUnderLoad(context, service, { url: service.url, key }, { random, seen, round, isStalled }),
       );
-      requireNothingElse(store, seen);
+      await requireNothingElse(store, seen);
     }
-    requireWhole(store);
+    await requireWhole(store);
     const longest = (Math.max(...stopsMs) / 1_000).toFixed(1);
     const usual = (stopsMs.toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? 0) / 1_000;
     return {
@@ -48,7 +40,6 @@ export const terminate: Scenario = {
       seen: 'Complete answers; idle connections were closed; new connections were refused without an answer',
       lost: `None of ${seen.answered.size} answered adds; exit code 0`,
       well: `Ended after ${usual.toFixed(1)} s (median); ${longest} s if a client stalled`,
-      figures: { rounds, refused: seen.refused, longestSeconds: longest },
     };
   },
 };
@@ -73,14 +64,14 @@ async function stopUnderLoad(
     held.push(promise);
     return resolve;
   };
-  const times = (count: number, client: (name: string) => Promise<void>) =>
-    Array.from({ length: count }, (_, place) => client(`${round} ${client.name} ${place}`));
+  const times = (count: number, kind: string, client: (name: string) => Promise<unknown>) =>
+    Array.from({ length: count }, (_, place) => client(`${kind} ${round} ${place}`));
   const clients = [
-    ...times(crowd.busy, (name) => addUntilClosed(context, address, `busy ${name}`, seen, hold())),
-    ...times(crowd.fresh, (name) => addUntilRefused(context, address, `fresh ${name}`, seen)),
-    ...times(crowd.idle, () => idle(context, address, hold())),
-    ...times(crowd.slow, (name) => addSlowly(context, address, `slow ${name}`, seen, hold())),
-    ...(isStalled ? [stall(context, address, hold())] : []),
+    ...times(crowd.busy, 'busy', (name) => addUntilClosed(context, address, name, seen, hold())),
+    ...times(crowd.fresh, 'fresh', (name) => addUntilClosed(context, address, name, seen, hold(), true)),
+    ...times(crowd.idle, 'idle', () => idle(context, address, hold())),
+    ...times(crowd.slow, 'slow', (name) => addSlowly(context, address, name, seen, hold())),
+    ...times(isStalled ? 1 : 0, 'stalled', (name) => addSlowly(context, address, name, seen, hold(), true)),
   ];
   const all = Promise.all(clients);
   await Promise.race([Promise.all(held), all]);
@@ -105,9 +96,9 @@ async function stopUnderLoad(
  * Throws if the store lacks an answered animal or has an unanswered one, because every completely sent request must
  * have an answer.
  */
-function requireNothingElse(store: EmbeddedStore, { answered }: Seen): void {
-  requireKept(store, answered);
-  const [row] = store.query('select count(*) as count from pets');
+async function requireNothingElse(store: Store, { answered }: Seen): Promise<void> {
+  await requireKept(store, answered);
+  const [row] = await store.query('select count(*) as count from pets');
   if (Number(row?.['count']) !== answered.size)
     throw new Error(`${answered.size} adds were answered, and the store has ${row?.['count']} animals`);
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 
 /** The result of one of the equal parts of a load. */
 export interface Part {
-  readonly answers: number;
   readonly medianMs: number;
   readonly p99Ms: number;
   /** The lowest resident memory of the part, in MiB. */

@@ -6,20 +6,17 @@ import { createRandom, type Random } from '../random.ts';
 import type { TortureContext } from '../scenario.ts';
 import type { Target } from '../target.ts';
 
-/** The answers of one client. */
-export interface Tally {
-  /** Number of requests within the limit. */
-  passed: number;
-  refused: number;
-  added: number;
-  /** Number of requests left in the day window, from the last answer. */
-  leftOfDay: number;
-}
-
+/** A client, and the sums of its answers. */
 export interface LoadClient {
   readonly key: string;
   readonly pauseMs: number;
   readonly mayBeRefused: boolean;
+  /** Number of requests within the limit. */
+  passed: number;
+  refused: number;
+  added: number;
+  /** The least number of requests left in the day window. */
+  leftOfDay: number;
 }
 
 const statuses = ['', '&status=available', '&status=pending', '&status=sold'];
@@ -50,29 +47,31 @@ function writeRequest(
 /** Sends one request after the other until `isOver` returns true. Throws if an answer is wrong. */
 export async function runClient(
   context: TortureContext,
-  target: Target,
-  { key, pauseMs, mayBeRefused }: LoadClient,
+  { url }: Target,
+  client: LoadClient,
   seed: number,
   isOver: () => boolean,
   onAnswer: (ms: number) => void,
-): Promise<Tally> {
+): Promise<void> {
   const random = createRandom(seed);
-  const tally = { passed: 0, refused: 0, added: 0, leftOfDay: 0 };
-  const connection = await openRaw(context, target.url);
+  const connection = await openRaw(context, url);
   while (!isOver()) {
-    const { text, status } = writeRequest(key, random, tally.passed);
+    const { text, status } = writeRequest(client.key, random, client.passed);
     const startedMs = performance.now();
     connection.send(text);
     const answer = await connection.read();
     onAnswer(performance.now() - startedMs);
     expectCommonHeaders(answer);
     const isRefused = answer.status === 429;
-    assert.ok(answer.status === status || (isRefused && mayBeRefused), `${answer.status}: ${answer.body}`);
-    tally[isRefused ? 'refused' : 'passed'] += 1;
-    tally.added += Number(answer.status === 201);
-    tally.leftOfDay = Number(/"day";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]);
-    await pause(pauseMs);
+    assert.ok(
+      answer.status === status || (isRefused && client.mayBeRefused),
+      `${answer.status}: ${answer.body}`,
+    );
+    client[isRefused ? 'refused' : 'passed'] += 1;
+    client.added += Number(answer.status === 201);
+    const left = Number(/"day";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]);
+    client.leftOfDay = Math.min(client.leftOfDay, left);
+    await pause(client.pauseMs);
   }
   connection.end();
-  return tally;
 }

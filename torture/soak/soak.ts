@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
-import { DatabaseSync } from 'node:sqlite';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Outcome, Scenario, TortureContext } from '../scenario.ts';
 import { startTarget, type Target } from '../target.ts';
 import { expectNoLeak, expectSteadyTimes, findRise, type Part } from './flat.ts';
-import { runClient, type Tally } from './mixed-load.ts';
+import { type LoadClient, runClient } from './mixed-load.ts';
 
 const minutes = 10;
 const clients = 8;
-const pauseMs = 4;
 const idleMs = 5_000;
 const lookMs = 250;
 const ample = { perMinute: 1_000_000, perDay: 10_000_000 };
+const proPerDay = 10_000;
+const firstCount = 100;
 
 /**
  * Ten minutes of mixed load in ten parts, after a warm-up as long as one part. The scenario requires (flat.ts):
@@ -26,84 +28,88 @@ export const soak: Scenario = {
   minutes: minutes + 6,
   async run(context) {
     const target = await startTarget(context);
-    await addFirst(target);
+    const csv = join(context.folder, 'animals.csv');
+    await writeFile(csv, `name,categoryId\n${'first,1\n'.repeat(firstCount)}`);
+    await target.store.run('import', csv);
     const { perMinute, perDay } = ample;
     const plan = ['--plan', 'enterprise', '--per-minute', `${perMinute}`, '--per-day', `${perDay}`];
-    const keys = {
-      ample: await target.createKey(...plan),
-      pro: await target.createKey('--plan', 'pro'),
-    };
+    const both = [
+      await createClient(target, 4, plan),
+      await createClient(target, 150, ['--plan', 'pro']),
+    ] as const;
     const partMs = 60_000 * context.scale;
-    const sums = { ample: emptyTally(), pro: emptyTally() };
-    await runPart(context, target, keys, sums, 0, partMs);
+    await runPart(context, target, both, 0, partMs);
     await rest(context.scale);
     const parts: Part[] = [];
     for (let number = 1; number <= minutes; number += 1) {
       const memory = watchMemory(context, target);
-      const times = summarise(await runPart(context, target, keys, sums, number, partMs));
+      const times = summarise(await runPart(context, target, both, number, partMs));
       await rest(context.scale);
       const part = { ...times, memoryMib: memory.end(), descriptors: target.countDescriptors() };
       parts.push(part);
       context.log(`part ${number}: ${JSON.stringify(part)}`);
     }
-    expectExact(target, sums);
+    await expectExact(target, both);
     expectNoLeak(parts);
     if (context.scale >= 1) expectSteadyTimes(parts);
-    return describe(sums, parts, partMs);
+    return describe(both, parts, partMs);
   },
 };
 
-function describe(sums: Sums, parts: readonly Part[], partMs: number): Outcome {
-  const passed = sums.ample.passed + sums.pro.passed;
-  const all = passed + sums.pro.refused;
+/** Two kinds of clients: many with ample limits, and one that exceeds its limit. */
+type Both = readonly [many: LoadClient, pro: LoadClient];
+
+async function createClient(
+  { store }: Target,
+  pauseMs: number,
+  plan: readonly string[],
+): Promise<LoadClient> {
+  const { key } = await store.createKey(...plan);
+  const mayBeRefused = plan.includes('pro');
+  return { key, pauseMs, mayBeRefused, passed: 0, refused: 0, added: 0, leftOfDay: Infinity };
+}
+
+function describe([many, pro]: Both, parts: readonly Part[], partMs: number): Outcome {
+  const passed = many.passed + pro.passed;
+  const all = passed + pro.refused;
   const loadedMinutes = (partMs * parts.length) / 60_000;
   const list = (name: keyof Part) => parts.map((part) => part[name]).join(', ');
   const rise = findRise(parts.map(({ memoryMib }) => memoryMib)).toFixed(0);
-  const answers = parts.reduce((sum, part) => sum + part.answers, 0);
   return {
     done: `${all} requests in a warm-up and ${loadedMinutes} measured minutes: 60 % lists, 30 % gets, 10 % adds; one client exceeded its limit`,
-    seen: `${passed} × 200 and 201, ${sums.pro.refused} × 429; in each tenth of the time: median ${list('medianMs')} ms; p99 ${list('p99Ms')} ms. Lowest memory ${list('memoryMib')} MiB (trend ${rise} MiB in total); ${list('descriptors')} descriptors at rest`,
-    lost: `nothing: the store had all ${sums.ample.added + sums.pro.added} animals, and the counts had all ${passed} requests`,
+    seen: `${passed} × 200 and 201, ${pro.refused} × 429; in each tenth of the time: median ${list('medianMs')} ms; p99 ${list('p99Ms')} ms. Lowest memory ${list('memoryMib')} MiB (trend ${rise} MiB in total); ${list('descriptors')} descriptors at rest`,
+    lost: `nothing: the store had all ${many.added + pro.added} animals, and the counts had all ${passed} requests`,
     well: 'at once',
-    figures: { 'requests/s': Math.round(answers / (loadedMinutes * 60)) },
   };
 }
 
-const emptyTally = (): Tally => ({ passed: 0, refused: 0, added: 0, leftOfDay: 0 });
-
-type Keys = Readonly<Record<'ample' | 'pro', { readonly key: string }>>;
-type Sums = Readonly<Record<'ample' | 'pro', Tally>>;
-
+/** Runs all clients for a part of the time. Returns the times of the answers. */
 async function runPart(
   context: TortureContext,
   target: Target,
-  keys: Keys,
-  sums: Sums,
+  [many, pro]: Both,
   part: number,
   partMs: number,
 ): Promise<readonly number[]> {
   const endMs = performance.now() + partMs;
   const timesMs: number[] = [];
-  const isOver = () => performance.now() >= endMs;
-  const run = async (name: 'ample' | 'pro', own: number, index: number) => {
-    const client = { key: keys[name].key, pauseMs: own, mayBeRefused: name === 'pro' };
-    const seed = context.seed + part * 100 + index;
-    const tally = await runClient(context, target, client, seed, isOver, (ms) => timesMs.push(ms));
-    const sum = sums[name];
-    sum.passed += tally.passed;
-    sum.refused += tally.refused;
-    sum.added += tally.added;
-    sum.leftOfDay = sum.leftOfDay === 0 ? tally.leftOfDay : Math.min(sum.leftOfDay, tally.leftOfDay);
-  };
-  const all = Array.from({ length: clients }, (_, index) => run('ample', pauseMs, index));
-  await Promise.all([...all, run('pro', 150, clients)]);
+  const run = (client: LoadClient, index: number) =>
+    runClient(
+      context,
+      target,
+      client,
+      context.seed + part * 100 + index,
+      () => performance.now() >= endMs,
+      (ms) => timesMs.push(ms),
+    );
+  await Promise.all([...Array.from({ length: clients }, (_, index) => run(many, index)), run(pro, clients)]);
   return timesMs;
 }
 
-function summarise(timesMs: readonly number[]): Pick<Part, 'answers' | 'medianMs' | 'p99Ms'> {
+function summarise(timesMs: readonly number[]): Pick<Part, 'medianMs' | 'p99Ms'> {
   const sorted = [...timesMs].sort((one, other) => one - other);
   const at = (part: number) => Math.round((sorted[Math.floor(sorted.length * part)] ?? 0) * 100) / 100;
-  return { answers: sorted.length, medianMs: at(0.5), p99Ms: at(0.99) };
+  return { medianMs: at(0.5), p99Ms: at(0.99) };
 }
 
 /** Records the lowest memory until `end`, because it is closest to the memory that remains after garbage collection. */
@@ -128,24 +134,9 @@ async function rest(scale: number): Promise<void> {
   await pause(Math.max(200, idleMs * scale));
 }
 
-async function addFirst(target: Target): Promise<void> {
-  const { key } = await target.createKey();
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  for (let number = 0; number < firstCount; number += 1) {
-    const body = JSON.stringify({ name: `first ${number}`, categoryId: number });
-    const answer = await fetch(`${target.url}/pets`, { method: 'POST', headers, body });
-    assert.equal(answer.status, 201);
-    await answer.body?.cancel();
-  }
-}
-
-const firstCount = 100;
-
-function expectExact({ databaseUrl }: Target, { ample: many, pro }: Sums): void {
+async function expectExact({ store }: Target, [many, pro]: Both): Promise<void> {
   assert.equal(ample.perDay - many.leftOfDay, many.passed, 'requests counted for the account');
-  assert.equal(10_000 - pro.leftOfDay, pro.passed, 'requests counted for the account beyond its limit');
-  const file = new DatabaseSync(databaseUrl.replace('sqlite:', ''), { readOnly: true });
-  const count = Number(file.prepare('select count(*) as count from pets').get()?.['count']);
-  file.close();
-  assert.equal(count, firstCount + many.added + pro.added, 'animals');
+  assert.equal(proPerDay - pro.leftOfDay, pro.passed, 'requests counted for the account beyond its limit');
+  const [row] = await store.query('select count(*) as count from pets');
+  assert.equal(Number(row?.['count']), firstCount + many.added + pro.added, 'animals');
 }

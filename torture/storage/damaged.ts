@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createEmbeddedStore, type EmbeddedStore, killGroup, requireWhole } from '../embedded-store.ts';
-import { startLoad } from '../load.ts';
+import { requireFewLines, startLoad } from '../load.ts';
 import { createRandom } from '../random.ts';
 import { tryToStart } from '../refusal.ts';
-import type { Scenario, TortureContext } from '../scenario.ts';
+import { type Scenario, share, type TortureContext } from '../scenario.ts';
+import { createEmbeddedStore, type EmbeddedStore, requireWhole } from '../store.ts';
 import { type Damage, damages } from './damage.ts';
-import { requireFewLines } from './log-lines.ts';
 import { probe } from './probe.ts';
 
 const roundsAtFullScale = 10;
@@ -38,7 +37,7 @@ export const damaged: Scenario = {
   async run(context) {
     const original = await prepare(context);
     const random = createRandom(context.seed);
-    const rounds = Math.max(1, Math.round(roundsAtFullScale * context.scale));
+    const rounds = share(roundsAtFullScale, context);
     const tally: Tally = { refused: 0, served: 0, unavailable: 0, lostWithWal: 0 };
     for (let round = 0; round < rounds; round += 1)
       for (const damage of damages) {
@@ -54,7 +53,6 @@ export const damaged: Scenario = {
       seen: `${tally.refused} starts were refused with one line and exit code 1. ${tally.served} services served the undamaged parts and answered 503 \`unavailable\` for the rest; none returned a wrong animal`,
       lost: `Main file damaged: the damaged parts, until the backup is restored. \`-wal\` damaged: only the newest adds (at most ${tally.lostWithWal})`,
       well: 'At once after the restore, with everything in the backup',
-      figures: { ...tally },
     };
   },
 };
@@ -78,11 +76,10 @@ async function prepare(context: TortureContext): Promise<Original> {
     if (code !== 0) throw new Error(stderr);
   }
   const service = await store.start();
-  const load = await startLoad(context, service, key, { writers: 4, readers: 0, prefix: 'late' });
+  const load = startLoad(context, [service], key, { writers: 4, readers: 0, prefix: 'late' });
   await load.until('add 201', 100);
   const late = await load.stop();
-  killGroup(service.child);
-  await service.end();
+  await service.end('SIGKILL');
   const bulk = Array.from({ length: imported }, (_, row): [bigint, string] => [
     BigInt(row + 1),
     `bulk ${row + 1}`,
@@ -119,8 +116,8 @@ async function face(
   if (isOfWal) {
     if (found.refused > 0)
       throw new Error(`a store with ${name} answered ${found.refused} requests with 503`);
-    requireWhole(store);
-    tally.lostWithWal = Math.max(tally.lostWithWal, requirePrefix(store, names));
+    await requireWhole(store);
+    tally.lostWithWal = Math.max(tally.lostWithWal, await requirePrefix(store, names));
   }
   const { code } = await service.end('SIGTERM');
   if (code === null) throw new Error(`with ${name} the service did not end by itself`);
@@ -128,8 +125,8 @@ async function face(
 }
 
 /** Returns the number of missing animals. Throws unless they are the newest ones. */
-function requirePrefix(store: EmbeddedStore, names: ReadonlyMap<bigint, string>): number {
-  const ids = new Set(store.query('select id from pets').map(({ id }) => id as bigint));
+async function requirePrefix({ query }: EmbeddedStore, names: ReadonlyMap<bigint, string>): Promise<number> {
+  const ids = new Set((await query('select id from pets')).map(({ id }) => id as bigint));
   const kept = [...names.keys()].filter((id) => ids.has(id));
   const newest = kept.reduce((largest, id) => (id > largest ? id : largest), 0n);
   const gap = [...names.keys()].find((id) => id < newest && !ids.has(id));

@@ -6,16 +6,16 @@ import {
   whyNoPostgresCluster,
 } from '../../test/support/postgres-cluster.ts';
 import { startRedisServer, whyNoRedisServer } from '../../test/support/redis-server.ts';
-import { type Fleet, startFleet } from '../follow/fleet.ts';
-import { readEvents, requireEqual, requireWhole, untilSequenced } from '../follow/follow.ts';
-import { beginMirror } from '../follow/mirror.ts';
-import { requireInvariants } from '../orders/invariants.ts';
+import { requireInvariants } from '../invariants.ts';
+import { beginMirror } from '../mirror.ts';
 import { createRandom } from '../random.ts';
-import { type Scenario, Skipped, type TortureContext } from '../scenario.ts';
-import { createWriters } from './writers.ts';
+import { type Scenario, Skipped, share, type TortureContext } from '../scenario.ts';
+import { type Services, startServices } from '../services.ts';
+import { createStore } from '../store.ts';
+import { createWriters } from '../writers.ts';
 
 const seedsAtFullScale = 3;
-const writers = 8;
+const clients = 8;
 /** The time limit for an answer after a promotion, generous for a busy machine. The report has the measured time. */
 const backMsMax = 60_000;
 
@@ -33,7 +33,7 @@ export const failover: Scenario = {
   async run(context) {
     const missing = whyNoPostgresCluster() || (await whyNoRedisServer());
     if (missing !== false) throw new Skipped(missing);
-    const seeds = Math.max(1, Math.round(seedsAtFullScale * context.scale));
+    const seeds = share(seedsAtFullScale, context);
     const rounds: Round[] = [];
     for (let seed = context.seed; rounds.length < seeds; seed += 1) {
       rounds.push(await runSeed(context, seed));
@@ -42,11 +42,10 @@ export const failover: Scenario = {
     const sum = (name: 'answered' | 'events') => rounds.reduce((total, round) => total + round[name], 0);
     const backMs = rounds.flatMap((round) => round.backMs).toSorted((a, b) => a - b);
     return {
-      done: `In each of ${seeds} runs, kill -9 of the primary under ${writers} writers, promotion of its synchronous standby, the former primary back as standby, and the same in the other direction; three instances with both addresses`,
+      done: `In each of ${seeds} runs, kill -9 of the primary under ${clients} writers, promotion of its synchronous standby, the former primary back as standby, and the same in the other direction; three instances with both addresses`,
       seen: '503 and broken connections of the database; clients repeated each request with its Idempotency-Key, and a follower its page',
-      lost: `None of ${sum('answered')} answered adds and orders; no id twice, each retry got the first answer, and the feed of ${sum('events')} events had no gap`,
+      lost: `None of ${sum('answered')} answered requests; no id twice, each retry got the first answer, and the feed of ${sum('events')} events had no gap`,
       well: `All instances answered 200 after ${backMs.join(', ')} ms from the promotion`,
-      figures: { seeds, answered: sum('answered'), events: sum('events'), longestBackMs: backMs.at(-1) ?? 0 },
     };
   },
 };
@@ -54,60 +53,50 @@ export const failover: Scenario = {
 async function runSeed(context: TortureContext, seed: number): Promise<Round> {
   const random = createRandom(seed);
   const { primary, standby } = await startPostgresCluster(context);
-  const { url: redisUrl } = await startRedisServer(context);
+  const settings = { REDIS_URL: (await startRedisServer(context)).url };
   let current = primary;
-  const execute = (sql: string) => current.execute(sql);
-  const store = { url: addressOf(primary, standby), execute };
-  const fleet = await startFleet(context, random, { REDIS_URL: redisUrl }, store);
-  const mirror = await beginMirror(fleet);
-  const [begin] = await readEvents(fleet, 'order by id desc limit 1');
-  const load = createWriters(fleet, random);
-  let isOver = false;
-  const following = mirror.follow(() => isOver);
-  const writing = Promise.all(Array.from({ length: writers }, load.write));
+  const query = async (sql: string) => current.execute(sql);
+  const store = createStore(context, addressOf(primary, standby), { settings }, query);
+  const services = await startServices(context, random, store, 3);
+  const mirror = await beginMirror(services);
+  const writers = createWriters(services, random);
+  writers.start(clients);
   const backMs: number[] = [];
   for (const [lost, heir] of [
     [primary, standby],
     [standby, primary],
   ] as const) {
-    await load.untilAnswered(random.between(100, 300));
+    await writers.untilAnswered(random.between(100, 300));
     await lost.kill();
     await heir.promote();
     current = heir;
-    backMs.push(await measureBack(fleet));
-    await load.untilAnswered(random.between(50, 100));
+    backMs.push(await measureBack(services));
+    await writers.untilAnswered(random.between(50, 100));
     await lost.follow(heir);
     await requireStandby(lost);
   }
-  await load.untilAnswered(100);
-  load.stop();
-  await writing;
-  await untilSequenced(fleet);
-  isOver = true;
-  await following;
-  await requireEqual(fleet, mirror);
-  await requireWhole(fleet, mirror, begin ?? 0);
-  await load.requireKept();
-  await requireInvariants(async (sql) => (await execute(sql)) as Record<string, unknown>[]);
-  await fleet.end();
+  await writers.untilAnswered(100);
+  await writers.stop();
+  await mirror.end();
+  await writers.requireKept();
+  await writers.requireReplayed(Infinity);
+  await requireInvariants(query);
+  await services.end();
   await Promise.all([primary.kill(), standby.kill()]);
-  return { answered: load.countAnswered(), events: mirror.met.length, backMs };
+  return { answered: writers.countAnswered(), events: mirror.met.length, backMs };
 }
 
 /** Returns the time in ms until every instance has answered 200. */
-async function measureBack({ services, key }: Fleet): Promise<number> {
+async function measureBack({ all, key }: Services): Promise<number> {
   const startedMs = performance.now();
   const headers = { authorization: `Bearer ${key}` };
   const isServing = async ({ url }: { url: string }) =>
     (await fetch(`${url}/pets`, { headers })).status === 200;
-  await Promise.all(
-    services.map(async (service) => {
-      while (!(await isServing(service))) {
-        if (performance.now() - startedMs > backMsMax) throw new Error(`no answer within ${backMsMax} ms`);
-        await pause(10);
-      }
-    }),
-  );
+  for (const service of all)
+    while (!(await isServing(service))) {
+      if (performance.now() - startedMs > backMsMax) throw new Error(`no answer within ${backMsMax} ms`);
+      await pause(10);
+    }
   return Math.round(performance.now() - startedMs);
 }
 
