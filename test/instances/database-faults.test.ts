@@ -64,21 +64,17 @@ async function expectWell({ services }: Instances, key: string): Promise<void> {
 }
 
 describe('if the database', { skip }, () => {
-  test('is unreachable, all instances answer 503 with the rate limit headers, and recover without a restart', async (t) => {
-    const { relay, instances, key } = await startBehindRelay(t);
-    await relay.cut();
-    await expectUnavailable(instances, key);
-    await relay.mend();
-    await expectWell(instances, key);
-  });
-
-  test('does not respond, all instances answer 503, and recover without a restart', async (t) => {
-    const { relay, instances, key } = await startBehindRelay(t);
-    relay.silence();
-    await expectUnavailable(instances, key);
-    await relay.mend();
-    await expectWell(instances, key);
-  });
+  for (const [fault, harm] of [
+    ['is unreachable', (relay: Relay) => relay.cut()],
+    ['does not respond', (relay: Relay) => relay.silence()],
+  ] as const)
+    test(`${fault}, all instances answer 503 with the rate limit headers, and recover without a restart`, async (t) => {
+      const { relay, instances, key } = await startBehindRelay(t);
+      await harm(relay);
+      await expectUnavailable(instances, key);
+      await relay.mend();
+      await expectWell(instances, key);
+    });
 
   test('does not respond, an instance answers its running requests after SIGTERM and exits with 0', async (t) => {
     const { relay, instances, key } = await startBehindRelay(t);

@@ -77,26 +77,6 @@ test('three instances behave like one service', { skip }, async (t) => {
     }
   });
 
-  await t.test('an add or edit at one instance is immediately visible at all instances', async () => {
-    async function expectEverywhere(id: number, name: string) {
-      for (const service of instances.services) {
-        for (const path of ['/pets', '/pets?status=available']) {
-          const [newest] = await readJson<Listed[]>(ask(service, key, path));
-          assert.deepEqual([newest?.id, newest?.name], [id, name], path);
-        }
-        const pet = await readJson<Listed>(ask(service, key, `/pets/${id}`));
-        assert.equal(pet.name, name);
-      }
-    }
-
-    for (const service of instances.services) {
-      const { id } = await readJson<Listed>(add(service, key, 'Bella'));
-      await expectEverywhere(id, 'Bella');
-      await instances.store.execute(`update pets set name = 'Luna' where id = ${id}`);
-      await expectEverywhere(id, 'Luna');
-    }
-  });
-
   await t.test(
     'pages that are read from changing instances have each animal once, even during adds',
     async () => {
@@ -155,14 +135,6 @@ test('three instances behave like one service', { skip }, async (t) => {
     for (const service of instances.services)
       await expectError(await ask(service, banned), 429, 'key_banned');
   });
-
-  await t.test(
-    'each instance reports that it shares its counts, in its metrics and its readiness',
-    async () => {
-      for (const { opsUrl } of instances.services)
-        assert.deepEqual(await readJson(fetch(`${opsUrl}/readyz`)), { status: 'ready' });
-    },
-  );
 });
 
 test('ten instances that start at once on an empty database all start', { skip }, async (t) => {

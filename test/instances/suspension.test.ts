@@ -62,11 +62,3 @@ test('suspend and resume take effect on every instance', { skip: postgres.skip }
       await untilAll(instances, key, 200);
     });
 });
-
-test('a revoke takes effect on every instance within 5 s', { skip: postgres.skip }, async (t) => {
-  const instances = await startInstances(t, { postgres, redisUrl: '' });
-  const { id, key } = await instances.createKey(...amplePlan);
-  for (const service of instances.services) assert.equal((await ask(service, key)).status, 200);
-  await instances.command('keys', 'revoke', id);
-  await untilAll(instances, key, 401);
-});
