@@ -5,8 +5,6 @@ import { type Database, statement } from '../storage/database.ts';
 import { listUsage, type UsageHour } from '../usage/usage.ts';
 import type { ListedAccount } from './account-rows.ts';
 import type { Accounts } from './accounts.ts';
-import type { ListedKey } from './key-list.ts';
-import type { Keyring } from './keyring.ts';
 
 /** A rate limit window of an account. */
 export interface WindowState {
@@ -28,14 +26,6 @@ export interface AccountState extends Omit<ListedAccount, 'keys'> {
   readonly usage: readonly UsageHour[];
   readonly lastDay: Omit<UsageHour, 'atMs'>;
 }
-
-/** The state of an account with its newest keys, at most `overviewKeysMax`, oldest first. */
-export interface AccountOverview extends AccountState {
-  readonly keys: readonly ListedKey[];
-}
-
-/** Maximum number of keys in an overview. */
-export const overviewKeysMax = 50;
 
 /** The dependencies of `readAccountState`. */
 export interface StateSources {
@@ -63,18 +53,6 @@ export async function readAccountState(sources: StateSources, name: string): Pro
     usage,
     lastDay: sumUp(usage.filter(({ atMs }) => atMs > nowMs - dayMs - hourMs)),
   };
-}
-
-/** Reads the state and the newest keys of an account. Throws OperatorError if the account does not exist. */
-export async function readOverview(
-  sources: StateSources & { readonly keyring: Pick<Keyring, 'listNewest'> },
-  name: string,
-): Promise<AccountOverview> {
-  const [state, keys] = await Promise.all([
-    readAccountState(sources, name),
-    sources.keyring.listNewest(name, overviewKeysMax),
-  ]);
-  return { ...state, keys };
 }
 
 const countOpenHolds = statement<{ accountId: bigint }>()((query, p, { nowMs }) =>

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { AccountOverview, WindowState } from '../accounts/administration.ts';
-import { overviewKeysMax, readOverview } from '../accounts/administration.ts';
+import { type AccountState, readAccountState, type WindowState } from '../accounts/administration.ts';
+import type { ListedKey } from '../accounts/key-list.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { OperatorError, reasonOf } from '../errors.ts';
@@ -18,6 +18,11 @@ import { type Column, writeColumns } from './table.ts';
 
 /** Maximum number of hours in the text output. --json lists the hours of 7 days. */
 const shownHours = 24;
+/** Maximum number of keys in the output. */
+const shownKeysMax = 50;
+
+/** The state of an account with its newest keys, oldest first. */
+type Overview = AccountState & { readonly keys: readonly ListedKey[] };
 
 export function addShow(accounts: Command, context: CommandContext): void {
   addLeaf(
@@ -28,15 +33,18 @@ export function addShow(accounts: Command, context: CommandContext): void {
     `The rate limit windows and the usage are read from the store. A running service
 updates them twice a second. With REDIS_URL, the windows are read from Redis.
 Without --json, the output shows the newest ${shownHours} hours with requests. With --json,
-it shows all hours with requests in the last 7 days. Both show the newest ${overviewKeysMax}
+it shows all hours with requests in the last 7 days. Both show the newest ${shownKeysMax}
 keys.`,
   )
     .addArgument(accountArgument)
     .printing(context, async (_options, account: string) => {
       const { withStore, readConfig, clock } = context;
-      const overview = await withStore((store) =>
-        withLook(readConfig(), store, clock, (look) => readOverview({ ...store, look, clock }, account)),
-      );
+      const overview = await withStore(async (store) => {
+        const state = await withLook(readConfig(), store, clock, (look) =>
+          readAccountState({ ...store, look, clock }, account),
+        );
+        return { ...state, keys: await store.keyring.listNewest(account, shownKeysMax) };
+      });
       return { json: toJson(overview), print: (terminal) => writeOverview(terminal, overview) };
     });
 }
@@ -72,7 +80,7 @@ async function withLook<T>(
   }
 }
 
-function writeOverview(terminal: Terminal, overview: AccountOverview): void {
+function writeOverview(terminal: Terminal, overview: Overview): void {
   const { account, plan, limits, ownLimits, suspendedAtMs, createdAtMs, minute, day, lastDay } = overview;
   writeLine(terminal, `account     ${account}`);
   writeLine(
@@ -94,12 +102,12 @@ function writeOverview(terminal: Terminal, overview: AccountOverview): void {
   writeColumns(terminal, hourColumns, hours);
 }
 
-function describeOwn(own: AccountOverview['ownLimits']): string {
+function describeOwn(own: Overview['ownLimits']): string {
   if (own === null) return '';
   return `, its own limits${own.untilMs === null ? '' : ` until ${formatTime(own.untilMs)}`}`;
 }
 
-function describeRest({ account, keys, keysTotal }: AccountOverview): string {
+function describeRest({ account, keys, keysTotal }: Overview): string {
   return `(the newest ${keys.length} of ${keysTotal}; to list all: keys list --account "${account}")`;
 }
 
@@ -119,7 +127,7 @@ const hourColumns: readonly Column<UsageHour>[] = [
   { heading: 'ERRORS', cell: ({ errors }) => String(errors) },
 ];
 
-function toJson({ id: _, keys, usage, minute, day, ...overview }: AccountOverview) {
+function toJson({ id: _, keys, usage, minute, day, ...overview }: Overview) {
   const { account, plan, limits, ownLimits, openHolds, holdsOpen, createdAtMs, suspendedAtMs, keysTotal } =
     overview;
   const { lastDay } = overview;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { listDocuments, readDocument, readTable } from '../docs/markdown.ts';
 import { listHelp } from '../support/command-line.ts';
 import { startService } from '../support/service.ts';
@@ -39,9 +39,9 @@ async function listExpressions(): Promise<string[]> {
 const findNames = (expression: string) => expression.match(/\b(?:animal_store|nodejs|process)_\w+/g) ?? [];
 
 /** Returns the metrics of a service with REDIS_URL after it has handled requests. */
-async function readMetrics(test: Parameters<typeof startService>[0]): Promise<string> {
+async function readMetrics(): Promise<string> {
   const settings = { REDIS_URL: unreachableRedis, ENVIRONMENT: 'development' };
-  const { app, createKey, request, post } = await startService(test, settings);
+  const { app, createKey, request, post } = await startService({ after }, settings);
   const key = await createKey();
   await request(key, '/pets');
   const headers = { 'content-type': 'application/json' };
@@ -53,17 +53,13 @@ async function readMetrics(test: Parameters<typeof startService>[0]): Promise<st
   }
 }
 
-async function readShown(test: Parameters<typeof startService>[0]) {
-  const text = await readMetrics(test);
-  const names = new Set<string>();
-  for (const [, name = '', type] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm))
-    for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''])
-      names.add(name + suffix);
-  return { names, labels: new Set(Array.from(text.matchAll(/[{,](\w+)="/g), ([, label = '']) => label)) };
-}
+const metrics = await readMetrics();
+const names = new Set<string>();
+for (const [, name = '', type] of metrics.matchAll(/^# TYPE (\w+) (\w+)$/gm))
+  for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) names.add(name + suffix);
+const labels = new Set(Array.from(metrics.matchAll(/[{,](\w+)="/g), ([, label = '']) => label));
 
-test('a running service exposes every metric that the dashboard and the alerts use', async (t) => {
-  const { names } = await readShown(t);
+test('a running service exposes every metric that the dashboard and the alerts use', async () => {
   const asked = (await listExpressions()).flatMap(findNames);
   assert.ok(asked.length > 30);
   assert.deepEqual(
@@ -72,8 +68,7 @@ test('a running service exposes every metric that the dashboard and the alerts u
   );
 });
 
-test('the dashboard uses every metric of the service', async (t) => {
-  const { names } = await readShown(t);
+test('the dashboard uses every metric of the service', async () => {
   const asked = new Set((await listExpressions()).flatMap(findNames).map(withoutSuffix));
   const ours = new Set([...names].filter((name) => name.startsWith('animal_store_')).map(withoutSuffix));
   assert.deepEqual(
@@ -82,8 +77,7 @@ test('the dashboard uses every metric of the service', async (t) => {
   );
 });
 
-test('the service or Prometheus sets every label that the dashboard and the alerts use', async (t) => {
-  const { labels } = await readShown(t);
+test('the service or Prometheus sets every label that the dashboard and the alerts use', async () => {
   const known = new Set([...labels, 'instance', 'job']);
   for (const expression of await listExpressions()) {
     const grouped = Array.from(expression.matchAll(/by \(([^)]*)\)/g), ([, list = '']) =>
@@ -94,14 +88,13 @@ test('the service or Prometheus sets every label that the dashboard and the aler
   }
 });
 
-test('docs/metrics.md lists exactly the metrics of the service, with their types and labels', async (t) => {
-  const text = await readMetrics(t);
+test('docs/metrics.md lists exactly the metrics of the service, with their types and labels', async () => {
   const shown = Array.from(
-    text.matchAll(/^# TYPE (animal_store_\w+) (\w+)$/gm),
+    metrics.matchAll(/^# TYPE (animal_store_\w+) (\w+)$/gm),
     ([, name = '', type = '']) => {
-      const [, labels = ''] = new RegExp(`^${name}(?:_sum)?\\{(.*)\\}`, 'm').exec(text) ?? [];
-      const names = Array.from(labels.matchAll(/(\w+)="/g), ([, label]) => `\`${label}\``);
-      return `\`${name}\` ${type} ${names.join(', ')}`;
+      const [, given = ''] = new RegExp(`^${name}(?:_sum)?\\{(.*)\\}`, 'm').exec(metrics) ?? [];
+      const listed = Array.from(given.matchAll(/(\w+)="/g), ([, label]) => `\`${label}\``);
+      return `\`${name}\` ${type} ${listed.join(', ')}`;
     },
   );
   const told = readTable(await readDocument('docs/metrics.md'), 'Of the service');
@@ -110,12 +103,9 @@ test('docs/metrics.md lists exactly the metrics of the service, with their types
 
 const skip = whyNoPromtool();
 
-test('promtool finds nothing wrong with the metrics and the alerts', { skip }, async (t) => {
-  const metrics = spawnSync('promtool', ['check', 'metrics'], {
-    input: await readMetrics(t),
-    encoding: 'utf8',
-  });
-  assert.deepEqual([metrics.status, metrics.stdout, metrics.stderr], [0, '', '']);
+test('promtool finds nothing wrong with the metrics and the alerts', { skip }, async () => {
+  const checked = spawnSync('promtool', ['check', 'metrics'], { input: metrics, encoding: 'utf8' });
+  assert.deepEqual([checked.status, checked.stdout, checked.stderr], [0, '', '']);
   const rules = spawnSync('promtool', ['check', 'rules', join(deploy, 'prometheus/alerts.yml')]);
   assert.equal(rules.status, 0, String(rules.stderr));
 });
@@ -140,8 +130,7 @@ test('every panel of the dashboard has a unique id and a query', async () => {
     assert.ok(type === 'row' || (targets ?? []).length > 0, `panel ${id}`);
 });
 
-test('a running service exposes every metric that the documentation names', async (t) => {
-  const { names } = await readShown(t);
+test('a running service exposes every metric that the documentation names', async () => {
   const pages = (await listDocuments('docs')).filter((path) => path !== 'docs/metrics.md');
   const texts = await Promise.all(pages.map(readDocument));
   const named = texts.flatMap((text) => text.match(/\banimal_store_\w+/g) ?? []);

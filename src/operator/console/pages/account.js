@@ -69,15 +69,14 @@ function AccountWebhooks({ account, onChange }) {
   </section>`;
 }
 
-function PlanDialog({ account, path, onDone, onClose }) {
+function PlanDialog({ account, path, ...own }) {
   const act = (fields) => callApi('PUT', `${path}/plan`, readPlan(fields));
   return html`<${ActDialog}
     title=${`Change the plan of ${account.account}`}
     label="Save"
     act=${act}
     notice=${`The plan of ${account.account} is changed. The new limits apply within 2 seconds, or 5 with several instances.`}
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     <${PlanFields} account=${account} />
     <p class="hint">Requests of the current minute and day still count.</p>
@@ -90,7 +89,7 @@ function describeLimits({ limits, ownLimits }) {
   return `${numbers}, set for this account${ownLimits.untilMs === null ? '' : ` until ${formatTime(ownLimits.untilMs)}`}`;
 }
 
-function LimitsDialog({ account, path, onDone, onClose }) {
+function LimitsDialog({ account, path, ...own }) {
   const act = ({ perMinute = '', perDay = '', days }) =>
     callApi('PUT', `${path}/limits`, {
       perMinute: toNumber(perMinute),
@@ -102,8 +101,7 @@ function LimitsDialog({ account, path, onDone, onClose }) {
     label="Save"
     act=${act}
     notice=${`The limits of ${account.account} apply within 2 seconds, or 5 with several instances.`}
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     <${Field} id="limit-minute" label="Requests a minute">
       <input id="limit-minute" name="perMinute" inputmode="numeric" value=${account.limits.perMinute} required />
@@ -117,41 +115,37 @@ function LimitsDialog({ account, path, onDone, onClose }) {
   <//>`;
 }
 
-function ResetDialog({ account, path, onDone, onClose }) {
+function ResetDialog({ account, path, ...own }) {
   return html`<${ActDialog}
-    title=${`Reset the windows of ${account.account}?`}
     label=${`Reset the windows of ${account.account}`}
     act=${() => callApi('POST', `${path}/reset-limits`)}
     notice=${`The windows of ${account.account} start again.`}
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     <p>The minute and the day of the account start again within 2 seconds. Bans of keys stay.</p>
   <//>`;
 }
 
-function RenameDialog({ account, path, onClose }) {
+function RenameDialog({ account, path, ...own }) {
   const act = ({ name = '' }) => callApi('PUT', `${path}/name`, { name });
   function finish({ account: renamed }) {
     notify(`The account is renamed to ${renamed}.`);
     goTo(['accounts', renamed]);
   }
-  return html`<${ActDialog} title=${`Rename ${account.account}`} label="Save" act=${act} onDone=${finish} onClose=${onClose}>
+  return html`<${ActDialog} title=${`Rename ${account.account}`} label="Save" act=${act} ...${own} onDone=${finish}>
     <${Field} id="new-name" label="New name">
       <input id="new-name" name="name" value=${account.account} maxlength="200" required />
     <//>
   <//>`;
 }
 
-function SuspendDialog({ account, path, onDone, onClose }) {
+function SuspendDialog({ account, path, ...own }) {
   return html`<${ActDialog}
-    title=${`Suspend ${account.account}?`}
     label=${`Suspend ${account.account}`}
     isDangerous
     act=${() => callApi('POST', `${path}/suspend`)}
     notice=${`${account.account} is suspended.`}
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     <p>
       Within 2 seconds, requests of the account get 403, its webhooks pause, and its open holds expire. Nothing is deleted.
@@ -160,20 +154,18 @@ function SuspendDialog({ account, path, onDone, onClose }) {
   <//>`;
 }
 
-function ResumeDialog({ account, path, onDone, onClose }) {
+function ResumeDialog({ account, path, ...own }) {
   return html`<${ActDialog}
-    title=${`Resume ${account.account}?`}
     label=${`Resume ${account.account}`}
     act=${() => callApi('POST', `${path}/resume`)}
     notice=${`${account.account} is resumed.`}
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     <p>The keys of the account work again within 2 seconds, or 5 with several instances.</p>
   <//>`;
 }
 
-function DeleteDialog({ account, path, onClose }) {
+function DeleteDialog({ account, path, ...own }) {
   const act = ({ confirm = '', keepDays }) =>
     callApi('POST', `${path}/delete`, {
       confirm,
@@ -189,12 +181,11 @@ function DeleteDialog({ account, path, onClose }) {
     goTo(['accounts']);
   }
   return html`<${ActDialog}
-    title=${`Delete ${account.account}?`}
     label=${`Delete ${account.account}`}
     isDangerous
     act=${act}
+    ...${own}
     onDone=${finish}
-    onClose=${onClose}
   >
     <p>
       The keys of the account are revoked, its webhooks deleted and its open holds cancelled. Its name, the references of its

@@ -68,13 +68,13 @@ export function Accounts({ query }) {
     ${dialog.shown}`;
 }
 
-function CreateDialog({ onClose }) {
+function CreateDialog(own) {
   const act = ({ account = '', ...fields }) => callApi('POST', '/accounts', { account, ...readPlan(fields) });
   function finish({ account }) {
     notify(`The account ${account} is created. It has no key yet.`);
     goTo(['accounts', account]);
   }
-  return html`<${ActDialog} title="New account" label="Create the account" act=${act} onDone=${finish} onClose=${onClose}>
+  return html`<${ActDialog} title="New account" label="Create the account" act=${act} ...${own} onDone=${finish}>
     <${Field} id="account-name" label="Name"><input id="account-name" name="account" maxlength="200" required /><//>
     <${PlanFields} />
   <//>`;

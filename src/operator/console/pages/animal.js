@@ -48,7 +48,7 @@ export function Animal({ id }) {
  * Sends only the fields that the operator has changed. If somebody else has changed the animal, the dialog says what it is
  * now and keeps what was typed. The next attempt replaces the animal as it is then.
  */
-function EditDialog({ pet, tag, inputs, onClose, onDone }) {
+function EditDialog({ pet, tag, inputs, ...own }) {
   const seen = useRef(tag);
   async function act(values) {
     const given = Object.fromEntries(inputs.map(({ field }) => [field, values[field] ?? '']));
@@ -68,8 +68,7 @@ function EditDialog({ pet, tag, inputs, onClose, onDone }) {
     label="Save"
     act=${act}
     notice=${`The animal ${pet.id} is changed.`}
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     ${inputs.map((input) => html`<${PetInput} key=${input.field} input=${input} value=${pet[input.field]} />`)}
   <//>`;
@@ -81,7 +80,7 @@ function describeConflict(before, now, inputs) {
   return `Somebody else has changed this animal since you opened it${changes && `: ${changes}`}. Your entries are kept. Save again to apply the fields that you have changed, or go back to leave the animal as it is now.`;
 }
 
-function DeleteDialog({ pet, onClose }) {
+function DeleteDialog({ pet, ...own }) {
   function finish() {
     notify(`The animal ${pet.id} is deleted.`);
     goTo(['animals']);
@@ -91,8 +90,8 @@ function DeleteDialog({ pet, onClose }) {
     label=${`Delete ${pet.id}`}
     isDangerous
     act=${() => callApi('DELETE', `/pets/${pet.id}`)}
+    ...${own}
     onDone=${finish}
-    onClose=${onClose}
   >
     <p>Its name is <strong class="text">${pet.name}</strong>. This cannot be undone. The number of the animal is never used again.</p>
   <//>`;

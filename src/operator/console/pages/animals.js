@@ -62,13 +62,13 @@ export function Animals({ query }) {
     ${dialog.shown}`;
 }
 
-function AddDialog({ inputs, onClose }) {
+function AddDialog({ inputs, ...own }) {
   function finish({ id }) {
     notify(`The animal ${id} is added.`);
     goTo(['animals', id]);
   }
   const act = (values) => callApi('POST', '/pets', readInputs(inputs, values));
-  return html`<${ActDialog} title="Add an animal" label="Add the animal" act=${act} onDone=${finish} onClose=${onClose}>
+  return html`<${ActDialog} title="Add an animal" label="Add the animal" act=${act} ...${own} onDone=${finish}>
     ${inputs.map((input) => html`<${PetInput} key=${input.field} input=${input} />`)}
   <//>`;
 }

@@ -41,7 +41,7 @@ export function Categories({ query }) {
     ${dialog.shown}`;
 }
 
-function NameDialog({ category, onClose, onDone }) {
+function NameDialog({ category, ...own }) {
   async function act({ id = category?.id ?? '', name = '' }) {
     return await callApi('PUT', `/categories/${encodeURIComponent(id.trim())}`, { name });
   }
@@ -51,8 +51,7 @@ function NameDialog({ category, onClose, onDone }) {
     label="Save"
     act=${act}
     notice=${({ id, name }) => `The category ${id} is named ${name}.`}
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     ${
       category === null &&
@@ -64,15 +63,14 @@ function NameDialog({ category, onClose, onDone }) {
   <//>`;
 }
 
-function RemoveDialog({ category, onClose, onDone }) {
+function RemoveDialog({ category, ...own }) {
   return html`<${ActDialog}
     title=${`Remove the name of the category ${category.id}?`}
     label=${`Remove the name of ${category.id}`}
     isDangerous
     act=${() => callApi('DELETE', `/categories/${category.id}`)}
     notice=${`The name of the category ${category.id} is removed.`}
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     <p>It is called <strong class="text">${category.name}</strong>. Its animals keep the number ${category.id}.</p>
   <//>`;

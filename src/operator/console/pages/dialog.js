@@ -6,9 +6,20 @@ import { Failure, readForm } from './parts.js';
 
 /**
  * A dialog in which the operator confirms an action. `act` gets the values of the form. `onDone` gets the result of
- * `act`, and so does `notice` if it is a function, which returns the message to show. If `act` throws, the dialog stays open and shows the error. With `isFirm`, only its button closes the dialog.
+ * `act`, and so does `notice` if it is a function, which returns the message to show. If `act` throws, the dialog stays
+ * open and shows the error. With `isFirm`, only its button closes the dialog.
  */
-export function ActDialog({ title, label, isDangerous, isFirm, act, notice, onDone, onClose, children }) {
+export function ActDialog({
+  label,
+  title = `${label}?`,
+  isDangerous,
+  isFirm,
+  act,
+  notice,
+  onDone,
+  onClose,
+  children,
+}) {
   const dialog = useRef(null);
   const [failure, setFailure] = useState(null);
   const [isBusy, setBusy] = useState(false);
@@ -52,8 +63,9 @@ export function ActDialog({ title, label, isDangerous, isFirm, act, notice, onDo
 }
 
 /**
- * Shows one dialog at a time. Returns `open(element)`, and the open dialog as `shown`. `onClose` closes only its own
- * dialog, because the close event may arrive after the next dialog has opened.
+ * Shows one dialog at a time. Returns `open(element)`, and the open dialog as `shown`. The dialog gets `onClose`, which it
+ * passes on to its ActDialog. It closes only its own dialog, because the close event may arrive after the next dialog has
+ * opened.
  */
 export function useDialog() {
   const [shown, setShown] = useState(null);

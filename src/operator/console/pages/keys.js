@@ -67,7 +67,7 @@ function KeyActs({ item, now, ask }) {
   </div>`;
 }
 
-function CreateDialog({ account, onIssued, onClose }) {
+function CreateDialog({ account, onIssued, ...own }) {
   async function act({ name, days, ...fields }) {
     const chosen = scopes.filter((scope) => fields[scope.name] !== undefined).map((scope) => scope.name);
     const seconds = days === undefined ? undefined : toNumber(days);
@@ -79,7 +79,7 @@ function CreateDialog({ account, onIssued, onClose }) {
       }),
     });
   }
-  return html`<${ActDialog} title=${`New key of ${account.account}`} label="Create the key" act=${act} onDone=${onIssued} onClose=${onClose}>
+  return html`<${ActDialog} title=${`New key of ${account.account}`} label="Create the key" act=${act} ...${own} onDone=${onIssued}>
     <${Field} id="key-name" label="Name (a label for people)"><input id="key-name" name="name" maxlength="510" /><//>
     <fieldset>
       <legend>Scopes</legend>
@@ -96,7 +96,7 @@ function CreateDialog({ account, onIssued, onClose }) {
   <//>`;
 }
 
-function IssuedDialog({ issued, onDone, onClose }) {
+function IssuedDialog({ issued, ...own }) {
   async function copy(event) {
     const button = event.currentTarget;
     try {
@@ -106,7 +106,7 @@ function IssuedDialog({ issued, onDone, onClose }) {
       button.textContent = 'Select and copy it by hand';
     }
   }
-  return html`<${ActDialog} title="The new key" label="I have copied the key" isFirm act=${async () => {}} onDone=${onDone} onClose=${onClose}>
+  return html`<${ActDialog} title="The new key" label="I have copied the key" isFirm act=${async () => {}} ...${own}>
     <p>The key is shown only once. It is valid immediately.</p>
     <pre class="secret" tabindex="0" aria-label="The key"><code>${issued.key}</code></pre>
     <button type="button" onClick=${copy}>Copy</button>
@@ -114,13 +114,13 @@ function IssuedDialog({ issued, onDone, onClose }) {
   <//>`;
 }
 
-function RotateDialog({ item, onIssued, onClose }) {
+function RotateDialog({ item, onIssued, ...own }) {
   const act = ({ hours = '' }) => {
     const given = toNumber(hours);
     const overlapSeconds = typeof given === 'number' ? given * 3_600 : given;
     return callApi('POST', `/keys/${item.id}/rotate`, { overlapSeconds });
   };
-  return html`<${ActDialog} title=${`Rotate ${item.start}…`} label="Create the new key" act=${act} onDone=${onIssued} onClose=${onClose}>
+  return html`<${ActDialog} title=${`Rotate ${item.start}…`} label="Create the new key" act=${act} ...${own} onDone=${onIssued}>
     <p>The new key has the same scopes as the old key.</p>
     <${Field} id="overlap" label="Hours until the old key expires (0: immediately)">
       <input id="overlap" name="hours" inputmode="numeric" value="24" required />
@@ -128,7 +128,7 @@ function RotateDialog({ item, onIssued, onClose }) {
   <//>`;
 }
 
-function RevokeDialog({ account, item, onDone, onClose }) {
+function RevokeDialog({ account, item, ...own }) {
   const webhooks = account.webhooks.filter(({ keyId }) => keyId === item.id);
   async function act(fields) {
     const disableWebhooks = fields.disableWebhooks !== undefined;
@@ -136,13 +136,11 @@ function RevokeDialog({ account, item, onDone, onClose }) {
     return disableWebhooks;
   }
   return html`<${ActDialog}
-    title=${`Revoke ${item.start}…?`}
     label=${`Revoke ${item.start}…`}
     isDangerous
     act=${act}
     notice=${(areDisabled) => `${item.start}… is revoked.${areDisabled ? ' The webhooks that it created are disabled.' : ''}`}
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     <p>
       This is the key ${item.name === null ? '' : html`<strong class="text">${item.name}</strong> `}<code>${item.id}</code>.
@@ -166,14 +164,12 @@ function MadeWebhooks({ webhooks }) {
     }`;
 }
 
-export function LiftDialog({ item, onDone, onClose }) {
+export function LiftDialog({ item, ...own }) {
   return html`<${ActDialog}
-    title=${`Lift the ban of ${item.start}…?`}
     label=${`Lift the ban of ${item.start}…`}
     act=${() => callApi('POST', `/keys/${item.id}/lift-ban`)}
     notice=${`The ban of ${item.start}… is lifted.`}
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     <p>The key works again within 2 seconds, or 5 with several instances. The rate limits of its account still apply.</p>
   <//>`;

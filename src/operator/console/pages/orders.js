@@ -84,7 +84,7 @@ function OrderAct({ order, onAsk }) {
   return html`<button type="button" aria-label=${name} onClick=${() => onAsk(order)}>${act.label}</button>`;
 }
 
-function CloseDialog({ order, onDone, onClose }) {
+function CloseDialog({ order, ...own }) {
   const { action, label, done, after } = acts[order.status];
   return html`<${ActDialog}
     title=${`${label} the order ${order.id}?`}
@@ -92,8 +92,7 @@ function CloseDialog({ order, onDone, onClose }) {
     isDangerous
     act=${() => callApi('POST', `/orders/${order.id}/${action}`)}
     notice=${`The order ${order.id} is ${done}.`}
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     <p>
       This is the order of <strong class="text">${order.account}</strong> for the animal ${order.petId}. ${after} This cannot

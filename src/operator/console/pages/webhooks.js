@@ -94,7 +94,7 @@ function askIn(dialog, oldest, onDone) {
     dialog.open(html`<${Dialog} webhook=${webhook} oldest=${oldest} onDone=${onDone} />`);
 }
 
-function SendDialog({ webhook, onDone, onClose }) {
+function SendDialog({ webhook, ...own }) {
   const act = ({ eventId = '' }) =>
     callApi('POST', `/webhooks/${webhook.id}/send`, { eventId: eventId.trim() });
   return html`<${ActDialog}
@@ -102,8 +102,7 @@ function SendDialog({ webhook, onDone, onClose }) {
     label="Send the event"
     act=${act}
     notice="The event is sent again within seconds."
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     <p><${Named} webhook=${webhook} /> It gets the event once more. Its position stays.</p>
     <${Field} id="event-id" label="Event id (evt_…)">
@@ -175,14 +174,12 @@ function Named({ webhook }) {
     ${' '}<strong class="text">${webhook.url}</strong>.`;
 }
 
-function EnableDialog({ webhook, onDone, onClose }) {
+function EnableDialog({ webhook, ...own }) {
   return html`<${ActDialog}
-    title=${`Enable ${webhook.id}?`}
     label=${`Enable ${webhook.id}`}
     act=${() => callApi('POST', `/webhooks/${webhook.id}/enable`)}
     notice=${`${webhook.id} is enabled.`}
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     <p>
       <${Named} webhook=${webhook} /> Sending continues from its position.
@@ -191,15 +188,13 @@ function EnableDialog({ webhook, onDone, onClose }) {
   <//>`;
 }
 
-function DisableDialog({ webhook, onDone, onClose }) {
+function DisableDialog({ webhook, ...own }) {
   return html`<${ActDialog}
-    title=${`Disable ${webhook.id}?`}
     label=${`Disable ${webhook.id}`}
     isDangerous
     act=${() => callApi('POST', `/webhooks/${webhook.id}/disable`)}
     notice=${`${webhook.id} is disabled.`}
-    onDone=${onDone}
-    onClose=${onClose}
+    ...${own}
   >
     <p>
       <${Named} webhook=${webhook} /> No more events are sent to it, but it keeps its position. Events are kept for 30
@@ -214,7 +209,7 @@ const starts = {
   now: 'only new events',
 };
 
-function ReplayDialog({ webhook, oldest, onDone, onClose }) {
+function ReplayDialog({ webhook, oldest, ...own }) {
   const [start, setStart] = useState('oldest');
   const act = ({ after = '' }) =>
     callApi('POST', `/webhooks/${webhook.id}/replay`, {
@@ -223,15 +218,14 @@ function ReplayDialog({ webhook, oldest, onDone, onClose }) {
   function finish() {
     const isOff = webhook.status === 'disabled';
     notify(`${webhook.id} has its new position.${isOff ? ' It is still disabled.' : ''}`);
-    onDone();
+    own.onDone();
   }
   return html`<${ActDialog}
-    title=${`Replay ${webhook.id}?`}
     label=${`Replay ${webhook.id}`}
     isDangerous
     act=${act}
+    ...${own}
     onDone=${finish}
-    onClose=${onClose}
   >
     <p><${Named} webhook=${webhook} /> Its events are sent in order, starting at another position.</p>
     <${Field} id="start" label="Send">
