@@ -43,7 +43,7 @@ async function restore({ url }: World, file: string) {
   return runInProcess(['restore', file], url);
 }
 
-test('a restored store has the content of the backup, reuses no id, and answers earlier event positions with 410', async (t) => {
+test('a restored store has the content of the backup and no temporary file beside it, reuses no id, and answers earlier event positions with 410', async (t) => {
   const world = await prepare(t);
   const last = [await world.add('lost'), await world.add('lost too')].at(-1) ?? 0;
   const positions = await followAll(world);
@@ -52,6 +52,7 @@ test('a restored store has the content of the backup, reuses no id, and answers 
   const { code, stderr, stdout } = await restore(world, world.backup);
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(stdout, /^restored the store .*store\.db from .*backup\.db\n$/);
+  assert.ok(!(await readdir(world.folder)).some((name) => name.includes('restoring')));
 
   const [entry] = await readCommand<object[]>(['audit'], world.url);
   assert.partialDeepStrictEqual(entry, { action: 'store.restored', subject: world.backup });
@@ -198,17 +199,6 @@ test('restore gives a new store, and its temporary copy, no wider permissions th
   assert.equal(code, 0);
   assert.equal(modes.get('other.db-restoring'), '600');
   assert.equal((await stat(join(folder, 'other.db'))).mode & 0o777, 0o600);
-});
-
-test('restore leaves no temporary file', async (t) => {
-  const world = await prepare(t);
-  await world.service.stop();
-  await restore(world, world.backup);
-  const names = await readdir(world.folder);
-  assert.deepEqual(
-    names.filter((name) => name.includes('restoring')),
-    [],
-  );
 });
 
 test('restore refuses a store in PostgreSQL', async () => {
