@@ -5,7 +5,7 @@ import { createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs } from '../../src/clock.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { copiedNames } from '../../src/storage/transfer/copied-tables.ts';
+import { copiedTables } from '../../src/storage/transfer/copied-tables.ts';
 import { keyed, openShop } from '../contracts/order-shop.ts';
 import type { Engine } from '../support/engines.ts';
 import { createWorld, engines, makePlan } from './world.ts';
@@ -62,7 +62,7 @@ async function furnish(t: TestContext, engine: Engine) {
 
 /** Returns all rows of all tables as one text. */
 async function readAll(execute: (sql: string) => Promise<readonly unknown[]>): Promise<string> {
-  const rows = await Promise.all(copiedNames.map((name) => execute(`select * from ${name}`)));
+  const rows = await Promise.all(copiedTables.map(({ name }) => execute(`select * from ${name}`)));
   const write = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
   return JSON.stringify(rows, write);
 }

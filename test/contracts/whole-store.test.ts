@@ -3,13 +3,13 @@ import { describe, test } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
 import type { Tables } from '../../src/storage/tables.ts';
-import { readStore, writeStore } from '../../src/storage/transfer/open-whole-store.ts';
-import type { Row, WholeStore } from '../../src/storage/transfer/whole-store.ts';
+import { copiedTables } from '../../src/storage/transfer/copied-tables.ts';
+import { type Row, readStore, type WholeStore, writeStore } from '../../src/storage/transfer/whole-store.ts';
 import { type Engine, findEngines } from '../support/engines.ts';
 import { addPet, fillStore, readContents, setLastPetId, unorderedTexts } from './store-contents.ts';
 import { selectSubjects } from './window-rows.ts';
 
-/** Contract tests of src/storage/transfer/open-whole-store.ts. */
+/** Contract tests of src/storage/transfer/whole-store.ts. */
 function describeWholeStore(engine: Engine): void {
   describe(`a whole ${engine.name} store`, { skip: engine.skip }, () => {
     test('is read as of the first read, even if others write meanwhile', async (t) => {
@@ -43,7 +43,7 @@ function describeWholeStore(engine: Engine): void {
       const store = await engine.createStore(t);
       await addPet(await store.open());
       await assert.rejects(
-        readStore(store.url, async (whole) => whole.replaceRows(await whole.readTable('pets'), inTurn([]))),
+        readStore(store.url, async (whole) => whole.replaceRows('pets', inTurn([]))),
         (error) => error instanceof AppError && /read-?only/.test(String(error.cause)),
       );
     });
@@ -52,7 +52,7 @@ function describeWholeStore(engine: Engine): void {
       const store = await engine.createStore(t);
       await fillStore(await store.open());
       const subjects = await readStore(store.url, async (whole) =>
-        (await readTable(whole, 'api_keys')).map(([id]) => String(id)),
+        (await readTable(whole, 'api_keys')).map(({ id }) => String(id)),
       );
       assert.deepEqual(
         subjects,
@@ -65,7 +65,7 @@ function describeWholeStore(engine: Engine): void {
       await fillStore(await store.open());
       const rows = await readStore(store.url, (whole) => readTable(whole, 'pets'));
       assert.deepEqual(
-        rows.map(([id]) => id),
+        rows.map(({ id }) => id),
         Array.from({ length: 12_000 }, (_, index) => BigInt(index + 1)),
       );
     });
@@ -78,7 +78,7 @@ function describeWholeStore(engine: Engine): void {
       const error = new Error('no further');
       const failing = writeStore(store.url, async (whole) => {
         for (const name of ['api_keys', 'usage_windows', 'secrets'] as const)
-          await whole.replaceRows(await whole.readTable(name), inTurn([]));
+          await whole.replaceRows(name, inTurn([]));
         throw error;
       });
       await assert.rejects(failing, (thrown) => thrown === error);
@@ -127,11 +127,13 @@ function describeWholeStore(engine: Engine): void {
 }
 
 async function readTable(whole: WholeStore, name: keyof Tables): Promise<readonly Row[]> {
-  return (await Array.fromAsync(whole.readRows(await whole.readTable(name)))).flat();
+  const [table] = copiedTables.filter((one) => one.name === name);
+  assert.ok(table !== undefined);
+  return (await Array.fromAsync(whole.readRows(table))).flat();
 }
 
 function readLastId(url: string): Promise<bigint> {
-  return readStore(url, async (whole) => whole.lastId(await whole.readTable('pets')));
+  return readStore(url, async (whole) => whole.readLastId('pets'));
 }
 
 async function* inTurn(batches: readonly (readonly Row[])[]): AsyncGenerator<readonly Row[]> {

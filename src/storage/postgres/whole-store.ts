@@ -2,8 +2,9 @@ import { setTimeout } from 'node:timers/promises';
 import type { Client, ClientBase } from 'pg';
 import { OperatorError } from '../../errors.ts';
 import { toOpeningError } from '../opening-error.ts';
-import { type CopiedTable, copiedNames, describeTable } from '../transfer/copied-tables.ts';
-import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from '../transfer/whole-store.ts';
+import type { Tables } from '../tables.ts';
+import { batchRowsMax, copiedTables } from '../transfer/copied-tables.ts';
+import type { Row, WholeStore, WholeStoreTask } from '../transfer/whole-store.ts';
 import {
   applicationName,
   createClient,
@@ -37,7 +38,7 @@ export function writePostgresStore<T>(url: string, task: WholeStoreTask<T>): Pro
     'begin',
     removeLimits('transaction'),
     `set local lock_timeout = ${lockWaitMsMax}`,
-    `lock table ${copiedNames.join(', ')} in exclusive mode`,
+    `lock table ${copiedTables.map(({ name }) => name).join(', ')} in exclusive mode`,
   ];
   return inTransaction(url, begin, task);
 }
@@ -64,21 +65,14 @@ async function connect(url: string): Promise<Client> {
 }
 
 function createWholeStore(client: ClientBase, url: string): WholeStore {
-  async function query(sql: string): Promise<readonly Row[]> {
-    const { rows } = await send(client, { text: sql });
-    return rows.map((row) => Object.values(row));
-  }
+  const query = async (sql: string) => (await send(client, { text: sql })).rows as readonly Row[];
 
   return {
     query,
 
-    readTable: (name) => readTable(query, name),
-
-    async *readRows({ name, columns, key, isText }) {
+    async *readRows({ name, key, isText }) {
       const order = isText ? `${key} collate "C"` : key.join(', ');
-      await query(
-        `declare copied no scroll cursor for select ${columns.join(', ')} from ${name} order by ${order}`,
-      );
+      await query(`declare copied no scroll cursor for select * from ${name} order by ${order}`);
       for (;;) {
         const rows = await query(`fetch ${batchRowsMax} from copied`);
         if (rows.length === 0) break;
@@ -87,23 +81,26 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
       await query('close copied');
     },
 
-    async replaceRows({ name, columns }, batches) {
+    async replaceRows(name, batches) {
       await query(`delete from ${name}`);
-      const names = columns.join(', ');
-      const text = `insert into ${name} (${names}) overriding system value
-        select ${names} from json_populate_recordset(null::${name}, $1)`;
-      for await (const batch of batches)
-        await send(client, { name: `copy ${name}`, text, values: [toRecordset(columns, batch)] });
+      for await (const batch of batches) {
+        const columns = Object.keys(batch[0] ?? {});
+        const names = columns.join(', ');
+        const text = `insert into ${name} (${names}) overriding system value
+          select ${names} from json_populate_recordset(null::${name}, $1)`;
+        const values = [toRecordset(columns, batch.map(Object.values))];
+        await send(client, { name: `copy ${name}`, text, values });
+      }
     },
 
-    async lastId({ name }) {
+    async readLastId(name) {
       const [row] = await query(
-        `select greatest(coalesce(pg_sequence_last_value(${sequenceOf(name)}), 0), (select max(id) from ${name}))`,
+        `select greatest(coalesce(pg_sequence_last_value(${sequenceOf(name)}), 0), (select max(id) from ${name})) as id`,
       );
-      return row?.[0] as bigint;
+      return row?.['id'] as bigint;
     },
 
-    async setLastId({ name }, id) {
+    async setLastId(name, id) {
       await query(`select setval(${sequenceOf(name)}, ${id || 1n}, ${id > 0n})`);
     },
 
@@ -123,21 +120,10 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
   };
 }
 
-async function readTable(query: WholeStore['query'], name: CopiedTable['name']): Promise<CopiedTable> {
-  const rows = await query(
-    `select column_name::text from information_schema.columns
-     where table_schema = current_schema() and table_name = '${name}'`,
-  );
-  return describeTable(
-    name,
-    rows.map(([column]) => String(column)),
-  );
-}
-
 /** Selects the connections of running instances and commands, except this connection. */
 const otherConnections = `select pid from pg_stat_activity where datname = current_database()
   and application_name = '${applicationName}' and pid <> pg_backend_pid()`;
 
-function sequenceOf(table: CopiedTable['name']): string {
+function sequenceOf(table: keyof Tables): string {
   return `pg_get_serial_sequence('${table}', 'id')::regclass`;
 }

@@ -1,6 +1,6 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { describeTable } from '../transfer/copied-tables.ts';
-import { batchRowsMax, type Row, type WholeStore, type WholeStoreTask } from '../transfer/whole-store.ts';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { batchRowsMax } from '../transfer/copied-tables.ts';
+import type { Row, WholeStore, WholeStoreTask } from '../transfer/whole-store.ts';
 import { claimServing, requireOneName } from './claim-serving.ts';
 import {
   lockWaitMsMax,
@@ -47,7 +47,6 @@ function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
     // Also needed for an insert, which returns the id of the row. Without bigints, Node throws if the id is above
     // 2^53.
     statement.setReadBigInts(true);
-    statement.setReturnArrays(true);
     return statement;
   }
   const query = (sql: string) => prepare(sql).all() as unknown as readonly Row[];
@@ -55,18 +54,9 @@ function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
   return {
     query: async (sql) => query(sql),
 
-    async readTable(name) {
-      const rows = query(`select name from pragma_table_info('${name}')`);
-      return describeTable(
-        name,
-        rows.map(([column]) => String(column)),
-      );
-    },
-
-    async *readRows({ name, columns, key }) {
-      const select = prepare(`select ${columns.join(', ')} from ${name} order by ${key.join(', ')}`);
+    async *readRows({ name, key }) {
       let batch: Row[] = [];
-      for (const row of select.iterate()) {
+      for (const row of prepare(`select * from ${name} order by ${key.join(', ')}`).iterate()) {
         batch.push(row as unknown as Row);
         if (batch.length < batchRowsMax) continue;
         yield batch;
@@ -75,19 +65,25 @@ function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
       if (batch.length > 0) yield batch;
     },
 
-    async replaceRows({ name, columns }, batches) {
+    async replaceRows(name, batches) {
       raw.exec(`delete from ${name}`);
-      const places = columns.map(() => '?').join(', ');
-      const insert = prepare(`insert into ${name} (${columns.join(', ')}) values (${places})`);
-      for await (const batch of batches) for (const row of batch) insert.run(...(row as SQLInputValue[]));
+      let insert: StatementSync | undefined;
+      for await (const batch of batches)
+        for (const row of batch) {
+          const columns = Object.keys(row);
+          insert ??= prepare(
+            `insert into ${name} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+          );
+          insert.run(...(Object.values(row) as SQLInputValue[]));
+        }
     },
 
-    async lastId({ name }) {
+    async readLastId(name) {
       const [row] = query(`select seq from sqlite_sequence where name = '${name}'`);
-      return (row?.[0] as bigint | undefined) ?? 0n;
+      return (row?.['seq'] as bigint | undefined) ?? 0n;
     },
 
-    async setLastId({ name }, id) {
+    async setLastId(name, id) {
       raw.exec(`delete from sqlite_sequence where name = '${name}'`);
       raw.exec(`insert into sqlite_sequence (name, seq) values ('${name}', ${id})`);
     },

@@ -50,16 +50,16 @@ const orders: Readonly<Record<keyof Tables, Order>> = {
   secrets: byText('name'),
 };
 
-/** A table to copy, with all its columns. */
+/** A table to copy. */
 export interface CopiedTable extends Order {
   readonly name: keyof Tables;
-  readonly columns: readonly string[];
 }
 
-/** The names of all tables of a store, in the order in which a copy fills them. */
-export const copiedNames = Object.keys(orders) as readonly (keyof Tables)[];
+/** All tables of a store, in the order in which a copy fills them. */
+export const copiedTables = Object.entries(orders).map(([name, order]) => ({
+  name,
+  ...order,
+})) as readonly CopiedTable[];
 
-/** Returns a table whose columns have these names. */
-export function describeTable(name: keyof Tables, columns: readonly string[]): CopiedTable {
-  return { name, columns, ...orders[name] };
-}
+/** Maximum number of rows that each side of a copy has in memory at once. */
+export const batchRowsMax = 5_000;

@@ -1,10 +1,9 @@
 import { OperatorError } from '../../errors.ts';
-import { newestSchema } from '../migrations/migrate.ts';
+import { compareSchema } from '../migrations/migrate.ts';
 import { openDatabase } from '../open-database.ts';
 import { toOpeningError } from '../opening-error.ts';
 import { type CopiedRows, copyTables, type OnCopied } from './copy-tables.ts';
-import { nameStore, readStore, writeStore } from './open-whole-store.ts';
-import type { WholeStore } from './whole-store.ts';
+import { nameStore, readStore, type WholeStore, writeStore } from './whole-store.ts';
 
 /**
  * Tables that must be empty in the target. Rows of the other tables of the target (a secret, old counts) are replaced.
@@ -50,7 +49,7 @@ async function checkSchema(source: WholeStore, name: string): Promise<void> {
   const migrations = await source
     .query('select name from schema_migrations order by name')
     .catch((error) => Promise.reject(toOpeningError(name, error)));
-  if (migrations.join() !== newestSchema.join())
+  if (compareSchema(migrations.map(({ name: migration }) => String(migration))) !== 'newest')
     throw new OperatorError(
       `the store ${name} does not have the schema of this release: set DATABASE_URL to it and run "migrate" first`,
     );

@@ -1,7 +1,7 @@
 import { OperatorError } from '../../errors.ts';
 import type { Value } from '../database.ts';
 import type { Tables } from '../tables.ts';
-import { type CopiedTable, copiedNames } from './copied-tables.ts';
+import { type CopiedTable, copiedTables } from './copied-tables.ts';
 import type { Row, WholeStore } from './whole-store.ts';
 
 /** Number of rows of each table. */
@@ -20,28 +20,24 @@ export async function copyTables(
   target: WholeStore,
   onCopied: OnCopied,
 ): Promise<CopiedRows> {
-  const rowsTotals = new Map<CopiedTable, number>();
-  for (const name of copiedNames) {
-    const table = await source.readTable(name);
-    rowsTotals.set(table, await countRows(source, table));
-  }
-  const copiedTables = [...rowsTotals.keys()];
-  const rowsTotal = rowsTotals.values().reduce((sum, rows) => sum + rows, 0);
+  const counts = new Map<keyof Tables, number>();
+  for (const { name } of copiedTables) counts.set(name, await countRows(source, name));
+  const rowsTotal = counts.values().reduce((sum, rows) => sum + rows, 0);
 
   const moved = countProgress((rows) => onCopied('moving', rows, rowsTotal));
-  for (const table of copiedTables) await target.replaceRows(table, moved(source.readRows(table)));
+  for (const table of copiedTables) await target.replaceRows(table.name, moved(source.readRows(table)));
 
   const checked = countProgress((rows) => onCopied('checking', rows, rowsTotal));
   for (const table of copiedTables)
     await compareRows(table, checked(source.readRows(table)), target.readRows(table));
 
-  for (const table of copiedTables) if (table.assignsIds) await continueIds(table, source, target);
-  return Object.fromEntries([...rowsTotals].map(([{ name }, rows]) => [name, rows])) as CopiedRows;
+  for (const { name, assignsIds } of copiedTables) if (assignsIds) await continueIds(name, source, target);
+  return Object.fromEntries(counts) as CopiedRows;
 }
 
-async function countRows(source: WholeStore, { name }: CopiedTable): Promise<number> {
-  const [row] = await source.query(`select count(*) from ${name}`);
-  return Number(row?.[0]);
+async function countRows(source: WholeStore, name: keyof Tables): Promise<number> {
+  const [row] = await source.query(`select count(*) as rows from ${name}`);
+  return Number(row?.['rows']);
 }
 
 /** Passes batches on, and reports the total number of rows after each batch. */
@@ -72,7 +68,9 @@ async function compareRows(
 function areSameRows(originals: readonly Row[], copies: readonly Row[]): boolean {
   return (
     originals.length === copies.length &&
-    originals.every((row, index) => row.every((value, column) => isSame(value, copies[index]?.[column])))
+    originals.every((row, index) =>
+      Object.entries(row).every(([column, value]) => isSame(value, copies[index]?.[column])),
+    )
   );
 }
 
@@ -86,9 +84,8 @@ function isSame(original: Value, copy: Value | undefined): boolean {
  * Makes the target assign new ids only after the last id of the source. If the target has ever assigned a higher id,
  * the new ids come after that id.
  */
-async function continueIds(table: CopiedTable, source: WholeStore, target: WholeStore): Promise<void> {
-  const given = await source.lastId(table);
-  let last = await target.lastId(table);
-  if (given > last) last = given;
-  await target.setLastId(table, last);
+async function continueIds(name: keyof Tables, source: WholeStore, target: WholeStore): Promise<void> {
+  const given = await source.readLastId(name);
+  const last = await target.readLastId(name);
+  await target.setLastId(name, given > last ? given : last);
 }
