@@ -9,23 +9,21 @@ import { createEndlessBytes, readFile } from './read-file.ts';
 const header = 'name,categoryId,status\n';
 const rex = { name: 'Rex', categoryId: 1n };
 
-function refuses(content: string | Uint8Array, message: RegExp) {
-  return assert.rejects(
-    () => readFile(content, 'csv'),
-    (error) => error instanceof OperatorError && message.test(error.message),
-  );
-}
+const tom = { name: 'Tom', categoryId: 2n };
+const readable: readonly (readonly [what: string, content: string, pets: readonly object[]])[] = [
+  ['the columns in any order', 'status,name,categoryId\nsold,Rex,1\n', [{ ...rex, status: 'sold' }]],
+  ['quoted commas, quotes and spaces', `${header}" ""Rex"", the ",1,\n`, [{ ...rex, name: ' "Rex", the ' }]],
+  ['no column for the status', 'name,categoryId\nRex,1\n', [rex]],
+  ['an empty status', `${header}Rex,1,\n`, [rex]],
+  ['CRLF, blank lines and no last line break', 'name,categoryId\r\n\r\nRex,1\r\n\n"Tom",2', [rex, tom]],
+  ['a byte order mark', '\ufeffname,categoryId\nRex,1\n', [rex]],
+  ['empty columns and rows of empty values', 'name,categoryId,,\nRex,1,,\n,,,\n\n', [rex]],
+];
 
 describe('the rows of a CSV file', () => {
-  test('are read with the columns in any order', async () => {
-    const { pets } = await readFile('status,name,categoryId\nsold,Rex,1\n', 'csv');
-    assert.deepEqual(pets, [{ ...rex, status: 'sold' }]);
-  });
-
-  test('keep quoted commas, quotes and spaces', async () => {
-    const { pets } = await readFile(`${header}" ""Rex"", the first ",1,\n`, 'csv');
-    assert.deepEqual(pets, [{ name: ' "Rex", the first ', categoryId: 1n }]);
-  });
+  for (const [what, content, pets] of readable)
+    test(`may have ${what}`, async () =>
+      assert.deepEqual(await readFile(content, 'csv'), { pets, badRows: [] }));
 
   test('may have unknown columns only if they are to be ignored', async () => {
     const content = 'age,name,Status,categoryId\n7,Rex,sold,1\n';
@@ -33,11 +31,6 @@ describe('the rows of a CSV file', () => {
       'line 1: the columns "age", "Status" are not known; known columns are name, categoryId, status, id, and --ignore-unknown ignores others';
     await assert.rejects(readFile(content, 'csv'), { name: 'OperatorError', message });
     assert.deepEqual((await readFile(content, 'csv', true)).pets, [rex]);
-  });
-
-  test('are skipped if all their values are empty, and a header may end in empty columns', async () => {
-    const { pets, badRows } = await readFile('name,categoryId,,\nRex,1,,\n,,,\n\n', 'csv');
-    assert.deepEqual([pets, badRows], [[rex], []]);
   });
 
   test('have the id of an animal to change, unless the id is empty', async () => {
@@ -51,20 +44,6 @@ describe('the rows of a CSV file', () => {
         [3, 'id'],
       ],
     );
-  });
-
-  test('have no status if the column is missing or empty', async () => {
-    assert.deepEqual((await readFile('name,categoryId\nRex,1\n', 'csv')).pets, [rex]);
-    assert.deepEqual((await readFile(`${header}Rex,1,\n`, 'csv')).pets, [rex]);
-  });
-
-  test('may end in CRLF and have blank lines between them, and the last row needs no line break', async () => {
-    const { pets } = await readFile('name,categoryId\r\n\r\nRex,1\r\n\n"Tom",2', 'csv');
-    assert.deepEqual(pets, [rex, { name: 'Tom', categoryId: 2n }]);
-  });
-
-  test('may follow a byte order mark', async () => {
-    assert.deepEqual((await readFile('\ufeffname,categoryId\nRex,1\n', 'csv')).pets, [rex]);
   });
 
   test('keep any int64 exactly', async () => {
@@ -144,30 +123,41 @@ describe('the rows of a CSV file', () => {
   });
 });
 
+const half = 'ë'.repeat(recordBytesMax / 4 + 1);
+const unreadable: readonly (readonly [what: string, content: string | Uint8Array, message: RegExp])[] = [
+  ['it has no header', '\n', /empty/],
+  [
+    'a required column is missing',
+    'name,status\nRex,sold\n',
+    /^line 1: the header must have a column "categoryId"/,
+  ],
+  ['a column occurs twice', '\nname,categoryId,name\n', /^line 2: the header has the column "name" 2 times/],
+  [
+    'its header is not UTF-8',
+    Buffer.from('name,categoryId,\xe9\n', 'latin1'),
+    /^line 1: the header must be UTF-8/,
+  ],
+  [
+    'a broken quote extends over later rows',
+    `${header}Rex,1,\n"Tom,2,\n"Bo",3,\n`,
+    /^line 3: .* the start of the next row cannot be found/,
+  ],
+  ['a quote is never closed', `${header}"Tom,2,\nRex,1,\n`, /^line 2: /],
+  [
+    'a line is too long',
+    `${header}Rex,1,\n${'x'.repeat(recordBytesMax + 1)}\nRex,1,\n`,
+    /^line 3: .* more than 65536/,
+  ],
+  [
+    'the lines of a record together are too long in UTF-8',
+    `${header}"${half}\n${half}",1,\n`,
+    /^line 2: .* more than 65536/,
+  ],
+];
+
 describe('a CSV file is refused as a whole', () => {
-  test('if it has no header', () => refuses('\n', /empty/));
-
-  test('if a required column is missing', () =>
-    refuses('name,status\nRex,sold\n', /^line 1: the header must have a column "categoryId"/));
-
-  test('if a column occurs twice', () =>
-    refuses('\nname,categoryId,name\n', /^line 2: the header has the column "name" 2 times/));
-
-  test('if its header is not UTF-8', () =>
-    refuses(Buffer.from('name,categoryId,\xe9\n', 'latin1'), /^line 1: the header must be UTF-8/));
-
-  test('if a broken quote extends over later rows', () =>
-    refuses(`${header}Rex,1,\n"Tom,2,\n"Bo",3,\n`, /^line 3: .* the start of the next row cannot be found/));
-
-  test('if a quote is never closed', () => refuses(`${header}"Tom,2,\nRex,1,\n`, /^line 2: /));
-
-  test('if a line exceeds the maximum length of a record', () =>
-    refuses(`${header}Rex,1,\n${'x'.repeat(recordBytesMax + 1)}\nRex,1,\n`, /^line 3: .* more than 65536/));
-
-  test('with a record of two lines that together exceed the maximum length of a record in UTF-8', () => {
-    const half = 'ë'.repeat(recordBytesMax / 4 + 1);
-    return refuses(`${header}"${half}\n${half}",1,\n`, /^line 2: .* more than 65536/);
-  });
+  for (const [what, content, message] of unreadable)
+    test(`if ${what}`, () => assert.rejects(readFile(content, 'csv'), { name: 'OperatorError', message }));
 
   test('if a line or a quote is endless, before much of it is read', async () => {
     for (const chunk of [Buffer.alloc(1024), Buffer.from(`${header}"${'x\n'.repeat(500)}`)]) {

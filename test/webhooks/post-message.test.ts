@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import { createPostMessage, type PostOptions } from '../../src/webhooks/post-message.ts';
 import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
@@ -31,10 +31,9 @@ async function startBait(): Promise<{ port: number; count: () => number }> {
     await once(server, 'listening');
     return server;
   };
-  const address = (await listen('0.0.0.0', 0)).address();
-  assert.ok(address !== null && typeof address === 'object');
-  await listen('::1', address.port);
-  return { port: address.port, count: () => connections };
+  const { port } = (await listen('0.0.0.0', 0)).address() as AddressInfo;
+  await listen('::1', port);
+  return { port, count: () => connections };
 }
 
 const bait = await startBait();
@@ -122,7 +121,7 @@ test('an attempt records a result for a missing answer, endless headers and an a
     ['SSH-2.0-OpenSSH\r\n', 'refused'],
     [`HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}\r\n\r\n`, 'refused'],
   ] as const) {
-    const url = await startRaw(text);
+    const { url } = await startFixed(text);
     assert.deepEqual(await post(url, short), { failure }, text.slice(0, 40));
   }
 });
@@ -149,27 +148,13 @@ test('an attempt has the result tls if the receiver does not use TLS', async (t)
   assert.deepEqual(await post(receiver.url.replace('http:', 'https:')), { failure: 'tls' });
 });
 
-/** Starts a server that sends a fixed text. Returns its URL. */
-async function startRaw(text: string): Promise<string> {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.write(text);
-  }).listen(0, '127.0.0.1');
-  after(() => server.close());
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  server.on('connection', (socket) => after(() => socket.destroy()));
-  return `http://127.0.0.1:${address.port}/`;
-}
-
 test('an attempt ends with its connection, at most a second after a head whose body never ends', async () => {
   for (const head of [
     'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n',
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
     'HTTP/1.1 200 OK\r\n\r\n',
   ]) {
-    const { url, sockets } = await startCounted((socket) => socket.write(head));
+    const { url, sockets } = await startFixed(head);
     const startedMs = performance.now();
     assert.deepEqual(await post(url), { status: 200, retryAfter: undefined });
     assert.ok(performance.now() - startedMs >= 900);
@@ -178,15 +163,13 @@ test('an attempt ends with its connection, at most a second after a head whose b
 });
 
 test('the connection of an answer is closed although the receiver would keep it open', async () => {
-  const { url, sockets } = await startCounted((socket) =>
-    socket.write('HTTP/1.1 204 No Content\r\nconnection: keep-alive\r\n\r\n'),
-  );
+  const { url, sockets } = await startFixed('HTTP/1.1 204 No Content\r\nconnection: keep-alive\r\n\r\n');
   assert.deepEqual(await post(url), { status: 204, retryAfter: undefined });
   await untilClosed(sockets);
 });
 
 test('the body that is read after the head does not count for the time to the head', async () => {
-  const { url } = await startCounted((socket) =>
+  const { url } = await startServer((socket) =>
     setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'), 300),
   );
   assert.deepEqual(await post(url, { attemptMs: 900 }), { status: 200, retryAfter: undefined });
@@ -199,9 +182,9 @@ test('a status below 100, a flood of informational answers and an upgrade have t
     'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(11),
     'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
   ])
-    assert.deepEqual(await post(await startRaw(text)), { failure: 'refused' }, text);
+    assert.deepEqual(await post((await startFixed(text)).url), { failure: 'refused' }, text);
   const few = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3);
-  const url = await startRaw(`${few}HTTP/1.1 204 No Content\r\n\r\n`);
+  const { url } = await startFixed(`${few}HTTP/1.1 204 No Content\r\n\r\n`);
   assert.deepEqual(await post(url), { status: 204, retryAfter: undefined });
 });
 
@@ -253,22 +236,22 @@ async function startSlowListener(t: TestContext) {
   };
 }
 
-/** Starts a server that answers each connection by hand. Returns its URL and its connections. */
-async function startCounted(
-  answer: (socket: Socket) => void,
-): Promise<{ url: string; sockets: Set<Socket> }> {
+/** Starts a server that answers each request by hand. Returns its URL and its connections. */
+async function startServer(answer: (socket: Socket) => void): Promise<{ url: string; sockets: Set<Socket> }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
     socket.once('data', () => answer(socket));
+    after(() => socket.destroy());
   }).listen(0, '127.0.0.1');
   after(() => server.close());
   await once(server, 'listening');
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  return { url: `http://127.0.0.1:${address.port}/`, sockets };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, sockets };
 }
+
+/** Starts a server that answers each request with a fixed text. */
+const startFixed = (text: string) => startServer((socket) => socket.write(text));
 
 async function untilClosed(sockets: ReadonlySet<Socket>): Promise<void> {
   while (sockets.size > 0) await new Promise((resolve) => setImmediate(resolve));
