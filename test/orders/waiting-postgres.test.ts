@@ -57,24 +57,6 @@ test('an order with an Idempotency-Key takes four round trips, and its retry tak
   }
 });
 
-test('one of 50 orders for one animal is placed, and all others are refused', {
-  skip,
-}, async (t) => {
-  const shop = await openShop(t, postgres);
-  const counted = await shop.openOther();
-  const buyer = await shop.addBuyer();
-  const petId = await shop.addPet();
-  const outcomes = await Promise.all(
-    Array.from({ length: 50 }, () =>
-      counted.place({ ...hold, petId }, buyer, null).then(
-        () => 'placed',
-        ({ code }) => String(code),
-      ),
-    ),
-  );
-  assert.deepEqual(outcomes.toSorted(), [...Array(49).fill('pet_unavailable'), 'placed']);
-});
-
 test('an Idempotency-Key is refused at another instance while its first order runs, and is replayed afterwards', {
   skip,
 }, async (t) => {
