@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Authorship } from '../audit/audit-entry.ts';
+import type { AuditEntry, Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import { insertReset } from '../limits/corrections.ts';
@@ -7,18 +7,16 @@ import type { Limits, Plan } from '../plans/plan.ts';
 import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { accountNameRule, isAccountName } from './account.ts';
 import {
+  type AccountRow,
   insertAccount,
   readLimits,
   readPlan,
   selectAccount,
   toPlanColumns,
-  updateAccountName,
-  updateAccountPlan,
-  updateOwnLimits,
-  updateSuspension,
+  updateAccount,
 } from './account-rows.ts';
 
-interface AccountOnPlan {
+interface NewAccount {
   readonly name: string;
   readonly plan: Plan;
   readonly by: Authorship;
@@ -27,126 +25,100 @@ interface AccountOnPlan {
 /** Creates an account without a key. Throws OperatorError if the name is taken or invalid. */
 export const createAccount = defineTransaction(
   'createAccount',
-  function* ({ name, plan, by }: AccountOnPlan): Steps<void> {
+  function* ({ name, plan, by }: NewAccount): Steps<void> {
     yield* requireFreeName(name);
     yield* addAccount(name, plan, by);
   },
 );
 
-/** Changes the plan of an account, and removes the limits of this account alone. Throws OperatorError if the account does not exist. */
-export const setAccountPlan = defineTransaction(
+/** What the audit log says about a change. Null: nothing was changed. */
+type Changed = (Pick<AuditEntry, 'action' | 'before' | 'after'> & { readonly subject?: string }) | null;
+
+/** Declares the change of one account. Throws OperatorError if the account does not exist. */
+function defineChange<I>(
+  name: string,
+  change: (account: AccountRow, input: I, by: Authorship) => Steps<Changed>,
+) {
+  return defineTransaction(
+    name,
+    function* (input: I & { readonly name: string; readonly by: Authorship }): Steps<void> {
+      const account = yield* findAccount(input.name);
+      const changed = yield* change(account, input, input.by);
+      if (changed !== null)
+        yield* addAuditEntry(input.by, { subject: account.name, accountId: account.id, ...changed });
+    },
+  );
+}
+
+/** Changes the plan of an account, and removes the limits of this account alone. */
+export const setAccountPlan = defineChange(
   'setAccountPlan',
-  function* ({ name, plan, by }: AccountOnPlan): Steps<void> {
-    const account = yield* findAccount(name);
-    yield* step(updateAccountPlan, { id: account.id, ...toPlanColumns(plan) });
-    yield* step(updateOwnLimits, { id: account.id, perMinute: null, perDay: null, untilMs: null });
-    yield* addAuditEntry(by, {
+  function* (account, { plan }: { readonly plan: Plan }) {
+    const noLimits = { own_per_minute: null, own_per_day: null, own_until_ms: null };
+    yield* step(updateAccount, { ...account, ...toPlanColumns(plan), ...noLimits });
+    return {
       action: 'account.plan_changed',
-      subject: name,
-      accountId: account.id,
       before: describePlan(readPlan(account)),
       after: describePlan(plan),
-    });
+    };
   },
 );
 
-interface SetLimits {
-  readonly name: string;
-  readonly limits: Limits;
-  /** Null: the limits do not end. */
-  readonly untilMs: number | null;
-  readonly by: Authorship;
-}
-
-/** Sets the limits of one account alone, on any plan. Throws OperatorError if the account does not exist. */
-export const setAccountLimits = defineTransaction(
+/** Sets the limits of one account alone, on any plan. If `untilMs` is null, they do not end. */
+export const setAccountLimits = defineChange(
   'setAccountLimits',
-  function* ({ name, limits, untilMs, by }: SetLimits): Steps<void> {
-    const account = yield* findAccount(name);
-    yield* step(updateOwnLimits, {
-      id: account.id,
-      perMinute: BigInt(limits.perMinute),
-      perDay: BigInt(limits.perDay),
-      untilMs: untilMs === null ? null : BigInt(untilMs),
+  function* (
+    account,
+    { limits, untilMs }: { readonly limits: Limits; readonly untilMs: number | null },
+    { nowMs },
+  ) {
+    yield* step(updateAccount, {
+      ...account,
+      own_per_minute: BigInt(limits.perMinute),
+      own_per_day: BigInt(limits.perDay),
+      own_until_ms: untilMs === null ? null : BigInt(untilMs),
     });
-    yield* addAuditEntry(by, {
+    return {
       action: 'account.limits_set',
-      subject: name,
-      accountId: account.id,
-      before: { ...readLimits(account, by.nowMs) },
+      before: { ...readLimits(account, nowMs) },
       after: { ...limits, until: untilMs === null ? null : new Date(untilMs).toISOString() },
-    });
+    };
   },
 );
 
-interface NamedAccount {
-  readonly name: string;
-  readonly by: Authorship;
-}
+/** Lets both windows of an account start again. */
+export const resetAccountLimits = defineChange('resetAccountLimits', function* ({ id }, _input, { nowMs }) {
+  yield* step(insertReset, { account_id: id, at_ms: BigInt(nowMs) });
+  return { action: 'account.limits_reset', before: null, after: null };
+});
 
-/** Lets both windows of an account start again. Throws OperatorError if the account does not exist. */
-export const resetAccountLimits = defineTransaction(
-  'resetAccountLimits',
-  function* ({ name, by }: NamedAccount): Steps<void> {
-    const { id } = yield* findAccount(name);
-    yield* step(insertReset, { accountId: id, atMs: BigInt(by.nowMs) });
-    yield* addAuditEntry(by, {
-      action: 'account.limits_reset',
-      subject: name,
-      accountId: id,
-      before: null,
-      after: null,
-    });
-  },
-);
-
-interface RenameAccount {
-  readonly name: string;
-  readonly newName: string;
-  readonly by: Authorship;
-}
-
-/** Renames an account. Throws OperatorError if the account does not exist, or if the new name is taken or invalid. */
-export const renameAccount = defineTransaction(
+/** Renames an account. Throws OperatorError if the new name is taken or invalid. */
+export const renameAccount = defineChange(
   'renameAccount',
-  function* ({ name, newName, by }: RenameAccount): Steps<void> {
-    const { id } = yield* findAccount(name);
-    if (name === newName) return;
+  function* (account, { newName }: { readonly newName: string }) {
+    if (account.name === newName) return null;
     yield* requireFreeName(newName);
-    yield* step(updateAccountName, { id, name: newName });
-    yield* addAuditEntry(by, {
+    yield* step(updateAccount, { ...account, name: newName });
+    return {
       action: 'account.renamed',
       subject: newName,
-      accountId: id,
-      before: { account: name },
+      before: { account: account.name },
       after: { account: newName },
-    });
+    };
   },
 );
 
-interface SuspendAccount {
-  readonly name: string;
-  readonly isSuspended: boolean;
-  readonly by: Authorship;
-}
-
-/**
- * Suspends or resumes an account. Does nothing if the account is already in that state. Throws OperatorError if the
- * account does not exist.
- */
-export const suspendAccount = defineTransaction(
+/** Suspends or resumes an account. Does nothing if the account is already in that state. */
+export const suspendAccount = defineChange(
   'suspendAccount',
-  function* ({ name, isSuspended, by }: SuspendAccount): Steps<void> {
-    const { id, suspended_at_ms } = yield* findAccount(name);
-    if ((suspended_at_ms !== null) === isSuspended) return;
-    yield* step(updateSuspension, { id, suspendedAtMs: isSuspended ? BigInt(by.nowMs) : null });
-    yield* addAuditEntry(by, {
+  function* (account, { isSuspended }: { readonly isSuspended: boolean }, { nowMs }) {
+    if ((account.suspended_at_ms !== null) === isSuspended) return null;
+    yield* step(updateAccount, { ...account, suspended_at_ms: isSuspended ? BigInt(nowMs) : null });
+    return {
       action: isSuspended ? 'account.suspended' : 'account.resumed',
-      subject: name,
-      accountId: id,
       before: { suspended: !isSuspended },
       after: { suspended: isSuspended },
-    });
+    };
   },
 );
 
@@ -181,7 +153,7 @@ export function* findOrAddAccount(
 /** Creates an account. Throws OperatorError if the name is invalid. */
 export function* addAccount(name: string, plan: Plan, by: Authorship): Steps<KeyAccount> {
   if (!isAccountName(name)) throw new OperatorError(accountNameRule);
-  const columns = { name, ...toPlanColumns(plan), createdAtMs: BigInt(by.nowMs) };
+  const columns = { name, ...toPlanColumns(plan), created_at_ms: BigInt(by.nowMs) };
   const [row] = yield* step(insertAccount, columns);
   if (row === undefined) throw new Error('the database returned no id for a new account');
   yield* addAuditEntry(by, {

@@ -1,6 +1,6 @@
 import { type QueryCreator, sql } from 'kysely';
 import { type Limits, openHoldsOf, type Plan, type PlanName, resolvePlan } from '../plans/plan.ts';
-import { statement } from '../storage/database.ts';
+import { type RowOf, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 
 /** An account on a page, without the number of its keys. */
@@ -26,32 +26,23 @@ export interface ListedAccount extends PagedAccount {
   readonly keys: number;
 }
 
-/** The plan columns of a row. The numbers are null unless the plan is enterprise. */
-type PlanColumns = {
-  plan: string;
-  perMinute: bigint | null;
-  perDay: bigint | null;
-  openHolds: bigint | null;
-};
-
-/** Returns the plan columns of an account row. */
-export function toPlanColumns({ name, limits, openHolds }: Plan): PlanColumns {
+/** Returns the plan columns of an account row. The numbers are null unless the plan is enterprise. */
+export function toPlanColumns({ name, limits, openHolds }: Plan) {
   const isCustom = name === 'enterprise';
   return {
     plan: name,
-    perMinute: isCustom ? BigInt(limits.perMinute) : null,
-    perDay: isCustom ? BigInt(limits.perDay) : null,
-    openHolds: openHolds === undefined ? null : BigInt(openHolds),
+    per_minute: isCustom ? BigInt(limits.perMinute) : null,
+    per_day: isCustom ? BigInt(limits.perDay) : null,
+    open_holds: openHolds === undefined ? null : BigInt(openHolds),
   };
 }
 
+/** An account as the statements select it. */
+export type AccountRow = RowOf<typeof selectAccount>;
+
 /** The plan columns of a selected row. `open_holds` is absent if the query does not select it. */
-interface PlanRow {
-  readonly plan: string;
-  readonly per_minute: bigint | null;
-  readonly per_day: bigint | null;
-  readonly open_holds?: bigint | null;
-}
+type PlanRow = Pick<AccountRow, 'plan' | 'per_minute' | 'per_day'> & Partial<Pick<AccountRow, 'open_holds'>>;
+type OwnLimitsRow = Pick<AccountRow, 'own_per_minute' | 'own_per_day' | 'own_until_ms'>;
 
 /** Returns the plan of an account row with its effective limits. Throws Error if the row has no valid plan. */
 export function readPlan(row: PlanRow): Plan {
@@ -64,13 +55,6 @@ export function readPlan(row: PlanRow): Plan {
   return plan;
 }
 
-/** The limits of one account alone. */
-interface OwnLimitsRow {
-  readonly own_per_minute: bigint | null;
-  readonly own_per_day: bigint | null;
-  readonly own_until_ms: bigint | null;
-}
-
 /** Returns the limits of one account alone. Null if it has none, or if they have ended. */
 function readOwnLimits(row: OwnLimitsRow, nowMs: number): Limits | null {
   const hasEnded = row.own_until_ms !== null && row.own_until_ms <= nowMs;
@@ -81,13 +65,6 @@ function readOwnLimits(row: OwnLimitsRow, nowMs: number): Limits | null {
 /** Returns the limits that apply to an account at `nowMs`: its own, or those of its plan. */
 export function readLimits(row: PlanRow & OwnLimitsRow, nowMs: number): Limits {
   return readOwnLimits(row, nowMs) ?? readPlan(row).limits;
-}
-
-interface AccountRow extends PlanRow, OwnLimitsRow {
-  readonly id: bigint;
-  readonly name: string;
-  readonly created_at_ms: bigint;
-  readonly suspended_at_ms: bigint | null;
 }
 
 /** Converts a row into an account. An account without its own number of open holds gets the number of its plan. */
@@ -106,25 +83,19 @@ export function toPagedAccount(row: AccountRow, nowMs: number): PagedAccount {
   };
 }
 
-/** Like `toPagedAccount`, for a row with the number of keys. */
-export function toListedAccount(
-  row: AccountRow & { readonly keys: bigint | null },
-  nowMs: number,
-): ListedAccount {
-  return { ...toPagedAccount(row, nowMs), keys: Number(row.keys) };
-}
+type NewAccountRow = Omit<AccountRow, 'id' | 'suspended_at_ms' | keyof OwnLimitsRow>;
 
 /** Inserts an account and returns its id. A name that is already taken violates a constraint. */
-export const insertAccount = statement<PlanColumns & { name: string; createdAtMs: bigint }>()((query, p) =>
+export const insertAccount = statement<NewAccountRow>()((query, p) =>
   query
     .insertInto('accounts')
     .values({
       name: p.name,
       plan: p.plan,
-      per_minute: p.perMinute,
-      per_day: p.perDay,
-      open_holds: p.openHolds,
-      created_at_ms: p.createdAtMs,
+      per_minute: p.per_minute,
+      per_day: p.per_day,
+      open_holds: p.open_holds,
+      created_at_ms: p.created_at_ms,
     })
     .returning('id'),
 );
@@ -205,33 +176,20 @@ export const selectAnyAccount = statement<{ count: bigint }>()((query, p) =>
   query.selectFrom('accounts').select('id').limit(p.count),
 );
 
-/** Changes the plan of an account. */
-export const updateAccountPlan = statement<PlanColumns & { id: bigint }>()((query, p) =>
+/** Changes an account. A name that is already taken violates a constraint. */
+export const updateAccount = statement<AccountRow>()((query, p) =>
   query
     .updateTable('accounts')
-    .set({ plan: p.plan, per_minute: p.perMinute, per_day: p.perDay, open_holds: p.openHolds })
+    .set({
+      name: p.name,
+      plan: p.plan,
+      per_minute: p.per_minute,
+      per_day: p.per_day,
+      open_holds: p.open_holds,
+      own_per_minute: p.own_per_minute,
+      own_per_day: p.own_per_day,
+      own_until_ms: p.own_until_ms,
+      suspended_at_ms: p.suspended_at_ms,
+    })
     .where('id', '=', p.id),
-);
-
-/** Sets the limits of one account alone. Nulls remove them. */
-export const updateOwnLimits = statement<{
-  id: bigint;
-  perMinute: bigint | null;
-  perDay: bigint | null;
-  untilMs: bigint | null;
-}>()((query, p) =>
-  query
-    .updateTable('accounts')
-    .set({ own_per_minute: p.perMinute, own_per_day: p.perDay, own_until_ms: p.untilMs })
-    .where('id', '=', p.id),
-);
-
-/** Changes the name of an account. A name that is already taken violates a constraint. */
-export const updateAccountName = statement<{ id: bigint; name: string }>()((query, p) =>
-  query.updateTable('accounts').set({ name: p.name }).where('id', '=', p.id),
-);
-
-/** Suspends an account. A null `suspendedAtMs` resumes the account. */
-export const updateSuspension = statement<{ id: bigint; suspendedAtMs: bigint | null }>()((query, p) =>
-  query.updateTable('accounts').set({ suspended_at_ms: p.suspendedAtMs }).where('id', '=', p.id),
 );

@@ -6,6 +6,7 @@ import { AppError, OperatorError } from '../errors.ts';
 import { insertReset } from '../limits/corrections.ts';
 import { closeOrder } from '../orders/close-order.ts';
 import { type Database, defineTransaction, statement, step } from '../storage/database.ts';
+import { insertRow } from '../storage/insert-row.ts';
 import { findAccount } from './account-changes.ts';
 import { eraseSteps } from './erase-rows.ts';
 import { updateKeysRevoked } from './key-rows.ts';
@@ -44,8 +45,8 @@ export const deleteAccount = defineTransaction(
     yield* step(blankAccount, { id, name: deletedName, nowMs });
     const keys = yield* step(updateKeysRevoked, { accountId: id, revokedAtMs: nowMs });
     const webhooks = yield* step(deleteWebhooks, { accountId: id });
-    yield* step(insertReset, { accountId: id, atMs: nowMs });
-    yield* step(insertErasure, { accountId: id });
+    yield* step(insertReset, { account_id: id, at_ms: nowMs });
+    yield* step(insertErasure, { account_id: id });
     const entry = { action: 'account.deleted', subject: deletedName, accountId: id } as const;
     yield* addAuditEntry(by, { ...entry, before: null, after: null });
     return { id, keys: keys.length, webhooks: webhooks.length };
@@ -123,9 +124,7 @@ const selectErasures = statement<{ settlingMs: bigint }>()((query, p, { nowMs })
     ),
 );
 
-const insertErasure = statement<{ accountId: bigint }>()((query, p) =>
-  query.insertInto('erasures').values({ account_id: p.accountId }),
-);
+const insertErasure = insertRow('erasures', ['account_id']);
 
 const deleteErasure = statement<{ accountId: bigint }>()((query, p) =>
   query.deleteFrom('erasures').where('account_id', '=', p.accountId),

@@ -6,16 +6,16 @@ import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { accountSuspended, scopes as allScopes, coversScope, type Scope } from './account.ts';
 import { addAccount, findOrAddAccount, type KeyAccount } from './account-changes.ts';
 import { selectAnyAccount } from './account-rows.ts';
-import { countActiveKeys, insertApiKey, selectKey, updateKeyRevoked, updateKeyRotated } from './key-rows.ts';
+import type { ListedKey } from './key-list.ts';
 import {
-  type DescribedKey,
-  describeKey,
-  isRotated,
-  keyError,
-  readScopes,
-  readState,
-  toTime,
-} from './key-state.ts';
+  countActiveKeys,
+  insertApiKey,
+  type KeyRow,
+  selectKey,
+  updateKeyRevoked,
+  updateKeyRotated,
+} from './key-rows.ts';
+import { describeKey, isRotated, keyError, readScopes, readState, toMs, toTime } from './key-state.ts';
 import { liveKeysMax } from './schemas.ts';
 
 /** The id of a new key, and the parts of the key's text that are stored. */
@@ -23,17 +23,6 @@ export interface NewKey {
   readonly id: string;
   readonly secretHash: Uint8Array;
   readonly visibleStart: string;
-}
-
-/** A key after it was stored, without its text. */
-export interface StoredKey {
-  readonly id: string;
-  readonly name: string | null;
-  readonly account: string;
-  readonly plan: PlanName;
-  readonly scopes: readonly Scope[];
-  /** Unix milliseconds; null if the key never expires. */
-  readonly expiresAtMs: number | null;
 }
 
 interface IssueKey {
@@ -65,7 +54,7 @@ interface IssueFirstKey {
 /** Stores a key with all scopes if the store has no account. Otherwise returns null. */
 export const issueFirstKey = defineTransaction(
   'issueFirstKey',
-  function* ({ newKey, account, plan, by }: IssueFirstKey): Steps<StoredKey | null> {
+  function* ({ newKey, account, plan, by }: IssueFirstKey): Steps<ListedKey | null> {
     const existing = yield* step(selectAnyAccount, { count: 1n });
     if (existing.length > 0) return null;
     const added = yield* addAccount(account, plan, by);
@@ -91,7 +80,7 @@ interface CreateAccountKey {
  */
 export const createAccountKey = defineTransaction(
   'createAccountKey',
-  function* ({ newKey, callingKeyId, name, scopes, lifetimeMs, by }: CreateAccountKey): Steps<StoredKey> {
+  function* ({ newKey, callingKeyId, name, scopes, lifetimeMs, by }: CreateAccountKey): Steps<ListedKey> {
     const callingKey = yield* findCallingKey(callingKeyId, by.nowMs);
     requireScopes(callingKey.scopes, scopes);
     const endMs = callingKey.expiresAtMs;
@@ -168,7 +157,7 @@ export const rotateKey = defineTransaction(
     // A key that rotates itself again ends with its overlap, but its lost successor would have outlived it.
     const callerEndMs = callingKeyId === id ? endMs : (callingKey?.expiresAtMs ?? null);
     const expiresAtMs = findEarlier(fullEndMs, callerEndMs);
-    const grant = { name: old.key_name, scopes, expiresAtMs };
+    const grant = { name: old.name, scopes, expiresAtMs };
     return { ...(yield* addKey(newKey, toAccount(old), grant, by, id)), oldEndsAtMs };
   },
 );
@@ -190,7 +179,7 @@ function* takeBackSuccessor(
       ? new AppError('key_rotated', `keyId: this key ${reason}; rotate that key instead`)
       : new OperatorError(`the key "${id}" ${reason}: rotate ${successorId ?? 'that key'} instead`);
   }
-  if (readState(successor, by.nowMs) !== 'revoked') yield* endKey(successorId, successor, by);
+  if (readState(successor, by.nowMs) !== 'revoked') yield* endKey(successor, by);
 }
 
 /**
@@ -205,15 +194,15 @@ export const revokeKey = defineTransaction(
       if (callingKey === null) return;
       throw keyNotFound();
     }
-    yield* endKey(id, old, by);
+    yield* endKey(old, by);
   },
 );
 
-function* endKey(id: string, row: DescribedKey & { account_id: bigint }, by: Authorship): Steps<void> {
-  yield* step(updateKeyRevoked, { id, revokedAtMs: BigInt(by.nowMs) });
+function* endKey(row: KeyRow, by: Authorship): Steps<void> {
+  yield* step(updateKeyRevoked, { id: row.id, revokedAtMs: BigInt(by.nowMs) });
   yield* addAuditEntry(by, {
     action: 'key.revoked',
-    subject: id,
+    subject: row.id,
     accountId: row.account_id,
     before: describeKey(row),
     after: null,
@@ -234,20 +223,21 @@ function* addKey(
   { name, scopes, expiresAtMs }: Grant,
   by: Authorship,
   predecessor: string | null = null,
-): Steps<StoredKey> {
+): Steps<ListedKey> {
+  const { id, visibleStart } = newKey;
   yield* step(insertApiKey, {
-    id: newKey.id,
-    accountId: account.id,
-    secretHash: newKey.secretHash,
-    visibleStart: newKey.visibleStart,
+    id,
+    account_id: account.id,
+    secret_hash: newKey.secretHash,
+    visible_start: visibleStart,
     name,
     scopes: scopes.join(' '),
-    createdAtMs: BigInt(by.nowMs),
-    expiresAtMs: expiresAtMs === null ? null : BigInt(expiresAtMs),
+    created_at_ms: BigInt(by.nowMs),
+    expires_at_ms: expiresAtMs === null ? null : BigInt(expiresAtMs),
   });
   yield* addAuditEntry(by, {
     action: 'key.created',
-    subject: newKey.id,
+    subject: id,
     accountId: account.id,
     before: null,
     after: {
@@ -257,7 +247,20 @@ function* addKey(
       ...(predecessor !== null && { inPlaceOf: predecessor }),
     },
   });
-  return { id: newKey.id, name, account: account.name, plan: account.plan as PlanName, scopes, expiresAtMs };
+  return {
+    id,
+    visibleStart,
+    name,
+    account: account.name,
+    plan: account.plan as PlanName,
+    state: 'active',
+    bannedUntilMs: null,
+    scopes,
+    createdAtMs: by.nowMs,
+    expiresAtMs,
+    revokedAtMs: null,
+    lastUsedAtMs: null,
+  };
 }
 
 /** A key of another account gets the same error as an unknown key. */
@@ -309,10 +312,6 @@ function requireScopes(held: readonly Scope[], asked: readonly Scope[]): void {
     'scope_missing',
     `this API key lacks ${missing.join(', ')}; it can create or rotate only keys whose scopes it has`,
   );
-}
-
-function toMs(ms: bigint | null): number | null {
-  return ms === null ? null : Number(ms);
 }
 
 /** Null means no expiry. */

@@ -5,8 +5,8 @@ import type { Database } from '../storage/database.ts';
 import type { Scope } from './account.ts';
 import { noSuchAccount } from './account-changes.ts';
 import { selectAccount } from './account-rows.ts';
-import { selectKeys, selectNewestKeys, selectUnrevokedKeys, selectUnrevokedKeysFrom } from './key-rows.ts';
-import { type KeyState, readRevocation, readScopes, readState, toTime } from './key-state.ts';
+import { type KeyRow, selectKeyPage, selectKeys, selectNewestKeys } from './key-rows.ts';
+import { type KeyState, readRevocation, readScopes, readState, toMs, toTime } from './key-state.ts';
 import type { PartnerKey } from './schemas.ts';
 
 /** A key as operators see it. Times are Unix milliseconds. Null means never. */
@@ -16,9 +16,8 @@ export interface ListedKey {
   readonly name: string | null;
   readonly account: string;
   readonly plan: PlanName;
-  /** `banned`: the key is valid, but its requests are refused until the ban expires. */
-  readonly state: KeyState | 'banned';
-  /** Null if the key is not banned. */
+  readonly state: KeyState;
+  /** When the ban of a valid key ends. Null if the key is not banned. */
   readonly bannedUntilMs: number | null;
   readonly scopes: readonly Scope[];
   readonly createdAtMs: number;
@@ -26,12 +25,6 @@ export interface ListedKey {
   readonly revokedAtMs: number | null;
   /** Rounded down to the minute. */
   readonly lastUsedAtMs: number | null;
-}
-
-/** A key on a page of its account. `bannedUntilMs` is null if the key is not banned. */
-export interface PagedKey {
-  readonly key: PartnerKey;
-  readonly bannedUntilMs: number | null;
 }
 
 /**
@@ -44,12 +37,10 @@ export async function listKeyPage(
   limit: number,
   firstId: string | null,
   nowMs: number,
-): Promise<Page<PagedKey, string>> {
-  const range = { accountId, count: BigInt(limit + 1) };
-  const rows = await (firstId === null
-    ? database.read(selectUnrevokedKeys, range)
-    : database.read(selectUnrevokedKeysFrom, { ...range, firstId }));
-  return toPage(rows, limit, (row) => toPagedKey(row, nowMs));
+): Promise<Page<ListedKey, string>> {
+  const range = { accountId, firstId, count: BigInt(limit + 1) };
+  const rows = await database.read(selectKeyPage({ firstId }), range);
+  return toPage(rows, limit, (row) => toListedKey(row, nowMs));
 }
 
 /** Returns all keys, oldest first. */
@@ -73,30 +64,18 @@ export async function listAccountKeys(
   return rows.toReversed().map((row) => toListedKey(row, nowMs));
 }
 
-interface KeyRow {
-  readonly id: string;
-  readonly visible_start: string;
-  readonly name: string | null;
-  readonly account_name: string;
-  readonly plan: string;
-  readonly scopes: string;
-  readonly created_at_ms: bigint;
-  readonly expires_at_ms: bigint | null;
-  readonly revoked_at_ms: bigint | null;
-  readonly last_used_at_ms: bigint | null;
-  readonly banned_until_ms: bigint | null;
-}
-
 function toListedKey(row: KeyRow, nowMs: number): ListedKey {
-  const bannedUntilMs = readBan(row, nowMs);
+  const state = readState(row, nowMs);
+  const isValid = state === 'active' || state === 'rotated';
+  const isBanned = isValid && (row.banned_until_ms ?? 0n) > nowMs;
   return {
     id: row.id,
     visibleStart: row.visible_start,
     name: row.name,
     account: row.account_name,
     plan: row.plan as PlanName,
-    state: bannedUntilMs === null ? readState(row, nowMs) : 'banned',
-    bannedUntilMs,
+    state,
+    bannedUntilMs: isBanned ? Number(row.banned_until_ms) : null,
     scopes: readScopes(row.scopes),
     createdAtMs: Number(row.created_at_ms),
     expiresAtMs: toMs(row.expires_at_ms),
@@ -105,28 +84,16 @@ function toListedKey(row: KeyRow, nowMs: number): ListedKey {
   };
 }
 
-function toPagedKey(row: KeyRow, nowMs: number): PagedKey {
-  const state = readState(row, nowMs);
-  const key = {
-    id: row.id,
-    name: row.name,
-    scopes: [...readScopes(row.scopes)],
-    expiresAt: toTime(toMs(row.expires_at_ms)),
-    start: row.visible_start,
-    state: state === 'revoked' ? 'expired' : state,
-    createdAt: new Date(Number(row.created_at_ms)).toISOString(),
-    lastUsedAt: toTime(toMs(row.last_used_at_ms)),
+/** Converts a key that is not revoked into a key as partners see it. */
+export function toPartnerKey(key: ListedKey): PartnerKey {
+  return {
+    id: key.id,
+    name: key.name,
+    scopes: [...key.scopes],
+    expiresAt: toTime(key.expiresAtMs),
+    start: key.visibleStart,
+    state: key.state === 'revoked' ? 'expired' : key.state,
+    createdAt: new Date(key.createdAtMs).toISOString(),
+    lastUsedAt: toTime(key.lastUsedAtMs),
   };
-  return { key, bannedUntilMs: readBan(row, nowMs) };
-}
-
-/** Returns when the ban of a valid key ends. Null if the key is not banned, or not valid. */
-function readBan(row: KeyRow, nowMs: number): number | null {
-  const state = readState(row, nowMs);
-  const isValid = state === 'active' || state === 'rotated';
-  return isValid && (row.banned_until_ms ?? 0n) > nowMs ? Number(row.banned_until_ms) : null;
-}
-
-function toMs(ms: bigint | null): number | null {
-  return ms === null ? null : Number(ms);
 }

@@ -1,5 +1,13 @@
 import { type QueryCreator, sql } from 'kysely';
-import { defineTransaction, type Steps, statement, step } from '../storage/database.ts';
+import {
+  byFilters,
+  defineTransaction,
+  type RowOf,
+  type Steps,
+  statement,
+  step,
+} from '../storage/database.ts';
+import { insertRow } from '../storage/insert-row.ts';
 import type { NamedEntries } from '../storage/row-buffer.ts';
 import type { Tables } from '../storage/tables.ts';
 
@@ -8,41 +16,32 @@ const isNotRevoked = sql<boolean>`(revoked_at_ms is null or revoked_at_ms = expi
 
 /**
  * Inserts a key. The row has the hash and the visible start of the key's text, never the text itself. If
- * `expiresAtMs` is null, the key never expires.
+ * `expires_at_ms` is null, the key never expires.
  */
-export const insertApiKey = statement<{
-  id: string;
-  accountId: bigint;
-  secretHash: Uint8Array;
-  visibleStart: string;
-  name: string | null;
-  scopes: string;
-  createdAtMs: bigint;
-  expiresAtMs: bigint | null;
-}>()((query, p) =>
-  query.insertInto('api_keys').values({
-    id: p.id,
-    account_id: p.accountId,
-    secret_hash: p.secretHash,
-    visible_start: p.visibleStart,
-    name: p.name,
-    scopes: p.scopes,
-    created_at_ms: p.createdAtMs,
-    expires_at_ms: p.expiresAtMs,
-  }),
-);
+export const insertApiKey = insertRow('api_keys', [
+  ...(['id', 'account_id', 'secret_hash', 'visible_start'] as const),
+  ...(['name', 'scopes', 'created_at_ms', 'expires_at_ms'] as const),
+]);
 
-/** Selects a key and its account by the hash of the key's text. Authentication needs no other query. */
-export const selectKeyBySecret = statement<{ secretHash: Uint8Array }>()((query, p) =>
+/** Selects keys, each with its account and its ban. */
+const selectKeyRows = (query: QueryCreator<Tables>) =>
   query
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .leftJoin('key_bans', 'key_bans.key_id', 'api_keys.id')
     .select([
-      'api_keys.id as key_id',
+      'api_keys.id',
       'api_keys.account_id',
+      'api_keys.visible_start',
+      'api_keys.name',
       'api_keys.scopes',
+      'api_keys.created_at_ms',
       'api_keys.expires_at_ms',
       'api_keys.revoked_at_ms',
+      'api_keys.last_used_at_ms',
+      'api_keys.replaced_by',
+      'api_keys.end_before_rotation_ms',
+      'key_bans.banned_until_ms',
       'accounts.name as account_name',
       'accounts.plan',
       'accounts.per_minute',
@@ -51,39 +50,24 @@ export const selectKeyBySecret = statement<{ secretHash: Uint8Array }>()((query,
       'accounts.own_per_day',
       'accounts.own_until_ms',
       'accounts.suspended_at_ms',
-    ])
-    .where('api_keys.secret_hash', '=', p.secretHash),
+    ]);
+
+/** A key with its account and its ban. */
+export type KeyRow = RowOf<typeof selectKey>;
+
+/** Selects a key by the hash of its text. Authentication needs no other query. */
+export const selectKeyBySecret = statement<{ secretHash: Uint8Array }>()((query, p) =>
+  selectKeyRows(query).where('api_keys.secret_hash', '=', p.secretHash),
 );
 
-/** Selects a key and its account by key id. */
+/** Selects a key by its id. */
 export const selectKey = statement<{ id: string }>()((query, p) =>
-  query
-    .selectFrom('api_keys')
-    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
-    .select([
-      'api_keys.account_id',
-      'accounts.name as account_name',
-      'accounts.plan',
-      'accounts.suspended_at_ms',
-      'api_keys.name as key_name',
-      'api_keys.scopes',
-      'api_keys.created_at_ms',
-      'api_keys.expires_at_ms',
-      'api_keys.revoked_at_ms',
-      'api_keys.last_used_at_ms',
-      'api_keys.replaced_by',
-      'api_keys.end_before_rotation_ms',
-    ])
-    .where('api_keys.id', '=', p.id),
+  selectKeyRows(query).where('api_keys.id', '=', p.id),
 );
 
-/** Selects the expiry, revocation and account suspension of keys. `ids` is a JSON array of key ids. */
-export const selectKeyEnds = statement<{ ids: string }>()((query, p, { listTexts }) =>
-  query
-    .selectFrom('api_keys')
-    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
-    .select(['api_keys.id', 'expires_at_ms', 'revoked_at_ms', 'suspended_at_ms'])
-    .where('api_keys.id', 'in', listTexts(p.ids)),
+/** Selects keys by their ids. `ids` is a JSON array. */
+export const selectNamedKeys = statement<{ ids: string }>()((query, p, { listTexts }) =>
+  selectKeyRows(query).where('api_keys.id', 'in', listTexts(p.ids)),
 );
 
 /** Selects the data of `GET /account` without the rate limits: the key, and the number of open holds of its account. */
@@ -102,28 +86,9 @@ export const selectStanding = statement<{ keyId: string }>()((query, p, { nowMs 
     .where('api_keys.id', '=', p.keyId),
 );
 
-const selectListed = (query: QueryCreator<Tables>) =>
-  query
-    .selectFrom('api_keys')
-    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
-    .leftJoin('key_bans', 'key_bans.key_id', 'api_keys.id')
-    .select([
-      'api_keys.id',
-      'key_bans.banned_until_ms',
-      'api_keys.visible_start',
-      'api_keys.name',
-      'api_keys.scopes',
-      'api_keys.created_at_ms',
-      'api_keys.expires_at_ms',
-      'api_keys.revoked_at_ms',
-      'api_keys.last_used_at_ms',
-      'accounts.name as account_name',
-      'accounts.plan',
-    ]);
-
 /** Selects all keys with their accounts and bans, oldest first. Leaves out those of deleted accounts. */
 export const selectKeys = statement<Record<never, never>>()((query) =>
-  selectListed(query)
+  selectKeyRows(query)
     .where('accounts.deleted_at_ms', 'is', null)
     .orderBy('api_keys.created_at_ms')
     .orderBy('api_keys.id'),
@@ -131,31 +96,32 @@ export const selectKeys = statement<Record<never, never>>()((query) =>
 
 /** Selects the `count` newest keys of an account, revoked ones too, newest first. */
 export const selectNewestKeys = statement<{ accountId: bigint; count: bigint }>()((query, p) =>
-  selectListed(query)
+  selectKeyRows(query)
     .where('api_keys.account_id', '=', p.accountId)
     .orderBy('api_keys.created_at_ms', 'desc')
     .orderBy('api_keys.id', 'desc')
     .limit(p.count),
 );
 
-const selectUnrevoked = (query: QueryCreator<Tables>, p: { accountId: bigint; count: bigint }) =>
-  selectListed(query)
-    .where('api_keys.account_id', '=', p.accountId)
-    .where(isNotRevoked)
-    .orderBy('api_keys.created_at_ms', 'desc')
-    .orderBy('api_keys.id', 'desc')
-    .limit(p.count);
-
-/** Selects the `count` newest keys of an account, without revoked keys. Reads only such keys, from an index. */
-export const selectUnrevokedKeys = statement<{ accountId: bigint; count: bigint }>()(selectUnrevoked);
-
-/** Like `selectUnrevokedKeys`, but starts at the key `firstId`. */
-export const selectUnrevokedKeysFrom = statement<{ accountId: bigint; firstId: string; count: bigint }>()(
-  (query, p) =>
-    selectUnrevoked(query, p).where(
-      sql<boolean>`(api_keys.created_at_ms, api_keys.id) <= (select first.created_at_ms, first.id
-        from api_keys as first where first.id = ${p.firstId})`,
-    ),
+/**
+ * The statement that selects the `count` newest keys of an account, without revoked keys, from the key `firstId` on.
+ * Reads only such keys, from an index.
+ */
+export const selectKeyPage = byFilters((isSet: (name: 'firstId') => boolean) =>
+  statement<{ accountId: bigint; firstId: string | null; count: bigint }>()((query, p) =>
+    selectKeyRows(query)
+      .where('api_keys.account_id', '=', p.accountId)
+      .where(isNotRevoked)
+      .$if(isSet('firstId'), (narrowed) =>
+        narrowed.where(
+          sql<boolean>`(api_keys.created_at_ms, api_keys.id) <= (select first.created_at_ms, first.id
+            from api_keys as first where first.id = ${p.firstId})`,
+        ),
+      )
+      .orderBy('api_keys.created_at_ms', 'desc')
+      .orderBy('api_keys.id', 'desc')
+      .limit(p.count),
+  ),
 );
 
 /**

@@ -1,8 +1,8 @@
 import type { AppError } from '../errors.ts';
 import type { Database } from '../storage/database.ts';
 import { accountSuspended } from './account.ts';
-import { selectKeyEnds, selectStanding } from './key-rows.ts';
-import { keyError, readState, toTime } from './key-state.ts';
+import { selectNamedKeys, selectStanding } from './key-rows.ts';
+import { keyError, readState, toMs, toTime } from './key-state.ts';
 
 /** The state of a key and its account, without the rate limits. */
 export interface Standing {
@@ -21,8 +21,8 @@ export function createReadStanding(database: Database): ReadStanding {
   return async (keyId) => {
     const [row] = await database.read(selectStanding, { keyId });
     if (row === undefined) throw keyError('api_key_revoked');
-    const endsAtMs = row.expires_at_ms === null ? null : Number(row.expires_at_ms);
-    return { keyName: row.name, keyExpiresAt: toTime(endsAtMs), openHolds: row.open_holds ?? 0n };
+    const keyExpiresAt = toTime(toMs(row.expires_at_ms));
+    return { keyName: row.name, keyExpiresAt, openHolds: row.open_holds ?? 0n };
   };
 }
 
@@ -35,7 +35,7 @@ export async function findEndedKeys(
   ids: ReadonlySet<string>,
   nowMs: number,
 ): Promise<Map<string, AppError>> {
-  const rows = await database.read(selectKeyEnds, { ids: JSON.stringify([...ids]) });
+  const rows = await database.read(selectNamedKeys, { ids: JSON.stringify([...ids]) });
   const ended = new Map<string, AppError>();
   for (const row of rows) {
     const state = readState(row, nowMs);

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import { type Scope, scopes } from './account.ts';
+import type { KeyRow } from './key-rows.ts';
 
 /** Why a key is refused. `api_key_invalid`: the key is unknown, mistyped, or from another environment. */
 export type KeyRefusal = 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked';
@@ -40,17 +41,14 @@ export function readScopes(stored: string): readonly Scope[] {
   return scopes.filter((scope) => names.includes(scope));
 }
 
-/** The columns of a key that the audit log describes. */
-export interface DescribedKey {
-  readonly key_name: string | null;
-  readonly scopes: string;
-  readonly expires_at_ms: bigint | null;
+/** Describes a key for the audit log. */
+export function describeKey(row: KeyRow): Record<string, unknown> {
+  return { name: row.name, scopes: readScopes(row.scopes), expiresAt: toTime(toMs(row.expires_at_ms)) };
 }
 
-/** Describes a key for the audit log. */
-export function describeKey(row: DescribedKey): Record<string, unknown> {
-  const expiresAtMs = row.expires_at_ms === null ? null : Number(row.expires_at_ms);
-  return { name: row.key_name, scopes: readScopes(row.scopes), expiresAt: toTime(expiresAtMs) };
+/** Converts a time of a row. Null stays null. */
+export function toMs(ms: bigint | null): number | null {
+  return ms === null ? null : Number(ms);
 }
 
 /** Formats a time as RFC 3339 in UTC with milliseconds. Null stays null. */

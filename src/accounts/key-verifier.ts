@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { type Clock, hourMs, minuteMs, secondMs } from '../clock.ts';
 import type { PlanName } from '../plans/plan.ts';
-import type { Database, RowOf } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { createRowBuffer } from '../storage/row-buffer.ts';
 import type { Caller } from './account.ts';
 import { readLimits } from './account-rows.ts';
 import { hashKey, isKeyText, isOfEnvironment, type KeyEnvironment } from './api-key.ts';
-import { selectKeyBySecret, writeUses } from './key-rows.ts';
+import { type KeyRow, selectKeyBySecret, writeUses } from './key-rows.ts';
 import { type KeyRefusal, readScopes, readState } from './key-state.ts';
 
 /** The caller of a key, or the reason for its refusal. A refusal is a result, not an error. */
@@ -126,11 +126,11 @@ function createReads(
     const verification = judge(row, sinceMs);
     const minute = sinceMs - (sinceMs % minuteMs);
     const isFirstUse = (entries.peek(text)?.readAtMs ?? 0) < minute;
-    if ('caller' in verification && isFirstUse) noteUse(row.key_id, minute);
+    if ('caller' in verification && isFirstUse) noteUse(row.id, minute);
     // A read that was running while a key was changed may have missed the change.
     if (reads.get(text) === read) {
       const staleAtMs = findStaleness(row, sinceMs);
-      entries.set(text, { keyId: row.key_id, verification, readAtMs: sinceMs, staleAtMs });
+      entries.set(text, { keyId: row.id, verification, readAtMs: sinceMs, staleAtMs });
     }
     return verification;
   }
@@ -147,14 +147,12 @@ function createReads(
   };
 }
 
-type KeyRow = RowOf<typeof selectKeyBySecret>;
-
 function judge(row: KeyRow, nowMs: number): Verification {
   const state = readState(row, nowMs);
   if (state === 'expired' || state === 'revoked') return { refusal: `api_key_${state}` };
   const plan = row.plan as PlanName;
   const limits = readLimits(row, nowMs);
-  const { account_id: accountId, account_name: accountName, key_id: keyId } = row;
+  const { account_id: accountId, account_name: accountName, id: keyId } = row;
   const isSuspended = row.suspended_at_ms !== null;
   return {
     caller: { accountId, accountName, keyId, plan, limits, scopes: readScopes(row.scopes), isSuspended },

@@ -4,7 +4,7 @@ import type { Plan } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
 import { partnerScopes, type Scope } from './account.ts';
 import { generateKey, hashKey, type KeyEnvironment, randomText, visibleStart } from './api-key.ts';
-import { issueFirstKey, issueKey, type NewKey, revokeKey, rotateKey, type StoredKey } from './key-changes.ts';
+import { issueFirstKey, issueKey, type NewKey, revokeKey, rotateKey } from './key-changes.ts';
 import { type ListedKey, listAccountKeys, listAllKeys } from './key-list.ts';
 import { selectForeignKeys } from './key-rows.ts';
 
@@ -23,19 +23,8 @@ export interface KeyOrder {
 }
 
 /** A new key with its text. The text is shown only once, because it is not stored. */
-export interface IssuedKey extends StoredKey {
+export interface IssuedKey extends ListedKey {
   readonly key: string;
-}
-
-/** A new key, and whether its account is new too. */
-export interface IssuedAccountKey extends IssuedKey {
-  readonly isNewAccount: boolean;
-}
-
-/** The key that replaces a rotated key. */
-export interface SuccessorKey extends IssuedKey {
-  /** When the rotated key expires, in Unix milliseconds. */
-  readonly oldEndsAtMs: number;
 }
 
 /** Default overlap of a rotation. One day is enough to roll out the new key (docs/decisions/keys.md). */
@@ -45,25 +34,7 @@ export const defaultOverlapMs = dayMs;
  * Manages keys for operators. Each change is one transaction. Throws OperatorError if the change is not possible, for
  * example because the key does not exist.
  */
-export interface Keyring {
-  /** Creates a key, and the account if it does not exist. The key works at once on every running instance. */
-  issue(order: KeyOrder): Promise<IssuedAccountKey>;
-  /** Creates a key with all scopes if the store has no account. Otherwise returns null. */
-  issueFirst(account: string, plan: Plan): Promise<IssuedKey | null>;
-  /**
-   * Creates a key with the account, the scopes and the lifetime of an active key. The old key stays valid for
-   * `overlapMs`, but not past its own expiry.
-   */
-  rotate(id: string, overlapMs: number): Promise<SuccessorKey>;
-  /** Revokes a key permanently. A running service may accept the key for up to `freshMs` (key-verifier.ts). */
-  revoke(id: string): Promise<void>;
-  /** Returns the keys of one or all accounts, oldest first. Throws OperatorError if the account does not exist. */
-  list(account?: string | null): Promise<ListedKey[]>;
-  /** Returns the `count` newest keys, the oldest of them first. Throws OperatorError if the account does not exist. */
-  listNewest(account: string, count: number): Promise<ListedKey[]>;
-  /** Returns the ids of at most `count` valid keys of other environments. Such keys do not work here. */
-  listForeign(count: number): Promise<string[]>;
-}
+export type Keyring = ReturnType<typeof createKeyring>;
 
 /** Creates the keyring of a store. The audit log names `actor`. The text of new keys contains `environment`. */
 export function createKeyring(
@@ -71,11 +42,12 @@ export function createKeyring(
   clock: Clock,
   environment: KeyEnvironment,
   actor: Actor = commandActor(),
-): Keyring {
+) {
   const byNow = (): Authorship => ({ actor, nowMs: clock() });
 
   return {
-    async issue({ account, plan, name = null, scopes, lifetimeMs }) {
+    /** Creates a key, and the account if it does not exist. The key works at once on every running instance. */
+    async issue({ account, plan, name = null, scopes, lifetimeMs }: KeyOrder) {
       const { key, newKey } = generateNewKey(environment);
       const stored = await database.transact(issueKey, {
         newKey,
@@ -89,27 +61,37 @@ export function createKeyring(
       return { ...stored, key };
     },
 
-    async issueFirst(account, plan) {
+    /** Creates a key with all scopes if the store has no account. Otherwise returns null. */
+    async issueFirst(account: string, plan: Plan): Promise<IssuedKey | null> {
       const { key, newKey } = generateNewKey(environment);
       const stored = await database.transact(issueFirstKey, { newKey, account, plan, by: byNow() });
       return stored && { ...stored, key };
     },
 
-    async rotate(id, overlapMs) {
+    /**
+     * Creates a key with the account, the scopes and the lifetime of an active key. The old key stays valid for
+     * `overlapMs`, but not past its own expiry. `oldEndsAtMs` is when it expires.
+     */
+    async rotate(id: string, overlapMs: number) {
       const { key, newKey } = generateNewKey(environment);
       const rotation = { newKey, id, callingKeyId: null, overlapMs, by: byNow() };
       return { ...(await database.transact(rotateKey, rotation)), key };
     },
 
-    revoke: (id) => database.transact(revokeKey, { id, callingKeyId: null, by: byNow() }),
+    /** Revokes a key permanently. A running service may accept the key for up to `freshMs` (key-verifier.ts). */
+    revoke: (id: string) => database.transact(revokeKey, { id, callingKeyId: null, by: byNow() }),
 
-    list: (account = null) =>
+    /** Returns the keys of one or all accounts, oldest first. Throws OperatorError if the account does not exist. */
+    list: (account: string | null = null) =>
       account === null ? listAllKeys(database, clock()) : listAccountKeys(database, account, clock()),
-    listNewest: (account, count) => listAccountKeys(database, account, clock(), BigInt(count)),
 
-    async listForeign(count) {
-      const pattern = `as_${environment}_%`;
-      const filter = { pattern, nowMs: BigInt(clock()), count: BigInt(count) };
+    /** Returns the `count` newest keys, the oldest of them first. Throws OperatorError if the account does not exist. */
+    listNewest: (account: string, count: number) =>
+      listAccountKeys(database, account, clock(), BigInt(count)),
+
+    /** Returns the ids of at most `count` valid keys of other environments. Such keys do not work here. */
+    async listForeign(count: number): Promise<string[]> {
+      const filter = { pattern: `as_${environment}_%`, nowMs: BigInt(clock()), count: BigInt(count) };
       return (await database.read(selectForeignKeys, filter)).map(({ id }) => id);
     },
   };

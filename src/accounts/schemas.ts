@@ -114,9 +114,6 @@ export const IssuedKeySchema = namedObject('IssuedApiKey', 'A new API key with i
 /** A key as a partner sees it. */
 export type PartnerKey = Static<typeof KeySchema>;
 
-/** A new key with its text, as a partner sees it. */
-export type IssuedPartnerKey = Static<typeof IssuedKeySchema>;
-
 /** A rate limit window and its remaining requests. */
 export const WindowSchema = namedObject('LimitWindow', 'What is left of a window of the limits.', {
   limit: countField('The number of requests allowed in the window.'),

@@ -8,10 +8,12 @@ import {
   byFilters,
   type Database,
   defineTransaction,
+  type RowOf,
   type Steps,
   statement,
   step,
 } from '../storage/database.ts';
+import { insertRow } from '../storage/insert-row.ts';
 import {
   type Actor,
   type AuditAction,
@@ -58,38 +60,21 @@ export interface ListedAuditEntry {
   readonly after: unknown;
 }
 
-const insertEntry = statement<{
-  atMs: bigint;
-  actorKind: string;
-  actor: string;
-  action: string;
-  subject: string;
-  accountId: bigint | null;
-  before: string | null;
-  after: string | null;
-}>()((query, p) =>
-  query.insertInto('audit').values({
-    at_ms: p.atMs,
-    actor_kind: p.actorKind,
-    actor: p.actor,
-    action: p.action,
-    subject: p.subject,
-    account_id: p.accountId,
-    before: p.before,
-    after: p.after,
-  }),
-);
+const insertEntry = insertRow('audit', [
+  ...(['at_ms', 'actor_kind', 'actor', 'action'] as const),
+  ...(['subject', 'account_id', 'before', 'after'] as const),
+]);
 
 /** Adds a row to the audit log. Runs in the transaction of the change, so that both are stored or neither. */
 export function* addAuditEntry({ actor, nowMs }: Authorship, entry: AuditEntry): Steps<void> {
   const { action, subject, accountId, before, after } = entry;
   yield* step(insertEntry, {
-    atMs: BigInt(nowMs),
-    actorKind: actor.kind,
+    at_ms: BigInt(nowMs),
+    actor_kind: actor.kind,
     actor: actor.name,
     action,
     subject,
-    accountId,
+    account_id: accountId,
     before: before === null ? null : stringifyExactJson(before),
     after: after === null ? null : stringifyExactJson(after),
   });
@@ -162,23 +147,9 @@ type Filter = {
   readonly sinceMs: bigint | null;
   readonly untilMs: bigint | null;
 };
-type PageParameters = Filter & { newestId: bigint; count: bigint };
-
-interface AuditRow {
-  readonly id: bigint;
-  readonly at_ms: bigint;
-  readonly actor_kind: string;
-  readonly actor: string;
-  readonly action: string;
-  readonly subject: string;
-  readonly account: string | null;
-  readonly before: string | null;
-  readonly after: string | null;
-}
-
 /** The statement that selects a page, newest first. */
-const selectPage = byFilters<Filter, PageParameters, AuditRow>((isSet) =>
-  statement<PageParameters>()((query, p) =>
+const selectPage = byFilters((isSet: (name: keyof Filter) => boolean) =>
+  statement<Filter & { newestId: bigint; count: bigint }>()((query, p) =>
     query
       .selectFrom('audit')
       .leftJoin('accounts', 'accounts.id', 'audit.account_id')
@@ -216,7 +187,7 @@ const deleteOldEntries = statement<{ beforeMs: bigint; count: bigint }>()((query
     .returning('id'),
 );
 
-function toListed(row: AuditRow): ListedAuditEntry {
+function toListed(row: RowOf<ReturnType<typeof selectPage>>): ListedAuditEntry {
   return {
     id: row.id,
     atMs: Number(row.at_ms),

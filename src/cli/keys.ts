@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { partnerScopes, type Scope, scopes } from '../accounts/account.ts';
 import { isOfEnvironment, keyEnvironmentOf } from '../accounts/api-key.ts';
 import type { ListedKey } from '../accounts/key-list.ts';
-import { defaultOverlapMs, type IssuedKey, type SuccessorKey } from '../accounts/keyring.ts';
+import { defaultOverlapMs, type IssuedKey } from '../accounts/keyring.ts';
 import { environments } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import {
@@ -106,7 +106,7 @@ function addRevoke(keys: Command, context: CommandContext): void {
     });
 }
 
-function printIssued(issued: IssuedKey & Partial<SuccessorKey>): Printed {
+function printIssued(issued: IssuedKey & { readonly oldEndsAtMs?: number }): Printed {
   const { id, name, key, account, plan, scopes: granted, expiresAtMs, oldEndsAtMs = null } = issued;
   const old = oldEndsAtMs === null ? {} : { oldKeyEndsAt: toIsoTime(oldEndsAtMs) };
   return printLines(
@@ -145,13 +145,14 @@ export const keyColumns: readonly Column<ListedKey>[] = [
 ];
 
 function describeState({ state, bannedUntilMs }: ListedKey): string {
-  return bannedUntilMs === null ? state : `${state} until ${formatTime(bannedUntilMs)}`;
+  return bannedUntilMs === null ? state : `banned until ${formatTime(bannedUntilMs)}`;
 }
 
 export function keyToJson(listed: ListedKey) {
   const { visibleStart, createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs, bannedUntilMs, ...key } = listed;
   return {
     ...key,
+    state: bannedUntilMs === null ? key.state : 'banned',
     start: visibleStart,
     createdAt: toIsoTime(createdAtMs),
     expiresAt: toIsoTime(expiresAtMs),

@@ -20,7 +20,7 @@ type CategoryFilter = { readonly categoryId: bigint | null };
  * them yet.
  */
 export const selectInventory = byFilters<
-  CategoryFilter,
+  'categoryId',
   CategoryFilter,
   Counts & { readonly as_of_ms: bigint }
 >((isSet) =>

@@ -21,19 +21,6 @@ export interface ListedBan {
 /** The place of a ban in the list. */
 export type BanPlace = Pick<ListedBan, 'endsAtMs' | 'keyId'>;
 
-/** Manages the bans of keys, for operators. `list` shows a new ban within 1 s. */
-export interface Bans {
-  /** Returns the current bans, ordered by expiry, at most `listedBansMax`. */
-  list(): Promise<readonly ListedBan[]>;
-  /** Returns at most `limit` of the current bans, ordered by expiry, from a place on. */
-  listPage(limit: number, from: BanPlace): Promise<Page<ListedBan, BanPlace>>;
-  /**
-   * Ends the ban of a key, and forgets its strikes and earlier bans. Every running service applies this within 2 s.
-   * Throws OperatorError if the key does not exist or is not banned.
-   */
-  lift(keyId: string): Promise<void>;
-}
-
 /** Maximum number of bans that `list` returns. */
 const listedBansMax = 10_000;
 
@@ -52,7 +39,7 @@ export const liftBan = defineTransaction('liftBan', function* ({ keyId, by }: Li
   yield* step(deleteBan, { keyId });
   // The clock that counts may be ahead of this clock. The lift must not be earlier than the ban.
   const atMs = BigInt(Math.max(by.nowMs, Number(banAtMs)));
-  yield* step(insertLift, { keyId, accountId, atMs });
+  yield* step(insertLift, { key_id: keyId, account_id: accountId, at_ms: atMs });
   yield* addAuditEntry(by, {
     action: 'ban.lifted',
     subject: keyId,
@@ -62,8 +49,11 @@ export const liftBan = defineTransaction('liftBan', function* ({ keyId, by }: Li
   });
 });
 
+/** Manages the bans of keys, for operators. */
+export type Bans = ReturnType<typeof createBans>;
+
 /** Creates the ban management of a store. The audit log names `actor` as the author of each change. */
-export function createBans(database: Database, clock: Clock, actor: Actor = commandActor()): Bans {
+export function createBans(database: Database, clock: Clock, actor: Actor = commandActor()) {
   async function listPage(limit: number, { endsAtMs, keyId }: BanPlace): Promise<Page<ListedBan, BanPlace>> {
     const range = { endsAtMs: BigInt(endsAtMs), keyId, count: BigInt(limit) + 1n };
     const rows = await database.read(selectBans, { nowMs: BigInt(clock()), ...range });
@@ -79,9 +69,14 @@ export function createBans(database: Database, clock: Clock, actor: Actor = comm
   }
 
   return {
+    /** Returns the current bans, ordered by expiry, at most `listedBansMax`. Shows a new ban within 1 s. */
     list: async () => (await listPage(listedBansMax, { endsAtMs: 0, keyId: '' })).items,
+    /** Returns at most `limit` of the current bans, ordered by expiry, from a place on. */
     listPage,
-
-    lift: (keyId) => database.transact(liftBan, { keyId, by: { actor, nowMs: clock() } }),
+    /**
+     * Ends the ban of a key, and forgets its strikes and earlier bans. Every running service applies this within 2 s.
+     * Throws OperatorError if the key does not exist or is not banned.
+     */
+    lift: (keyId: string) => database.transact(liftBan, { keyId, by: { actor, nowMs: clock() } }),
   };
 }

@@ -1,17 +1,14 @@
 import { type Clock, dayMs } from '../clock.ts';
 import { type Database, type Statement, statement } from '../storage/database.ts';
+import { insertRow } from '../storage/insert-row.ts';
 import type { Counters } from './counters.ts';
 import { banMsMax } from './rules/bans.ts';
 
 /** Records a lift. Every running service then lifts the ban of the key in its counters. */
-export const insertLift = statement<{ keyId: string; accountId: bigint; atMs: bigint }>()((query, p) =>
-  query.insertInto('ban_lifts').values({ key_id: p.keyId, account_id: p.accountId, at_ms: p.atMs }),
-);
+export const insertLift = insertRow('ban_lifts', ['key_id', 'account_id', 'at_ms']);
 
 /** Records a reset of the windows of an account. Every running service then applies it to its counters. */
-export const insertReset = statement<{ accountId: bigint; atMs: bigint }>()((query, p) =>
-  query.insertInto('limit_resets').values({ account_id: p.accountId, at_ms: p.atMs }),
-);
+export const insertReset = insertRow('limit_resets', ['account_id', 'at_ms']);
 
 const selectLifts = statement<Record<never, never>>()((query) =>
   query.selectFrom('ban_lifts').select(['id', 'key_id', 'account_id', 'at_ms']).orderBy('id'),

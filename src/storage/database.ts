@@ -203,13 +203,13 @@ export function statement<P extends Parameters>(traits: Omit<Statement<P, unknow
 }
 
 /** Returns a function that gives each combination of filters its own statement. A null filter is absent. */
-export function byFilters<Filter extends object, P extends Parameters, R>(
-  build: (isSet: (name: keyof Filter) => boolean) => Statement<P, R>,
-): (filter: Filter) => Statement<P, R> {
+export function byFilters<Name extends string, P extends Parameters, R>(
+  build: (isSet: (name: Name) => boolean) => Statement<P, R>,
+): (filter: Readonly<Record<Name, Value>>) => Statement<P, R> {
   const built = new Map<string, Statement<P, R>>();
   return (filter) => {
     const set = Object.entries(filter).flatMap(([name, value]) => (value === null ? [] : [name]));
-    const known = built.get(set.join()) ?? build((name) => set.includes(String(name)));
+    const known = built.get(set.join()) ?? build((name) => set.includes(name));
     built.set(set.join(), known);
     return known;
   };

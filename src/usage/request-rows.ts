@@ -5,6 +5,7 @@ import {
   byFilters,
   type Database,
   defineTransaction,
+  type RowOf,
   type Steps,
   statement,
   step,
@@ -140,27 +141,9 @@ type Filter = {
   readonly sinceMs: bigint | null;
   readonly requestId: string | null;
 };
-type PageParameters = Filter & { newestId: bigint; count: bigint };
-
-interface SelectedRow {
-  readonly id: bigint;
-  readonly at_ms: bigint;
-  readonly last_at_ms: bigint;
-  readonly times: bigint;
-  readonly account: string | null;
-  readonly key_id: string | null;
-  readonly address: string | null;
-  readonly operation: string | null;
-  readonly status: bigint;
-  readonly code: string | null;
-  readonly message: string | null;
-  readonly request_id: string | null;
-  readonly duration_ms: bigint;
-}
-
 /** The statement that selects a page, newest first. */
-const selectPage = byFilters<Filter, PageParameters, SelectedRow>((isSet) =>
-  statement<PageParameters>()((query, p) =>
+const selectPage = byFilters((isSet: (name: keyof Filter) => boolean) =>
+  statement<Filter & { newestId: bigint; count: bigint }>()((query, p) =>
     query
       .selectFrom('requests')
       .leftJoin('accounts', 'accounts.id', 'requests.account_id')
@@ -178,7 +161,7 @@ const selectPage = byFilters<Filter, PageParameters, SelectedRow>((isSet) =>
   ),
 );
 
-function toListed(row: SelectedRow): ListedRequest {
+function toListed(row: RowOf<ReturnType<typeof selectPage>>): ListedRequest {
   return {
     id: row.id,
     atMs: Number(row.at_ms),

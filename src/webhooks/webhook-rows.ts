@@ -90,7 +90,7 @@ export interface ListedWebhookRow extends WebhookRow {
 type PageParameters = WebhookFilter & { newestId: bigint; count: bigint };
 
 /** Selects a page of webhooks with ids up to `newestId`, newest first. */
-export const selectWebhookPage = byFilters<WebhookFilter, PageParameters, ListedWebhookRow>((isSet) =>
+export const selectWebhookPage = byFilters<keyof WebhookFilter, PageParameters, ListedWebhookRow>((isSet) =>
   statement<PageParameters>()((query, p, { nowMs }) =>
     query
       .selectFrom('webhooks')

@@ -2,11 +2,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { Client } from 'pg';
-import {
-  countActiveKeys,
-  selectUnrevokedKeys,
-  selectUnrevokedKeysFrom,
-} from '../../src/accounts/key-rows.ts';
+import { countActiveKeys, selectKeyPage } from '../../src/accounts/key-rows.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import type { Parameters, Statement } from '../../src/storage/database.ts';
 import { findPostgres, sqliteEngine } from '../support/engines.ts';
@@ -18,8 +14,8 @@ const columns = 'id, account_id, secret_hash, visible_start, scopes, created_at_
 
 const statements = [
   countActiveKeys,
-  selectUnrevokedKeys,
-  selectUnrevokedKeysFrom,
+  selectKeyPage({ firstId: null }),
+  selectKeyPage({ firstId: 'key_5' }),
 ] as unknown as readonly Statement<Parameters, unknown>[];
 const values: Readonly<Record<string, bigint | string>> = {
   accountId: 1n,

@@ -11,10 +11,10 @@ import { insertWindow, selectSubjects } from './window-rows.ts';
 const account = {
   name: 'Žofka',
   plan: 'free',
-  perMinute: null,
-  perDay: null,
-  openHolds: null,
-  createdAtMs: 1n,
+  per_minute: null,
+  per_day: null,
+  open_holds: null,
+  created_at_ms: 1n,
 };
 
 /** Contract tests of src/storage/transfer/copy-store.ts for a pair of engines. */

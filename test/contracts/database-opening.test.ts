@@ -9,7 +9,14 @@ import { type Engine, findEngines, findPostgres } from '../support/engines.ts';
 import { insertWindow, selectSubjects } from './window-rows.ts';
 
 const rex = { name: 'Rex', categoryId: 1n, status: 'sold' } as const;
-const order = { name: 'a', plan: 'free', perMinute: null, perDay: null, openHolds: null, createdAtMs: 0n };
+const order = {
+  name: 'a',
+  plan: 'free',
+  per_minute: null,
+  per_day: null,
+  open_holds: null,
+  created_at_ms: 0n,
+};
 
 /** Contract tests of opening a store and assigning ids. */
 function describeOpening(engine: Engine): void {

@@ -80,10 +80,10 @@ export async function openShop(t: TestContext, engine: Engine): Promise<Shop> {
       const account = {
         name: `buyer ${accounts}`,
         plan,
-        perMinute: limit,
-        perDay: limit,
-        openHolds: null,
-        createdAtMs: 0n,
+        per_minute: limit,
+        per_day: limit,
+        open_holds: null,
+        created_at_ms: 0n,
       };
       const [row] = await database.run(insertAccount, account);
       assert.ok(row);

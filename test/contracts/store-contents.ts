@@ -34,10 +34,10 @@ async function addAccount(database: Database, name: string, plan: string): Promi
   await database.run(insertAccount, {
     name,
     plan,
-    perMinute: limit,
-    perDay: limit,
-    openHolds: null,
-    createdAtMs: 1n,
+    per_minute: limit,
+    per_day: limit,
+    open_holds: null,
+    created_at_ms: 1n,
   });
 }
 
@@ -55,13 +55,13 @@ async function addAllOf(database: Database, text: string): Promise<void> {
   const bytes = new Uint8Array(Buffer.from(text));
   await database.run(insertApiKey, {
     id: text,
-    accountId: 1n,
-    secretHash: bytes,
-    visibleStart: text,
+    account_id: 1n,
+    secret_hash: bytes,
+    visible_start: text,
     name: text,
     scopes: '',
-    createdAtMs: 2n,
-    expiresAtMs: null,
+    created_at_ms: 2n,
+    expires_at_ms: null,
   });
   await database.run(insertBan, {
     key_id: text,

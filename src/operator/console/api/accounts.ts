@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { readAccountState } from '../../../accounts/administration.ts';
-import { listKeyPage } from '../../../accounts/key-list.ts';
+import { listKeyPage, toPartnerKey } from '../../../accounts/key-list.ts';
 import { dayMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { limitMax, type Plan, planNames, resolvePlan } from '../../../plans/plan.ts';
@@ -68,7 +68,7 @@ const showAccount = defineConsoleOperation({
     return {
       nowMs: clock(),
       ...state,
-      keys: keyPage.items.map(({ key, bannedUntilMs }) => ({ ...key, bannedUntilMs })),
+      keys: keyPage.items.map((key) => ({ ...toPartnerKey(key), bannedUntilMs: key.bannedUntilMs })),
       nextKey: keyPage.next,
       webhooks: webhooks.items.map((webhook) => toShownWebhook(webhook, eventIds)),
       oldest: eventIds.write(oldest),
