@@ -59,6 +59,7 @@ for (const operation of operations)
           ...(operation.body !== undefined && { body: '{broken' }),
         });
         await expectError(refused, 403, 'scope_missing');
+        assert.equal(refused.headers.get('www-authenticate'), 'Bearer error="insufficient_scope"');
         isUnchanged();
       });
 

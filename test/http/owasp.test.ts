@@ -4,7 +4,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { operations as declared } from '../../src/http/api/operations.ts';
 import { bodyBytesMax } from '../../src/http/request/body.ts';
 import { expectError } from '../support/expect-error.ts';
 import { exchangeRaw, formatRequest } from '../support/raw-http.ts';
@@ -33,14 +32,6 @@ describe('API1 Broken Object Level Authorization', () => {
 });
 
 describe('API2 Broken Authentication', () => {
-  test('a client that guesses keys is refused when its address is over the limit', async (t) => {
-    const strict = await startService(t);
-    const statuses: number[] = [];
-    for (let guess = 0; guess < 61; guess += 1)
-      statuses.push((await strict.request(`as_stg_${String(guess).padStart(28, '0')}`, '/pets')).status);
-    assert.deepEqual(statuses, [...Array<number>(60).fill(401), 429]);
-  });
-
   test('wrong keys get the same answer, wherever they differ from a valid key', async () => {
     const wrong = [3, 10, 20, 30].map(
       (at) => key.slice(0, at) + (key[at] === 'x' ? 'y' : 'x') + key.slice(at + 1),
@@ -193,57 +184,9 @@ describe('API8 Security Misconfiguration', () => {
     assert.equal((await service.request(key, '/none')).headers.get('cache-control'), 'no-store');
     assert.equal((await service.request(null, '/pets')).headers.get('cache-control'), 'no-store');
   });
-
-  test('the Content-Security-Policy of the pages allows no inline code, no other origin and no frame', async () => {
-    const policy = (await fetch(`${origin}/docs`)).headers.get('content-security-policy') ?? '';
-    for (const rule of [
-      "default-src 'none'",
-      "script-src 'self'",
-      "frame-ancestors 'none'",
-      "base-uri 'none'",
-    ])
-      assert.ok(policy.split('; ').includes(rule), rule);
-    assert.doesNotMatch(policy, /unsafe|\*|https?:/);
-  });
-
-  test('no failure reveals internals', async (t) => {
-    const broken = await startService(t);
-    const valid = await broken.createKey();
-    broken.openFile().exec('alter table pets rename to hidden');
-    const message = await expectError(await broken.request(valid, '/pets'), 500, 'internal_error');
-    assert.doesNotMatch(message, /sql|table|pets|\.ts|node/i);
-  });
-
-  test('TRACE and CONNECT are refused', async (t) => {
-    for (const line of ['TRACE /v1/pets', 'TRACK /v1/pets', 'CONNECT localhost:80']) {
-      const [answer] = await exchangeRaw(
-        t,
-        service.baseUrl,
-        formatRequest(line, { authorization: `Bearer ${key}` }),
-      );
-      assert.ok([400, 405].includes(answer?.status ?? 0), `${line}: ${answer?.status}`);
-      assert.ok(!answer?.body.includes(key));
-    }
-  });
 });
 
 describe('API9 Improper Inventory Management', () => {
-  test('the description has every operation, the version, and the deprecated operation with its removal date', async () => {
-    const description = (await (await fetch(`${origin}/openapi.json`)).json()) as {
-      readonly info: { readonly version: string };
-      readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly deprecated?: boolean }>>>>;
-    };
-    const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { deprecated }]) => [method, path, deprecated === true]),
-    );
-    assert.deepEqual(
-      operations,
-      declared.map(({ id, method, path }) => [method.toLowerCase(), path, id === 'getPet']),
-    );
-    assert.equal(description.info.version, '1.0.0');
-    assert.ok((await service.request(key, '/pets/1')).headers.get('sunset'));
-  });
-
   test('no other API version is served', async () => {
     const headers = { authorization: `Bearer ${key}` };
     for (const path of ['/v0/pets', '/v2/pets', '/pets', '/api/v1/pets', '/beta/pets'])

@@ -25,33 +25,6 @@ function formatPost(key: string): string {
   );
 }
 
-test('a request that is running when the shutdown begins is answered, and its animal is stored', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
-  const file = service.openFile();
-  file.exec('begin immediate');
-  const connection = await openRaw(t, service.baseUrl);
-  connection.send(formatPost(key));
-  await service.untilCounted(key, 1);
-  const closed = service.app.close();
-  file.exec('rollback');
-  const [response] = await connection.readAll();
-  assert.equal(response?.status, 201);
-  assert.equal(await service.countPets(), 1);
-  await closed;
-});
-
-test('an idle connection is closed during a shutdown', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
-  const connection = await openRaw(t, service.baseUrl);
-  connection.send(formatPost(key));
-  assert.equal((await connection.read()).headers.get('connection'), 'keep-alive');
-  const closed = service.app.close();
-  assert.deepEqual(await connection.readAll(), []);
-  await closed;
-});
-
 test('a request that has arrived is answered, even if its connection was idle at the last check', async (t) => {
   const server = createServer();
   t.after(() => server.closeAllConnections());

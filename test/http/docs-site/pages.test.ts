@@ -230,14 +230,6 @@ test('a redirect states that it has no body, so that the client does not wait fo
   }
 });
 
-test('a conditional request for an unchanged page gets 304', async () => {
-  const first = await fetch(`${app.url}/docs/errors`);
-  const etag = first.headers.get('etag') ?? '';
-  await first.body?.cancel();
-  const second = await fetch(`${app.url}/docs/errors`, { headers: { 'if-none-match': etag } });
-  assert.equal(second.status, 304);
-});
-
 test('a style sheet and a script are immutable for caches, and their names change with their content', async () => {
   const html = await (await fetch(`${app.url}/docs`)).text();
   const assets = findAll(html, /(?:src|href)="\.(\/docs\/assets\/[^"]*)"/g);

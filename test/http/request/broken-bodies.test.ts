@@ -95,20 +95,3 @@ test('a client that closes the connection before the end of its request causes n
   await service.request(key, '/pets');
   assert.equal(await service.countPets(), 0);
 });
-
-test('the service continues after a client has closed the connection right after its request', async (t) => {
-  const file = service.openFile();
-  file.exec('begin immediate');
-  const connections = await Promise.all(Array.from({ length: 10 }, () => openRaw(t, service.baseUrl)));
-  for (const connection of connections) connection.send(`${post}Content-Length: ${rex.length}\r\n\r\n${rex}`);
-  await service.untilCounted(key, connections.length);
-  for (const connection of connections) connection.reset();
-  await service.request(key, '/pets');
-  file.exec('rollback');
-  assert.equal((await service.request(key, '/pets')).status, 200);
-});
-
-test('a byte order mark before JSON gets 400 with a message that names it', async () => {
-  const response = await service.post(key, '\ufeff{"name":"Rex","categoryId":1}');
-  assert.match(await expectError(response, 400, 'invalid_body'), /byte order mark/);
-});

@@ -7,7 +7,6 @@ import { startService } from '../../support/service.ts';
 
 const service = await startService({ after });
 const key = await service.createKey('pro');
-const readOnly = await service.createKey('enterprise', undefined, { scopes: ['pets:read'] });
 await service.importPets(3);
 
 const json = { 'content-type': 'application/json' };
@@ -43,35 +42,6 @@ for (const [status, what, path, init] of requests)
     assert.equal(response.headers.get('x-ratelimit-reset'), String((service.clock.now() + minuteMs) / 1000));
     assert.equal(response.headers.get('retry-after'), null);
   });
-
-test('a 403 has the limits of the account', async () => {
-  const response = await service.request(readOnly, '/pets', { method: 'POST', headers: json, body: rex });
-  await expectError(response, 403, 'scope_missing');
-  assert.equal(response.headers.get('x-ratelimit-limit'), '1000000');
-});
-
-test('a 409 and a 422 have the limits of the account', async () => {
-  const headers = { ...json, 'idempotency-key': 'x' };
-  const file = service.openFile();
-  file.exec('begin immediate');
-  const both = [1, 2].map(() => service.request(key, '/pets', { method: 'POST', headers, body: rex }));
-  const inUse = await Promise.race(both);
-  file.exec('rollback');
-  await Promise.all(both);
-  const reused = await service.request(key, '/pets', { method: 'POST', headers, body: `${rex} ` });
-  await expectError(inUse, 409, 'idempotency_key_in_use');
-  await expectError(reused, 422, 'idempotency_key_reused');
-  for (const response of [inUse, reused]) assert.equal(response.headers.get('x-ratelimit-limit'), '300');
-});
-
-test('a 410 has the limits of the account', async (t) => {
-  const aging = await startService(t);
-  const agingKey = await aging.createKey('pro');
-  aging.clock.advance(Date.UTC(2030, 11, 5) - aging.clock.now());
-  const response = await aging.request(agingKey, '/pets/1');
-  await expectError(response, 410, 'gone');
-  assert.equal(response.headers.get('x-ratelimit-limit'), '300');
-});
 
 test('a 401, an unknown path and a malformed request have the limits of the client address and count together', async (t) => {
   const fresh = await startService(t);

@@ -69,15 +69,6 @@ for (const [method, path, name] of unknownParameters)
     assert.match(await expectError(response, 400, 'invalid_parameter'), new RegExp(`^${name} `));
   });
 
-for (const path of ['/pets?unknown=1', '/pets/1?unknown=1'])
-  test(`HEAD ${path} with strict handling gets 400`, async () => {
-    const response = await service.request(key, path, {
-      method: 'HEAD',
-      headers: { prefer: 'handling=strict' },
-    });
-    assert.equal(response.status, 400);
-  });
-
 for (const field of ['id', 'tag', 'Name', '__proto__', 'constructor', 'toString'])
   test(`a body with the unknown field ${field} gets 400 with strict handling, and the message names the field`, async () => {
     const before = await service.countPets();

@@ -71,15 +71,3 @@ test('an id that has the form of an animal with a query gets no cached answer', 
   assert.equal((await service.request(key, '/pets/1?x=1')).status, 200);
   await expectError(await service.request(key, '/pets/1%201%3Fx=1'), 404, 'not_found');
 });
-
-test('a cached answer of getPet is not sent after the removal of the operation', async (t) => {
-  const service = await startService(t);
-  await service.importPets(1);
-  const key = await service.createKey();
-  const removedAtMs = Date.UTC(2030, 11, 5);
-  service.clock.advance(removedAtMs - 1 - service.clock.now());
-  for (let again = 0; again < 2; again += 1)
-    assert.equal((await service.request(key, '/pets/1')).status, 200);
-  service.clock.advance(1);
-  await expectError(await service.request(key, '/pets/1'), 410, 'gone');
-});

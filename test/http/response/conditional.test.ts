@@ -57,11 +57,6 @@ test('a 304 has the Link of its page', async () => {
   assert.match(response.headers.get('link') ?? '', /rel="next"/);
 });
 
-test('pages and animals have Cache-Control: private, no-cache', async () => {
-  for (const path of ['/pets', '/pets/7'])
-    assert.equal((await service.request(key, path)).headers.get('cache-control'), 'private, no-cache');
-});
-
 test('If-None-Match gets 200 with another ETag after an animal was added', async () => {
   const etag = await readEtag('/pets');
   await service.post(key, { name: 'new', categoryId: 1 });
@@ -69,12 +64,6 @@ test('If-None-Match gets 200 with another ETag after an animal was added', async
   assert.equal(response.status, 200);
   assert.notEqual(response.headers.get('etag'), etag);
   assert.equal(((await response.json()) as { name: string }[])[0]?.name, 'new');
-});
-
-test('If-None-Match gets 200 after another process imported an animal', async () => {
-  const etag = await readEtag('/pets');
-  await service.importPets(1);
-  assert.equal((await ask('/pets', etag)).status, 200);
 });
 
 test('the ETag of a later page does not change if an animal is added', async () => {

@@ -45,16 +45,6 @@ test('a request fails if the version cannot be read, without a second try', asyn
   await assert.rejects(async () => failing.readVersion(), /the store fails/);
 });
 
-test('the cache counts answers from memory and from the store', async () => {
-  const { registry, cache } = createCache();
-  cache.keep('/v1/pets', answer, '1');
-  for (let number = 0; number < 3; number += 1) cache.find('/v1/pets', '1');
-  cache.find('/v1/pets/7', '1');
-  const metrics = await registry.metrics();
-  assert.match(metrics, /^animal_store_cached_answers_total\{source="memory"\} 3$/m);
-  assert.match(metrics, /^animal_store_cached_answers_total\{source="store"\} 1$/m);
-});
-
 test('the cache stays within its bound and keeps frequently used answers', () => {
   const { cache } = createCache(100_000);
   cache.keep('/v1/pets', answer, '1');

@@ -146,11 +146,6 @@ for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity'])
     await expectError(response, 415, 'unsupported_media_type');
   });
 
-test('a body of 65537 bytes gets 413', async () => {
-  const body = JSON.stringify(rex).padEnd(65537, ' ');
-  await expectError(await service.post(key, body), 413, 'payload_too_large');
-});
-
 test('a chunked body of 3 MB gets 413, and a client can read the answer while it is still sending', async () => {
   for (let round = 0; round < 10; round += 1) {
     const response = await service.request(key, '/pets', {

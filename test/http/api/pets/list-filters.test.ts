@@ -173,11 +173,3 @@ test('the Link to the next page keeps limit and every filter', async () => {
   const both = (await get('/pets?categoryId=1&status=sold&limit=2')).next ?? '';
   assert.match(both, /^\/pets\?limit=2&status=sold&categoryId=1&cursor=[\w-]{26}$/);
 });
-
-test('If-Match for an animal accepts the ETag of a list of only that animal', async () => {
-  const etag = (await service.request(key, '/pets?id=7')).headers.get('etag') ?? '';
-  const headers = { 'content-type': 'application/json', 'if-match': etag };
-  const init = { method: 'PATCH', headers, body: '{"name":"Rex"}' };
-  assert.equal((await service.request(key, '/pets/7', init)).status, 200);
-  await expectError(await service.request(key, '/pets/8', init), 412, 'precondition_failed');
-});

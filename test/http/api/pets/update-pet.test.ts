@@ -61,14 +61,6 @@ test('PATCH accepts a merge patch and JSON in UTF-8, and refuses other content t
     await expectError(await patch(path, {}, { 'content-type': type }), 415, 'unsupported_media_type');
 });
 
-test('PATCH stores every int64 exactly', async () => {
-  const path = await add();
-  for (const literal of ['-9223372036854775808', '9223372036854775807', '9007199254740993', '1e2', '7.0']) {
-    const text = await (await patch(path, `{"categoryId":${literal}}`)).text();
-    assert.match(text, new RegExp(`"categoryId":${literal === '1e2' ? '100' : literal.replace('.0', '')},`));
-  }
-});
-
 const wrong: readonly (readonly [field: string, json: string])[] = [
   ...[null, 1, [], '', 'R'.repeat(256), ' \u00a0', 'a\u0000'].map(
     (value) => ['name', JSON.stringify(value)] as const,
@@ -204,22 +196,4 @@ test('PATCH and DELETE still work after the removal of getPet, with the ETag of 
   await expectError(await late.request(valid, '/pets/1', init), 412, 'precondition_failed');
   const last = { 'if-match': changed.headers.get('etag') ?? '' };
   assert.equal((await late.request(valid, '/pets/1', { method: 'DELETE', headers: last })).status, 204);
-});
-
-test('a retried add gets the first answer even after a change or a deletion of the animal', async () => {
-  for (const method of ['PATCH', 'DELETE']) {
-    const headers = { 'idempotency-key': `edited-${method}` };
-    const first = await service.post(key, rex, headers);
-    const [body, location = ''] = [await first.text(), first.headers.get('location')];
-    const path = location?.replace('/v1', '') ?? '';
-    const edited =
-      method === 'PATCH' ? patch(path, { name: 'Other' }) : service.request(key, path, { method });
-    assert.ok((await edited).ok);
-    const again = await service.post(key, rex, headers);
-    assert.deepEqual(
-      [again.status, await again.text(), again.headers.get('location')],
-      [201, body, location],
-    );
-    assert.equal(again.headers.get('idempotent-replayed'), 'true');
-  }
 });

@@ -50,9 +50,3 @@ test('a categoryId that is not a canonical int64, empty or repeated gets 400, an
     assert.match(message, /^categoryId must be/);
   }
 });
-
-test('the inventory requires the scope pets:read', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey('enterprise', undefined, { scopes: ['orders:read'] });
-  assert.equal((await service.request(key, '/store/inventory')).status, 403);
-});
