@@ -16,8 +16,9 @@ export const PetStatusSchema = enumField(petStatuses, 'Availability.', {
 });
 
 /**
- * The fields of an animal that a client sets, in the documented order. Everything else follows from this declaration:
- * statements, import and export, the command line, the console, `/openapi.json` and the types of the client.
+ * The fields of an animal that a client sets, in the documented order. Statements, import and export, the command line,
+ * the console, `/openapi.json` and the types of the client follow from this declaration. The table and its triggers are
+ * in the migrations and in `storage/tables.ts`.
  */
 const schemas = {
   name: nameField("The animal's name.", 'Rex'),

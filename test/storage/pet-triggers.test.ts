@@ -33,6 +33,12 @@ describe('the triggers of animals on SQLite', () => {
       const [, watched = '', condition = ''] = /update of (.*) on pets\s+when (.*) begin/s.exec(sql) ?? [];
       assert.deepEqual(listMatches(watched, /(\w+)/g), fieldColumns);
       assert.deepEqual(listMatches(condition, /new\.(\w+)/g), fieldColumns);
+      // With `<>`, a change from or to null is no change.
+      const nullable = await store.execute(
+        `select name from pragma_table_info('pets') where not "notnull" and not pk`,
+      );
+      const comparedAsNull = listMatches(condition, /\.(\w+) is (?:not|distinct from) /g);
+      for (const column of nullable) assert.ok(comparedAsNull.includes((column as { name: string }).name));
     });
 });
 
