@@ -100,16 +100,16 @@ describe('accounts and keys in the console', { skip }, () => {
   });
 
   test('an operator deletes an account after typing its name', async (t) => {
-    const { page, open, createKey, request, clock } = await openDesk(t, browser);
+    const { page, open, confirm, createKey, request, clock } = await openDesk(t, browser);
     const key = await createKey('free', undefined, { account: 'Happy Paws' });
     await open('accounts/Happy%20Paws', 'Happy Paws');
     await page.getByRole('button', { name: 'Delete' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Type the name of the account').fill('Happy');
-    await dialog.getByRole('button', { name: 'Delete Happy Paws' }).click();
+    await confirm('Delete Happy Paws');
     await dialog.getByText('confirm: type the name of the account, "Happy Paws"').waitFor();
     await dialog.getByLabel('Type the name of the account').fill('Happy Paws');
-    await dialog.getByRole('button', { name: 'Delete Happy Paws' }).click();
+    await confirm('Delete Happy Paws');
     await page.getByText('The account is deleted with 1 key, 0 webhooks, 0 open holds.').waitFor();
     await page.getByText('No account on this page matches.').waitFor();
     clock.advance(10_000);
@@ -160,7 +160,7 @@ describe('accounts and keys in the console', { skip }, () => {
   });
 
   test('an account shows its remaining requests and a banned key, whose ban is lifted', async (t) => {
-    const { page, open, createKey, request, store, clock } = await openDesk(t, browser);
+    const { page, open, confirm, createKey, request, store, clock } = await openDesk(t, browser);
     const key = await createKey('free', undefined, { account: 'Happy Paws' });
     for (let n = 0; n < 58; n += 1) await request(key, '/pets');
     await open('accounts/Happy%20Paws', 'Happy Paws');
@@ -173,10 +173,7 @@ describe('accounts and keys in the console', { skip }, () => {
     await page.getByText('0 left', { exact: true }).waitFor();
     while ((await store.bans.list()).length === 0) await request(key, '/pets');
     await page.getByRole('button', { name: /^Lift the ban as_stg/ }).click();
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: /^Lift the ban of/ })
-      .click();
+    await confirm(/^Lift the ban of/);
     await page.getByText(/The ban of .* is lifted/).waitFor();
     clock.advance(60_000);
     while ((await request(key, '/pets')).status === 429) clock.advance(0);
@@ -185,7 +182,7 @@ describe('accounts and keys in the console', { skip }, () => {
   });
 
   test('the page of bans lists the banned keys of all accounts in pages, and lifts a ban', async (t) => {
-    const { page, open, createKey, store, clock, openFile } = await openDesk(t, browser);
+    const { page, open, confirm, createKey, store, clock, openFile } = await openDesk(t, browser);
     await open('bans', 'Bans');
     await page.getByText('No key is banned.').waitFor();
     await createKey('free', undefined, { account: 'Happy Paws', name: 'Warehouse' });
@@ -209,10 +206,7 @@ describe('accounts and keys in the console', { skip }, () => {
       .getByRole('button', { name: /^Lift the ban as_stg/ })
       .first()
       .click();
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: /^Lift the ban of/ })
-      .click();
+    await confirm(/^Lift the ban of/);
     await page.getByText(/The ban of .* is lifted/).waitFor();
     await page.getByText('Warehouse').waitFor({ state: 'detached' });
     assert.ok(!(await store.bans.list()).some((ban) => ban.keyId === keyId));

@@ -61,7 +61,7 @@ describe('webhooks in the console', { skip }, () => {
 
   test('a dialog disables and enables a webhook, and the audit log names the actor', async (t) => {
     const desk = await openDesk(t, browser);
-    const { page, open } = desk;
+    const { page, open, confirm } = desk;
     const { read } = await furnishWebhooks(desk);
     await open('webhooks', 'Webhooks');
     await page.getByRole('button', { name: `Disable ${one}` }).click();
@@ -70,14 +70,11 @@ describe('webhooks in the console', { skip }, () => {
       (await dialog.textContent()) ?? '',
       /webhook of\s+Happy Paws\s+to\s+https:\/\/paws\.example\/hook/,
     );
-    await dialog.getByRole('button', { name: `Disable ${one}` }).click();
+    await confirm(`Disable ${one}`);
     await page.getByText(`${one} is disabled.`).waitFor();
     assert.deepEqual(read(one), { status: 'disabled', position: 2 });
     await page.getByRole('button', { name: `Enable ${other}` }).click();
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: `Enable ${other}` })
-      .click();
+    await confirm(`Enable ${other}`);
     await page.getByText(`${other} is enabled.`).waitFor();
     assert.deepEqual(read(other), { status: 'enabled', position: 5 });
 
@@ -97,7 +94,7 @@ describe('webhooks in the console', { skip }, () => {
 
   test('a webhook can replay from a given event, replay from the oldest event, or continue with new events', async (t) => {
     const desk = await openDesk(t, browser);
-    const { page, open } = desk;
+    const { page, open, confirm } = desk;
     const { read } = await furnishWebhooks(desk);
     await open('webhooks', 'Webhooks');
     const [, , row = ''] = await page.getByRole('row').allTextContents();
@@ -105,10 +102,7 @@ describe('webhooks in the console', { skip }, () => {
     const replay = async (id: string, choose: () => Promise<unknown>) => {
       await page.getByRole('button', { name: `Replay ${id}` }).click();
       await choose();
-      await page
-        .getByRole('dialog')
-        .getByRole('button', { name: `Replay ${id}` })
-        .click();
+      await confirm(`Replay ${id}`);
     };
     const choose = (start: string) => page.getByLabel('Send', { exact: true }).selectOption(start);
     await replay(one, () => choose('now'));
@@ -134,7 +128,7 @@ describe('webhooks in the console', { skip }, () => {
 
   test('the page of a webhook shows its attempts and sends one event again, and failing webhooks are filtered', async (t) => {
     const desk = await openDesk(t, browser);
-    const { page, open, openFile, store } = desk;
+    const { page, open, confirm, openFile, store } = desk;
     await furnishWebhooks(desk);
     const file = openFile();
     file.exec(`update webhooks set failures = 3 where public_id = '${one}';
@@ -150,7 +144,7 @@ describe('webhooks in the console', { skip }, () => {
     const [second = ''] = /evt_\w{16}/.exec((await page.locator('dl').textContent()) ?? '') ?? [];
     const send = async (event: string) => {
       await page.getByLabel(/^Event id/).fill(event);
-      await page.getByRole('dialog').getByRole('button', { name: 'Send the event' }).click();
+      await confirm('Send the event');
     };
     await page.getByRole('button', { name: 'Send an event' }).click();
     await send('evt_0000000000000001');
@@ -173,16 +167,13 @@ describe('webhooks in the console', { skip }, () => {
 
   test('the dialog says that a webhook whose next event is deleted must be replayed before it is enabled', async (t) => {
     const desk = await openDesk(t, browser);
-    const { page, open, openFile } = desk;
+    const { page, open, confirm, openFile } = desk;
     const { read } = await furnishWebhooks(desk);
     openFile().exec(`delete from events where id < 4; update event_horizon set deleted_to = 3;
       update webhooks set status = 'disabled'`);
     await open('webhooks', 'Webhooks');
     await page.getByRole('button', { name: `Enable ${one}` }).click();
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: `Enable ${one}` })
-      .click();
+    await confirm(`Enable ${one}`);
     await page
       .getByRole('alert')
       .getByText(/no longer kept: first replay the webhook/)
@@ -212,7 +203,7 @@ describe('webhooks in the console', { skip }, () => {
 
   test('the dialog that revokes a key names the webhooks that the key created, and can disable them', async (t) => {
     const desk = await openDesk(t, browser);
-    const { page, open, openFile, store } = desk;
+    const { page, open, confirm, openFile, store } = desk;
     const { read } = await furnishWebhooks(desk);
     const [key] = await store.keyring.list('Happy Paws');
     const { id: keyId = '', visibleStart = '' } = key ?? {};
@@ -225,7 +216,7 @@ describe('webhooks in the console', { skip }, () => {
     const items = dialog.getByRole('listitem');
     assert.match((await items.textContent()) ?? '', /^https:\/\/paws\.example\/hook\s+enabled$/);
     await dialog.getByLabel('Also disable these webhooks').check();
-    await dialog.getByRole('button', { name: /^Revoke/ }).click();
+    await confirm(/^Revoke/);
     await page.getByText('is revoked. The webhooks that it created are disabled.').waitFor();
     assert.deepEqual([read(one)['status'], read(third)['status']], ['disabled', 'enabled']);
     const log = (await store.audit.list({ limit: 2 })).items;

@@ -69,12 +69,12 @@ describe('the console in a browser', { skip }, () => {
   });
 
   test('an operator adds an animal, opens it by its number, renames it and deletes it', async (t) => {
-    const { page, open, store } = await openDesk(t, browser);
+    const { page, open, confirm, store } = await openDesk(t, browser);
     await open('animals', 'Animals');
     await page.getByRole('button', { name: 'Add an animal' }).click();
     await page.getByLabel('Name').fill('Happy Paw');
     await page.getByRole('dialog').getByLabel('Category').fill('9223372036854775807');
-    await page.getByRole('dialog').getByRole('button', { name: 'Add the animal' }).click();
+    await confirm('Add the animal');
     await page.getByText('The animal 1 is added.').waitFor();
     const id = 1n;
     await open('animals', 'Animals');
@@ -96,36 +96,36 @@ describe('the console in a browser', { skip }, () => {
     await page.getByRole('button', { name: 'Delete' }).click();
     const dialog = page.getByRole('dialog', { name: `Delete the animal ${id}?` });
     assert.match((await dialog.textContent()) ?? '', /Its name is Happy Paws/);
-    await dialog.getByRole('button', { name: `Delete ${id}` }).click();
+    await confirm(`Delete ${id}`);
     await page.getByText(`The animal ${id} is deleted.`).waitFor();
     assert.equal(await store.catalogue.get(id), null);
   });
 
   test('an invalid or outdated change shows its error in the dialog, which keeps its fields', async (t) => {
-    const { page, open, store } = await openDesk(t, browser);
+    const { page, open, confirm, store } = await openDesk(t, browser);
     const { id } = await store.catalogue.add({ name: 'Rex', categoryId: 1n });
     await open(`animals/${id}`, `Animal ${id}`);
     await page.getByRole('button', { name: 'Edit' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Category').fill('99999999999999999999');
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await confirm('Save');
     assert.match((await dialog.getByRole('alert').textContent()) ?? '', /categoryId must be a whole number/);
 
     await dialog.getByLabel('Category').fill('2');
     await store.catalogue.change(id, { name: 'Max' }, null);
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await confirm('Save');
     await dialog
       .getByText(/Somebody else has changed this animal .*: name is now "Max"\. Your entries/)
       .waitFor();
     assert.equal((await store.catalogue.get(id))?.name, 'Max');
     assert.equal(await dialog.getByLabel('Category').inputValue(), '2');
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await confirm('Save');
     await page.getByText(`The animal ${id} is changed.`).waitFor();
     assert.partialDeepStrictEqual(await store.catalogue.get(id), { name: 'Max', categoryId: 2n });
   });
 
   test('an operator cancels a reserved order and returns a completed order', async (t) => {
-    const { page, open, store, createKey, request } = await openDesk(t, browser);
+    const { page, open, confirm, store, createKey, request } = await openDesk(t, browser);
     const key = await createKey('pro', undefined, { account: 'Happy Paws' });
     const place = async (name: string) => {
       const { id: petId } = await store.catalogue.add({ name, categoryId: 1n });
@@ -141,7 +141,7 @@ describe('the console in a browser', { skip }, () => {
     await page.getByRole('button', { name: `Cancel the order ${held.id}` }).click();
     const dialog = page.getByRole('dialog');
     assert.match((await dialog.textContent()) ?? '', /This is the order of Happy Paws for the animal/);
-    await dialog.getByRole('button', { name: `Cancel order ${held.id}` }).click();
+    await confirm(`Cancel order ${held.id}`);
     await page.getByText(`The order ${held.id} is cancelled.`).waitFor();
     await page.getByRole('button', { name: `Return the order ${sold.id}` }).click();
     await page.getByRole('button', { name: `Return order ${sold.id}` }).click();

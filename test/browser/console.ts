@@ -7,6 +7,8 @@ import { openVisit, type Visit } from './chromium.ts';
 export interface Desk extends ConsoleService, Visit {
   /** Opens a page of the console, by the part of its URL after `#`, and waits for its heading. */
   open(address: string, heading: string): Promise<void>;
+  /** Presses a button of the open dialog. */
+  confirm(name: string | RegExp): Promise<void>;
 }
 
 /** Starts a service and signs a browser in to its console. */
@@ -26,6 +28,7 @@ export async function openDesk(
   return {
     ...service,
     ...visit,
+    confirm: (name) => page.getByRole('dialog').getByRole('button', { name }).click(),
     async open(address, heading) {
       await page.goto(`${service.consoleUrl}#/${address}`);
       await page.getByRole('heading', { name: heading, level: 1 }).waitFor();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { inspect } from 'node:util';
-import { AnimalStore, type Pet, parseExactJson, stringifyExactJson } from '../../client/src/index.ts';
-import { startService } from '../support/service.ts';
+import { AnimalStore, parseExactJson, stringifyExactJson } from '../../client/src/index.ts';
+import { type Ending, startService } from '../support/service.ts';
 
 const service = await startService({ after });
 const apiKey = await service.createKey();
@@ -11,10 +11,20 @@ const client = new AnimalStore({ apiKey, baseUrl, onDeprecation: () => {} });
 const int64Max = 2n ** 63n - 1n;
 const int64Min = -(2n ** 63n);
 
-async function collect(pets: AsyncIterable<Pet>): Promise<Pet[]> {
-  const collected: Pet[] = [];
-  for await (const pet of pets) collected.push(pet);
-  return collected;
+/** Starts another service with `count` animals. Returns its address and a client that records the requested URLs. */
+async function openShop(t: Ending, count: number, settings: Record<string, string> = {}) {
+  const shop = await startService(t, settings);
+  await shop.importPets(count);
+  const asked: string[] = [];
+  const { pets } = new AnimalStore({
+    apiKey: await shop.createKey(),
+    baseUrl: new URL(`${shop.baseUrl}/`),
+    fetch: (url, init) => {
+      asked.push(url);
+      return fetch(url, init);
+    },
+  });
+  return { pets, asked, baseUrl: shop.baseUrl };
 }
 
 for (const categoryId of [int64Max, int64Min, 2n ** 53n + 1n, 0n])
@@ -58,12 +68,10 @@ test('each create adds one animal, but all creates with the same idempotency key
 });
 
 test('listAll returns each animal that existed at its start exactly once, even if others are added meanwhile', async (t) => {
-  const { importPets, createKey, ...other } = await startService(t);
-  await importPets(250);
-  const own = new AnimalStore({ apiKey: await createKey(), baseUrl: other.baseUrl });
+  const { pets } = await openShop(t, 250);
   const ids: bigint[] = [];
-  for await (const { id } of own.pets.listAll({ limit: 20 })) {
-    if (ids.push(id) % 20 === 0) await own.pets.create({ name: 'late', categoryId: 1 });
+  for await (const { id } of pets.listAll({ limit: 20 })) {
+    if (ids.push(id) % 20 === 0) await pets.create({ name: 'late', categoryId: 1 });
   }
   assert.deepEqual(
     ids,
@@ -72,28 +80,16 @@ test('listAll returns each animal that existed at its start exactly once, even i
 });
 
 test('listAll keeps the status filter and requests each page only when it is needed', async (t) => {
-  const { importPets, createKey, ...other } = await startService(t);
-  await importPets(250);
-  const requests: string[] = [];
-  const own = new AnimalStore({
-    apiKey: await createKey(),
-    baseUrl: other.baseUrl,
-    fetch: (url, init) => {
-      requests.push(url);
-      return fetch(url, init);
-    },
-  });
-  const sold = await collect(own.pets.listAll({ status: 'sold', limit: 50 }));
+  const { pets, asked } = await openShop(t, 250);
+  const sold = await Array.fromAsync(pets.listAll({ status: 'sold', limit: 50 }));
   assert.deepEqual([sold.length, new Set(sold.map(({ status }) => status)).size], [83, 1]);
-  assert.equal(requests.splice(0).length, 2);
-  for await (const pet of own.pets.listAll({ limit: 50 })) if (pet.id === 201n) break;
-  assert.equal(requests.length, 1);
+  assert.equal(asked.splice(0).length, 2);
+  for await (const pet of pets.listAll({ limit: 50 })) if (pet.id === 201n) break;
+  assert.equal(asked.length, 1);
 });
 
 test('pages are read one by one and resumed with a cursor', async (t) => {
-  const { importPets, createKey, ...other } = await startService(t);
-  await importPets(5);
-  const { pets } = new AnimalStore({ apiKey: await createKey(), baseUrl: other.baseUrl });
+  const { pets } = await openShop(t, 5);
   const first = await pets.list({ limit: 2 });
   const second = await first.next();
   const last = await pets.list({ limit: 2, cursor: second?.nextCursor ?? undefined });
@@ -102,21 +98,12 @@ test('pages are read one by one and resumed with a cursor', async (t) => {
   assert.deepEqual([last.nextCursor, await last.next()], [null, null]);
 });
 
-for (const publicUrl of ['https://pets.test/store/v1', 'http://other.test/v1'])
-  test(`pages are requested from the base address even if links point to ${publicUrl}`, async (t) => {
-    const { importPets, createKey, ...other } = await startService(t, { PUBLIC_URL: publicUrl });
-    await importPets(5);
-    const asked = new Set<string>();
-    const own = new AnimalStore({
-      apiKey: await createKey(),
-      baseUrl: new URL(`${other.baseUrl}/`),
-      fetch: (url, init) => {
-        asked.add(url.replace(/\?.*/, ''));
-        return fetch(url, init);
-      },
-    });
-    assert.equal((await collect(own.pets.listAll({ limit: 2 }))).length, 5);
-    assert.deepEqual([...asked], [`${other.baseUrl}/pets`]);
+for (const PUBLIC_URL of ['https://pets.test/store/v1', 'http://other.test/v1'])
+  test(`pages are requested from the base address even if links point to ${PUBLIC_URL}`, async (t) => {
+    const shop = await openShop(t, 5, { PUBLIC_URL });
+    assert.equal((await Array.fromAsync(shop.pets.listAll({ limit: 2 }))).length, 5);
+    const paths = new Set(shop.asked.map((url) => url.replace(/\?.*/, '')));
+    assert.deepEqual([...paths], [`${shop.baseUrl}/pets`]);
   });
 
 test('printing a client does not show the key', () => {

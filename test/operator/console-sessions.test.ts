@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hourMs, minuteMs } from '../../src/clock.ts';
 import { exchangeRaw, formatRequest, openRaw } from '../support/raw-http.ts';
+import type { Ending } from '../support/service.ts';
 import { type ConsoleService, ownPage, startConsole } from './console-browser.ts';
 
 async function expectRefusal(answer: Response, status: number, code: string): Promise<void> {
@@ -162,21 +163,20 @@ test('a request is refused if its session ends before its body is complete', asy
 
 /** Sends a request with exactly these headers. */
 async function sendRaw(
-  t: Parameters<typeof exchangeRaw>[0],
+  t: Ending,
   { app }: ConsoleService,
   line: string,
   headers: Record<string, string>,
   body = '',
 ) {
-  const lines = Object.entries({ ...headers, 'content-length': String(body.length) }).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  );
-  const [answer] = await exchangeRaw(
-    t,
-    app.opsUrl,
-    `${line} HTTP/1.1\r\n${lines.join('')}connection: close\r\n\r\n${body}`,
-  );
-  return { status: answer?.status, code: answer?.body ? JSON.parse(answer.body).code : null };
+  const sent = { ...headers, 'content-type': 'application/json', 'content-length': `${body.length}` };
+  const [answer] = await exchangeRaw(t, app.opsUrl, formatRequest(line, sent, body));
+  return answer ?? assert.fail();
+}
+
+async function requireRefusal(sending: ReturnType<typeof sendRaw>, status: number, code: string) {
+  const { status: found, body } = await sending;
+  assert.deepEqual([found, JSON.parse(body).code], [status, code]);
 }
 
 for (const [what, headers] of [
@@ -197,17 +197,13 @@ for (const [what, headers] of [
     const sent = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, value === 'OWN' ? origin : value]),
     );
-    const refused = { status: 403, code: 'origin_refused' };
-    assert.deepEqual(
-      await sendRaw(t, service, 'DELETE /console/api/pets/1', { host, cookie, ...sent }),
-      refused,
-    );
+    const all = { host, cookie, ...sent };
     const link = JSON.stringify({ token: await service.makeLink() });
-    const json = { 'content-type': 'application/json' };
-    assert.deepEqual(
-      await sendRaw(t, service, 'POST /console/api/sign-in', { host, ...json, ...sent }, link),
-      refused,
-    );
+    for (const [line, body] of [
+      ['DELETE /console/api/pets/1', ''],
+      ['POST /console/api/sign-in', link],
+    ] as const)
+      await requireRefusal(sendRaw(t, service, line, all, body), 403, 'origin_refused');
     assert.equal(await service.countPets(), 1);
   });
 
@@ -235,56 +231,30 @@ test('a request with another Host gets health and metrics, but no console page a
     '[::2]',
   ]) {
     for (const path of ['/console', '/console/icon.svg', '/console/api/session'])
-      assert.deepEqual(
-        await sendRaw(t, service, `GET ${path}`, { host, cookie }),
-        { status: 421, code: 'host_refused' },
-        `${host} ${path}`,
-      );
+      await requireRefusal(sendRaw(t, service, `GET ${path}`, { host, cookie }), 421, 'host_refused');
     for (const path of ['/healthz', '/readyz', '/metrics'])
-      assert.equal((await fetchAs(t, service, path, host)).status, 200, `${host} ${path}`);
+      assert.equal((await sendRaw(t, service, `GET ${path}`, { host })).status, 200, `${host} ${path}`);
   }
   for (const host of [`localhost:${port}`, '127.0.0.1', '127.9.9.9:1', `[::1]:${port}`])
-    assert.equal((await fetchAs(t, service, '/console', host)).status, 200, host);
+    assert.equal((await sendRaw(t, service, 'GET /console', { host })).status, 200, host);
 });
-
-async function fetchAs(
-  t: Parameters<typeof exchangeRaw>[0],
-  { app }: ConsoleService,
-  path: string,
-  host: string,
-) {
-  const [answer] = await exchangeRaw(
-    t,
-    app.opsUrl,
-    `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`,
-  );
-  return { status: answer?.status };
-}
 
 test('behind a proxy the console uses the host, origin and path of CONSOLE_URL and a Secure cookie', async (t) => {
   const settings = { CONSOLE_URL: 'https://ops.example.com/shop/console' };
   const service = await startConsole(t, settings);
-  const own = { host: 'ops.example.com', origin: 'https://ops.example.com' };
-  const [answer] = await exchangeRaw(
-    t,
-    service.app.opsUrl,
-    signInRequest(own, JSON.stringify({ token: await service.makeLink() })),
-  );
-  assert.equal(answer?.status, 204);
+  const signIn = async (origin: string) => {
+    const body = JSON.stringify({ token: await service.makeLink() });
+    return sendRaw(t, service, 'POST /console/api/sign-in', { host: 'ops.example.com', origin }, body);
+  };
+  const answer = await signIn('https://ops.example.com');
+  assert.equal(answer.status, 204);
   assert.match(
-    answer?.headers.get('set-cookie') ?? '',
+    answer.headers.get('set-cookie') ?? '',
     /^animal_store_console_443=[\w-]{43}; Path=\/shop\/console; .*; Secure$/,
   );
-  for (const origin of ['http://ops.example.com', 'https://ops.example.com:444', 'http://127.0.0.1']) {
-    const body = JSON.stringify({ token: await service.makeLink() });
-    const [refused] = await exchangeRaw(t, service.app.opsUrl, signInRequest({ ...own, origin }, body));
-    assert.equal(refused?.status, 403, origin);
-  }
+  for (const origin of ['http://ops.example.com', 'https://ops.example.com:444', 'http://127.0.0.1'])
+    assert.equal((await signIn(origin)).status, 403, origin);
 });
-
-function signInRequest({ host, origin }: { host: string; origin: string }, body: string): string {
-  return `POST /console/api/sign-in HTTP/1.1\r\nhost: ${host}\r\norigin: ${origin}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`;
-}
 
 test('a console page loads only its own files, is refused in a frame and sends no referrer', async (t) => {
   const { consoleUrl } = await startConsole(t);
