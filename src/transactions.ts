@@ -13,7 +13,6 @@ import { recordAct } from './audit/audit-log.ts';
 import { putCategory, removeCategory } from './categories/categories.ts';
 import { deleteExpired } from './events/expire-events.ts';
 import { sequenceCopied } from './events/sequence-events.ts';
-import { replayFirstAnswer } from './idempotency/first-answers.ts';
 import { liftBan } from './limits/bans.ts';
 import { writeConduct, writeWindows } from './limits/memory/counter-rows.ts';
 import { endSessions, openSession } from './operator/sessions.ts';
@@ -62,7 +61,6 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   removeCategory,
   removeWebhook,
   renameAccount,
-  replayFirstAnswer,
   requestMessage,
   revokeKey,
   rotateKey,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { OperatorError, UsageError } from '../errors.ts';
-import { syncFolder } from '../storage/sync-folder.ts';
+import { syncFolder } from '../storage/durable-files.ts';
 
 /**
  * The permissions until `chmod` sets the final ones. `open` cannot set the final ones, because the umask restricts

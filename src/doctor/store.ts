@@ -1,8 +1,8 @@
 import { describeForeignKeys } from '../accounts/api-key.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import type { Environment } from '../config.ts';
-import { isMissingTable } from '../storage/constraint.ts';
 import { compareSchema } from '../storage/migrations/migrate.ts';
+import { isMissingTable } from '../storage/store-errors.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { howToSetClock } from './machine.ts';
 

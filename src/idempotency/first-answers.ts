@@ -1,6 +1,6 @@
 import { dayMs } from '../clock.ts';
-import { type Database, defineTransaction, statement } from '../storage/database.ts';
-import { answerOnce, type Given, type Idempotency, inUse } from './first-answer.ts';
+import { type Database, statement } from '../storage/database.ts';
+import { type Given, type Idempotency, inUse } from './first-answer.ts';
 
 /** Time in ms after which a stored response may be deleted. */
 export const firstAnswersKeptMs = dayMs;
@@ -16,16 +16,6 @@ export interface FirstAnswers {
   /** Deletes old responses by the store's clock, at most `sweepRowsMax` in each transaction. */
   sweep(): Promise<void>;
 }
-
-/** Returns the stored response of a key. Throws `idempotency_key_in_use` if there is none. */
-export const replayFirstAnswer = defineTransaction(
-  'replayFirstAnswer',
-  (idempotency: Idempotency) =>
-    answerOnce(idempotency, () => {
-      throw inUse();
-    }),
-  'row locks',
-);
 
 /** Selects one row if a key of an account has a stored response. */
 const selectIsStored = statement<Pick<Idempotency, 'accountId' | 'keyHash'>>()((query, p) =>
@@ -61,12 +51,11 @@ export function createFirstAnswers(database: Database): FirstAnswers {
   return {
     async run(idempotency, answer) {
       const name = Buffer.from(idempotency.keyHash).toString('latin1');
+      // The request that is running may itself be a retry, so a response may already be stored.
       if (running.has(name)) {
-        // Read first, so that the refusal does not wait behind the request that is running. That request may itself be
-        // a retry, so a response may already be stored.
         const [stored] = await database.read(selectIsStored, idempotency);
         if (stored === undefined) throw inUse();
-        return database.transact(replayFirstAnswer, idempotency);
+        return answer();
       }
       running.add(name);
       try {

@@ -152,7 +152,7 @@ export interface LoadOptions {
  * had no effect, with one exception: if the connection is lost during a commit, it is unknown whether the transaction
  * was committed.
  *
- * A constraint violation (constraint.ts) or an invalid statement throws the engine's own error.
+ * A constraint violation or an invalid statement throws the engine's own error.
  */
 export interface Database {
   readonly engine: 'sqlite' | 'postgres';

@@ -1,8 +1,9 @@
+import { readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError, reasonOf } from '../errors.ts';
 import { isPostgresUrl } from '../postgres-address.ts';
 import { parseDatabaseUrl } from '../setting-values.ts';
 import type { Database } from './database.ts';
-import { followLinks } from './sqlite/follow-links.ts';
 
 /** Engine and location of a store. `location` is the path of a SQLite file, or the URL of a PostgreSQL database. */
 export interface StoreAddress {
@@ -25,4 +26,31 @@ export function parseStoreAddress(address: string): StoreAddress {
   }
   if (isPostgresUrl(address)) return { engine: 'postgres', location: address };
   return { engine: 'sqlite', location: followLinks(address.slice(sqliteScheme.length)) };
+}
+
+/** Maximum number of links that Linux follows. */
+const linksMax = 40;
+
+/**
+ * Resolves a symbolic link at a path. Returns any other path unchanged. The target need not exist. SQLite creates its
+ * own files beside the target, so the files of a store must be looked up there.
+ */
+export function followLinks(path: string, most = linksMax): string {
+  const target = most > 0 && orNull(() => readlinkSync(path));
+  if (typeof target !== 'string') return path;
+  const followed = resolve(resolveFolder(dirname(path)), target);
+  return followLinks(join(resolveFolder(dirname(followed)), basename(followed)), most - 1);
+}
+
+function resolveFolder(folder: string): string {
+  return orNull(() => realpathSync(folder)) ?? folder;
+}
+
+/** Opening the path later reports the reason. */
+function orNull(look: () => string): string | null {
+  try {
+    return look();
+  } catch {
+    return null;
+  }
 }

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { OperatorError } from '../../errors.ts';
-import { isMissingTable } from '../constraint.ts';
 import type { Database } from '../database.ts';
+import { isMissingTable } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 
 /**

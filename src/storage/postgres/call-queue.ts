@@ -1,4 +1,4 @@
-import { storeOverloaded } from '../store-unavailable.ts';
+import { storeOverloaded } from '../store-errors.ts';
 import { type Call, type Rows, sendBatch } from './batch.ts';
 import { connectMsMax } from './client.ts';
 import { isUndone } from './faults.ts';

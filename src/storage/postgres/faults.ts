@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { DatabaseError } from 'pg';
 import { AppError, OperatorError } from '../../errors.ts';
-import { storeUnavailable } from '../store-unavailable.ts';
+import { storeUnavailable } from '../store-errors.ts';
 
 /**
  * SQLSTATE classes and codes that describe the state of the server, not the statement:

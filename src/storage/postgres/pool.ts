@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { Pool, PoolClient, PoolConfig } from 'pg';
 import type { ConnectionCounts } from '../database.ts';
-import { storeOverloaded } from '../store-unavailable.ts';
+import { storeOverloaded } from '../store-errors.ts';
 import { type Connections, createConnections, type PooledClient } from './connections.ts';
 import { isConnectionSpoilt, isUnanswered, repeatOnConflict, throwConnectionError } from './faults.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Client, ClientBase } from 'pg';
 import { OperatorError } from '../../errors.ts';
-import { toOpeningError } from '../opening-error.ts';
+import { toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 import { batchRowsMax, copiedTables } from '../transfer/copied-tables.ts';
 import type { Row, WholeStore, WholeStoreTask } from '../transfer/whole-store.ts';

@@ -3,9 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import { tryLock, unlock } from 'fs-native-extensions';
 import { secondMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
-import { toOpeningError } from '../opening-error.ts';
+import { makeStoreFile } from '../durable-files.ts';
 import { parseStoreAddress } from '../store-address.ts';
-import { makeStoreFile } from './store-file.ts';
+import { toOpeningError } from '../store-errors.ts';
 
 /** Time in ms for which to retry the lock on the file. A command that checks the lock takes it for a moment. */
 const lockMsMax = secondMs;

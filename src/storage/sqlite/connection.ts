@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
-import { toOpeningError } from '../opening-error.ts';
-import { storeUnavailable } from '../store-unavailable.ts';
+import { storeUnavailable, toOpeningError } from '../store-errors.ts';
 import { holdPlace } from './place.ts';
 import { createRunCall, type RunCall } from './statements.ts';
 
@@ -36,14 +35,12 @@ export const newPageBytes = 2_048;
  */
 export function openConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
-  try {
-    raw.exec(`pragma page_size = ${newPageBytes}; pragma journal_mode = wal; pragma synchronous = full;
-      pragma wal_autocheckpoint = ${checkpointPages}`);
-  } catch (error) {
-    raw.close();
-    throw error;
-  }
-  return createConnection(raw, path);
+  return prepareConnection(
+    raw,
+    path,
+    `pragma page_size = ${newPageBytes}; pragma journal_mode = wal; pragma synchronous = full;
+      pragma wal_autocheckpoint = ${checkpointPages}`,
+  );
 }
 
 /**
@@ -52,17 +49,17 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
  */
 export function openReadingConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
+  // Makes SQLite open the file and its `-wal` now, not at the first read.
+  return prepareConnection(raw, path, 'select count(*) from sqlite_schema');
+}
+
+function prepareConnection(raw: DatabaseSync, path: string, sql: string): SqliteConnection {
   try {
-    // Makes SQLite open the file and its `-wal` now, not at the first read.
-    raw.exec('select count(*) from sqlite_schema');
+    raw.exec(sql);
   } catch (error) {
     raw.close();
     throw error;
   }
-  return createConnection(raw, path);
-}
-
-function createConnection(raw: DatabaseSync, path: string): SqliteConnection {
   return {
     raw,
     run: createRunCall(raw),

@@ -1,7 +1,7 @@
 import { existsSync, type Stats, statSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { secondMs } from '../../clock.ts';
-import { storeUnavailable } from '../store-unavailable.ts';
+import { storeUnavailable } from '../store-errors.ts';
 
 /** Interval in ms of the check that the `-wal` is still the same file. Its existence is checked at each call. */
 const walLookMs = secondMs;

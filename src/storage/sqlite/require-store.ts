@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isMissingTable } from '../constraint.ts';
 import { requireNoMigration } from '../migrations/migrate.ts';
+import { isMissingTable } from '../store-errors.ts';
 import { requireOneName } from './claim-serving.ts';
 import { openReadOnly } from './connection.ts';
 

@@ -2,13 +2,13 @@ import { rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { AuditAction, Authorship } from '../../audit/audit-entry.ts';
 import { OperatorError } from '../../errors.ts';
+import { makeStoreFile } from '../durable-files.ts';
 import { compareSchema } from '../migrations/migrate.ts';
-import { toOpeningError } from '../opening-error.ts';
+import { toOpeningError } from '../store-errors.ts';
 import { backupSqlite } from './backup.ts';
 import { claimServing, isServed } from './claim-serving.ts';
 import { lockWaitMsMax, newPageBytes, openReadOnly, repeatWhileBusy } from './connection.ts';
 import { readMigrations } from './require-store.ts';
-import { makeStoreFile } from './store-file.ts';
 
 /** The result of a restore. */
 export interface Restored {

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError, reasonOf } from '../../errors.ts';
-import { toOpeningError } from '../opening-error.ts';
+import { toOpeningError } from '../store-errors.ts';
 import { requireOneName } from './claim-serving.ts';
 import { lockWaitMsMax, openConnection } from './connection.ts';
 

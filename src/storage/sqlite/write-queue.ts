@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { ConnectionCounts } from '../database.ts';
-import { storeOverloaded, storeUnavailable } from '../store-unavailable.ts';
+import { storeOverloaded, storeUnavailable } from '../store-errors.ts';
 import type { Job } from './batch.ts';
 import { isBusy, toStorageError } from './connection.ts';
 import { unpackError } from './packed-error.ts';

@@ -1,7 +1,7 @@
 import { OperatorError } from '../../errors.ts';
 import { compareSchema } from '../migrations/migrate.ts';
 import { openDatabase } from '../open-database.ts';
-import { toOpeningError } from '../opening-error.ts';
+import { toOpeningError } from '../store-errors.ts';
 import { type CopiedRows, copyTables, type OnCopied } from './copy-tables.ts';
 import { nameStore, readStore, type WholeStore, writeStore } from './whole-store.ts';
 

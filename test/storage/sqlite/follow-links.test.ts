@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { OperatorError } from '../../../src/errors.ts';
 import { openDatabase } from '../../../src/storage/open-database.ts';
 import { claimServing } from '../../../src/storage/sqlite/claim-serving.ts';
-import { followLinks } from '../../../src/storage/sqlite/follow-links.ts';
+import { followLinks } from '../../../src/storage/store-address.ts';
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
 import { makeFolder } from '../../support/service.ts';
 

@@ -18,8 +18,26 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+/** A store has secrets, so only its owner may read it. SQLite gives its own files beside the store the same mode. */
+const newFileMode = 0o600;
+
+/**
+ * Creates an empty file for a store, and its folder, if they do not exist. Syncs the directory entries of both to
+ * disk. The umask restricts `mode` further.
+ */
+export async function makeStoreFile(path: string, mode = newFileMode): Promise<void> {
+  await makeFolder(dirname(path));
+  try {
+    await (await open(path, 'wx', mode)).close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
+    throw error;
+  }
+  await syncFolder(dirname(path));
+}
+
 /** Creates a folder and its missing parents, and syncs the parent of each new folder. */
-export async function makeFolder(folder: string): Promise<void> {
+async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;
   const above = dirname(resolve(first));
