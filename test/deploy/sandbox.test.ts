@@ -24,19 +24,19 @@ const unitArgs = /^ExecStart=\S+ (.*)$/m.exec(unit)?.[1]?.split(' ') ?? [];
 async function installAsShipped(t: TestContext) {
   const folder = await makeFolder(t);
   const app = join(folder, 'app');
-  const data = join(folder, 'data');
-  await mkdir(data);
+  const [data, home] = [join(folder, 'data'), join(folder, 'home')];
+  await Promise.all([mkdir(data), mkdir(home)]);
   for (const [, name = ''] of dockerfile.matchAll(/^COPY (\w\S*) /gm))
     if (name !== 'package.json') await cp(join(root, name), join(app, name), { recursive: true });
   await cp(join(root, 'package.json'), join(app, 'package.json'));
   await symlink(join(root, 'node_modules'), join(app, 'node_modules'));
-  return { folder, app, data };
+  return { folder, app, data, home };
 }
 
 type Installation = Awaited<ReturnType<typeof installAsShipped>>;
 
 /** Starts the service with the shipped command. The folders of the installation replace those of the image. */
-function start(t: TestContext, { app, data }: Installation, databaseUrl: string): ChildProcess {
+function start(t: TestContext, { app, data, home }: Installation, databaseUrl: string): ChildProcess {
   const args = containerArgs.map((arg) =>
     arg.replace('/opt/animal-store', app).replace('/var/lib/animal-store', data),
   );
@@ -46,7 +46,10 @@ function start(t: TestContext, { app, data }: Installation, databaseUrl: string)
     [`--allow-fs-read=${join(root, 'node_modules')}`, ...args, '--json'],
     {
       cwd: app,
-      env: { ENVIRONMENT: 'staging', PORT: '0', OPS_PORT: '0', DATABASE_URL: databaseUrl },
+      env: {
+        ...{ ENVIRONMENT: 'staging', PORT: '0', OPS_PORT: '0', DATABASE_URL: databaseUrl },
+        ...{ HOME: home, TMPDIR: home, XDG_CACHE_HOME: home },
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
@@ -65,7 +68,7 @@ test('neither that command nor npm start needs a V8 flag', () => {
   assert.deepEqual(others, ['src/main.ts', 'serve']);
 });
 
-test('the shipped service serves the API, the documentation and the operator port under the permission model', async (t) => {
+test('the shipped service serves the API, the documentation and the operator port under the permission model, and leaves files only beside its store', async (t) => {
   const installation = await installAsShipped(t);
   const databaseUrl = `sqlite:${join(installation.data, 'animal-store.db')}`;
   const child = start(t, installation, databaseUrl);
@@ -91,9 +94,11 @@ test('the shipped service serves the API, the documentation and the operator por
   for (const path of ['healthz', 'readyz', 'metrics'])
     assert.equal((await fetch(`${opsUrl}/${path}`)).status, 200, path);
 
+  for (const file of await readdir(installation.data)) assert.match(file, /^animal-store\.db/);
   child.kill('SIGTERM');
   const [code] = await once(child, 'exit');
   assert.equal(code, 0, await complaints);
+  assert.deepEqual(await readdir(installation.home), []);
 });
 
 test('the shipped service fails to start if the store is outside its data folder', async (t) => {
@@ -102,5 +107,5 @@ test('the shipped service fails to start if the store is outside its data folder
   const [complaints, [code]] = await Promise.all([text(child.stderr ?? assert.fail()), once(child, 'exit')]);
   assert.equal(code, 1);
   assert.match(complaints, /^error: the database .*elsewhere\.db cannot be opened: .*restricted.*$/m);
-  assert.deepEqual((await readdir(installation.folder)).sort(), ['app', 'data']);
+  assert.deepEqual((await readdir(installation.folder)).sort(), ['app', 'data', 'home']);
 });
