@@ -79,7 +79,9 @@ export function createStore(
 }
 
 function querySqlite(file: string, sql: string): Row[] {
-  const database = new DatabaseSync(file, { timeout: 10_000, readBigInts: true });
+  // A connection that may write would recover the store after a kill, in place of the service.
+  const readOnly = !sql.startsWith('update');
+  const database = new DatabaseSync(file, { timeout: 10_000, readBigInts: true, readOnly });
   try {
     return database.prepare(sql).all();
   } finally {

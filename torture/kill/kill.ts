@@ -27,10 +27,12 @@ export const kill: Scenario = {
       begin: counts.begin,
       async afterKill() {
         counts.afterKill();
-        await requireWhole(store);
         if (random.next() < 0.1) await killWhileStarting(store, random);
       },
-      end: counts.end,
+      async end() {
+        await counts.end();
+        await requireWhole(store);
+      },
     });
     return {
       ...outcome,
