@@ -112,24 +112,20 @@ describe('a page of orders in SQLite', () => {
       .toSorted();
   }
 
-  for (const [name, history] of Object.entries(histories))
-    test(`uses the expected indexes if ${name}`, async (t) => {
-      const shop = await openShop(t, sqliteEngine);
-      const file = new DatabaseSync(shop.store.url.replace('sqlite:', ''), {
-        enableForeignKeyConstraints: false,
-      });
-      t.after(() => file.close());
-      file.exec('drop trigger orders_added');
-      file.exec(writeHistory(history));
-      for (const filter of filters) {
-        const { sql } = compileStatement(selectOrders(filter), 'sqlite');
-        assert.deepEqual(explain(file, sql), expectedSearches(filter), nameFilter(filter));
-      }
-      const { sql } = compileStatement(countHolds, 'sqlite');
-      assert.deepEqual(explain(file, sql), [
-        'USING COVERING INDEX orders_by_account (account_id=? AND status=? AND id<?)',
-      ]);
-    });
+  // Without statistics, SQLite chooses a plan by the statement alone, whatever the store has.
+  test('uses the expected indexes', async (t) => {
+    const shop = await openShop(t, sqliteEngine);
+    const file = new DatabaseSync(shop.store.url.replace('sqlite:', ''));
+    t.after(() => file.close());
+    for (const filter of filters) {
+      const { sql } = compileStatement(selectOrders(filter), 'sqlite');
+      assert.deepEqual(explain(file, sql), expectedSearches(filter), nameFilter(filter));
+    }
+    const { sql } = compileStatement(countHolds, 'sqlite');
+    assert.deepEqual(explain(file, sql), [
+      'USING COVERING INDEX orders_by_account (account_id=? AND status=? AND id<?)',
+    ]);
+  });
 });
 
 describe('a page of orders in PostgreSQL', { skip: postgres.skip }, () => {
