@@ -1,8 +1,15 @@
 import { sql } from 'kysely';
 import { orderStatuses } from '../orders/order.ts';
 import { type Statement, statement } from '../storage/database.ts';
+import type { Tables } from '../storage/tables.ts';
 
 type Batch = { accountId: bigint; afterId: bigint; count: bigint };
+
+/** The ids of the next rows of an account that a statement erases. */
+function selectBatch(table: keyof Tables, { accountId, afterId, count }: Batch, condition = sql`true`) {
+  return sql<bigint>`(select id from ${sql.table(table)}
+    where account_id = ${accountId} and id > ${afterId} and ${condition} order by id limit ${count})`;
+}
 
 /** Removes the references of orders with one status, because the index of an account's orders leads with the status. */
 const blankOrders = orderStatuses.map((status) =>
@@ -10,16 +17,7 @@ const blankOrders = orderStatuses.map((status) =>
     query
       .updateTable('orders')
       .set({ reference: sql`null` })
-      .where('id', 'in', ({ selectFrom }) =>
-        selectFrom('orders')
-          .select('id')
-          .where('account_id', '=', p.accountId)
-          .where('status', '=', sql.lit(status))
-          .where('id', '>', p.afterId)
-          .where('reference', 'is not', null)
-          .orderBy('id')
-          .limit(p.count),
-      )
+      .where('id', 'in', selectBatch('orders', p, sql`status = ${sql.lit(status)} and reference is not null`))
       .returning('id'),
   ),
 );
@@ -30,15 +28,7 @@ const blankEvents = (['event_outbox', 'events'] as const).map((table) =>
     query
       .updateTable(table)
       .set({ data: blankField('data', 'reference') })
-      .where('id', 'in', ({ selectFrom }) =>
-        selectFrom(table)
-          .select('id')
-          .where('account_id', '=', p.accountId)
-          .where('id', '>', p.afterId)
-          .where('data', 'like', sql.lit('%"reference":"%'))
-          .orderBy('id')
-          .limit(p.count),
-      )
+      .where('id', 'in', selectBatch(table, p, sql`data like '%"reference":"%'`))
       .returning('id'),
   ),
 );
@@ -52,14 +42,7 @@ const blankAudit = statement<Batch>()((query, p, { blankField }) =>
       before: blankEntry(blankField, 'before'),
       after: blankEntry(blankField, 'after'),
     })
-    .where('id', 'in', ({ selectFrom }) =>
-      selectFrom('audit')
-        .select('id')
-        .where('account_id', '=', p.accountId)
-        .where('id', '>', p.afterId)
-        .orderBy('id')
-        .limit(p.count),
-    )
+    .where('id', 'in', selectBatch('audit', p))
     .returning('id'),
 );
 
@@ -69,17 +52,7 @@ function blankEntry(blankField: (column: string, field: string) => unknown, colu
 }
 
 const deleteRequests = statement<Batch>()((query, p) =>
-  query
-    .deleteFrom('requests')
-    .where('id', 'in', ({ selectFrom }) =>
-      selectFrom('requests')
-        .select('id')
-        .where('account_id', '=', p.accountId)
-        .where('id', '>', p.afterId)
-        .orderBy('id')
-        .limit(p.count),
-    )
-    .returning('id'),
+  query.deleteFrom('requests').where('id', 'in', selectBatch('requests', p)).returning('id'),
 );
 
 const deleteFirstAnswers = statement<Batch>()((query, p) =>

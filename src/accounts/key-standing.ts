@@ -4,21 +4,12 @@ import { accountSuspended } from './account.ts';
 import { selectNamedKeys, selectStanding } from './key-rows.ts';
 import { keyError, readState, toMs, toTime } from './key-state.ts';
 
-/** The state of a key and its account, without the rate limits. */
-export interface Standing {
-  readonly keyName: string | null;
-  /** Null: the key never expires. */
-  readonly keyExpiresAt: string | null;
-  /** Number of open holds of the account. */
-  readonly openHolds: bigint;
-}
+/** Reads the name and the end of a key, and the number of open holds of its account. */
+export type ReadStanding = ReturnType<typeof createReadStanding>;
 
-/** Reads the standing of a key. Throws `api_key_revoked` if the key does not exist. */
-export type ReadStanding = (keyId: string) => Promise<Standing>;
-
-/** Creates a reader that runs one statement per call. */
-export function createReadStanding(database: Database): ReadStanding {
-  return async (keyId) => {
+/** Creates a reader that runs one statement per call. It throws `api_key_revoked` if the key does not exist. */
+export function createReadStanding(database: Database) {
+  return async (keyId: string) => {
     const [row] = await database.read(selectStanding, { keyId });
     if (row === undefined) throw keyError('api_key_revoked');
     const keyExpiresAt = toTime(toMs(row.expires_at_ms));

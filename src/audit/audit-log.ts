@@ -47,18 +47,7 @@ export interface AuditQuery {
 }
 
 /** A stored audit entry, with its author and its time. */
-export interface ListedAuditEntry {
-  readonly id: bigint;
-  /** Unix milliseconds. */
-  readonly atMs: number;
-  readonly actor: Actor;
-  readonly action: string;
-  readonly subject: string;
-  /** The current name of the account; null if the changed object belongs to no account. */
-  readonly account: string | null;
-  readonly before: unknown;
-  readonly after: unknown;
-}
+export type ListedAuditEntry = ReturnType<typeof toListed>;
 
 const insertEntry = insertRow('audit', [
   ...(['at_ms', 'actor_kind', 'actor', 'action'] as const),
@@ -187,13 +176,15 @@ const deleteOldEntries = statement<{ beforeMs: bigint; count: bigint }>()((query
     .returning('id'),
 );
 
-function toListed(row: RowOf<ReturnType<typeof selectPage>>): ListedAuditEntry {
+function toListed(row: RowOf<ReturnType<typeof selectPage>>) {
   return {
     id: row.id,
+    /** Unix milliseconds. */
     atMs: Number(row.at_ms),
     actor: { kind: row.actor_kind as Actor['kind'], name: row.actor },
     action: row.action,
     subject: row.subject,
+    /** The current name of the account; null if the changed object belongs to no account. */
     account: row.account,
     before: row.before === null ? null : parseExactJson(row.before),
     after: row.after === null ? null : parseExactJson(row.after),

@@ -17,25 +17,14 @@ export interface KeyCaller {
  * Decides whether requests pass. Each request is counted at most once. A refusal is a result,
  * not an error. If the counters return plain values, so do these methods.
  */
-export interface Limiter {
-  /** Counts a request with a valid key for its account. All keys of an account share its limits. */
-  takeForKey(caller: KeyCaller): Soon<Decision>;
-  /** Counts a request without a valid key for its address, with the limits of the Free plan. */
-  takeForAddress(address: string): Soon<Decision>;
-  /** Counts a request to the documentation for its address, separately from all other requests. */
-  takeForReader(address: string): Soon<Decision>;
-  /** Returns a decision that allows the request and has the usage of its address. Counts nothing. */
-  peekAddress(address: string): Soon<Decision>;
-  /** Returns the 429 of an address that has used up a window. Null if the address has requests left. Counts nothing. */
-  findRefusal(address: string): Soon<Decision | null>;
-}
+export type Limiter = ReturnType<typeof createLimiter>;
 
 /** Creates a limiter. Its methods fail only if the counters fail. `onTake` gets each counted or refused request. */
 export function createLimiter(options: {
   counters: Counters;
   clock: Clock;
   onTake?: (usage: Usage, caller: KeyCaller | null) => void;
-}): Limiter {
+}) {
   const { counters, clock, onTake = () => undefined } = options;
   const subjects = new WeakMap<KeyCaller, string>();
 
@@ -56,7 +45,8 @@ export function createLimiter(options: {
   }
 
   return {
-    takeForKey(caller) {
+    /** Counts a request with a valid key for its account. All keys of an account share its limits. */
+    takeForKey(caller: KeyCaller): Soon<Decision> {
       const { limits, keyId } = caller;
       const usage = counters.take(accountSubject(caller), limits, keyId, clock());
       return after(usage, (known) => {
@@ -65,13 +55,17 @@ export function createLimiter(options: {
       });
     },
 
-    takeForAddress: (address) => takeWithoutKey(addressSubject(address), freeLimits),
-    takeForReader: (address) => takeWithoutKey(readerSubject(address), readerLimits),
+    /** Counts a request without a valid key for its address, with the limits of the Free plan. */
+    takeForAddress: (address: string) => takeWithoutKey(addressSubject(address), freeLimits),
+    /** Counts a request to the documentation for its address, separately from all other requests. */
+    takeForReader: (address: string) => takeWithoutKey(readerSubject(address), readerLimits),
 
-    peekAddress: (address) =>
+    /** Returns a decision that allows the request and has the usage of its address. Counts nothing. */
+    peekAddress: (address: string): Soon<Decision> =>
       after(counters.look(addressSubject(address), clock()), (usage) => decide(usage, freeLimits)),
 
-    findRefusal(address) {
+    /** Returns the 429 of an address that has used up a window. Null if the address has requests left. Counts nothing. */
+    findRefusal(address: string): Soon<Decision | null> {
       return after(counters.look(addressSubject(address), clock()), (usage) => {
         const hasRoom = usage.minuteUsed < freeLimits.perMinute && usage.dayUsed < freeLimits.perDay;
         return hasRoom ? null : decide({ ...usage, verdict: 'refused' }, freeLimits);

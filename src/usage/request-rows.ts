@@ -98,24 +98,7 @@ export interface RequestQuery {
 }
 
 /** A stored request, or several that share a row. Times are Unix milliseconds. */
-export interface ListedRequest {
-  readonly id: bigint;
-  readonly atMs: number;
-  /** The time of the last request of the row. */
-  readonly lastAtMs: number;
-  /** The number of requests of the row. A row of several has no request id, no address and no message. */
-  readonly times: number;
-  /** The current name of the account; null for requests without a valid key. */
-  readonly account: string | null;
-  readonly keyId: string | null;
-  readonly address: string | null;
-  readonly operation: string | null;
-  readonly status: number;
-  readonly code: string | null;
-  readonly message: string | null;
-  readonly requestId: string | null;
-  readonly durationMs: number;
-}
+export type ListedRequest = ReturnType<typeof toListed>;
 
 /** Returns a page of the stored requests, newest first. */
 export async function listRequests(database: Database, query: RequestQuery): Promise<Page<ListedRequest>> {
@@ -161,12 +144,16 @@ const selectPage = byFilters((isSet: (name: keyof Filter) => boolean) =>
   ),
 );
 
-function toListed(row: RowOf<ReturnType<typeof selectPage>>): ListedRequest {
+/** A row of several requests has no request id, no address and no message. */
+function toListed(row: RowOf<ReturnType<typeof selectPage>>) {
   return {
     id: row.id,
     atMs: Number(row.at_ms),
+    /** The time of the last request of the row. */
     lastAtMs: Number(row.last_at_ms),
+    /** The number of requests of the row. */
     times: Number(row.times),
+    /** The current name of the account; null for requests without a valid key. */
     account: row.account,
     keyId: row.key_id,
     address: row.address,

@@ -130,24 +130,18 @@ export async function listUsageByAccount(
 ): Promise<AccountUsage[]> {
   const range = { sinceMs: BigInt(sinceMs - (sinceMs % hourMs)), count: BigInt(limit) };
   const rows = await database.read(selectByAccount[order], range);
-  return rows.map((row) => ({
-    account: row.account,
-    requests: Number(row.requests),
-    refused: Number(row.refused),
-    errors: Number(row.errors),
-  }));
+  return rows.map((row) => ({ account: row.account, ...toCounts(row) }));
 }
 
 /** Returns the counts of these accounts since the hour of `sinceMs`, by account id. Accounts without requests are absent. */
 export async function sumUsage(database: Database, sinceMs: number, accountIds: readonly bigint[]) {
   const range = { sinceMs: BigInt(sinceMs - (sinceMs % hourMs)), ids: `[${accountIds.join()}]` };
   const rows = await database.read(selectSums, range);
-  return new Map(
-    rows.map(({ account_id: id, requests, refused, errors }) => [
-      id,
-      { requests: Number(requests), refused: Number(refused), errors: Number(errors) },
-    ]),
-  );
+  return new Map(rows.map((row) => [row.account_id, toCounts(row)]));
+}
+
+function toCounts(row: Readonly<Record<UsageOrder, bigint>>): Readonly<Record<UsageOrder, number>> {
+  return { requests: Number(row.requests), refused: Number(row.refused), errors: Number(row.errors) };
 }
 
 const sums = [

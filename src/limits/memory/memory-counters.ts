@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Limits } from '../../plans/plan.ts';
-import { addressesMax, type Counters } from '../counters.ts';
+import { addressesMax } from '../counters.ts';
 import { kindOf, type SubjectKind } from '../rules/address.ts';
 import { bannedUntilMs, type Conduct, newConduct, strike } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
@@ -14,20 +14,11 @@ interface Entries<T> {
 }
 
 /**
- * Counters whose methods return plain values, never promises. The changes since the counts were last stored are in
- * `changed`. In place of a count or a ban that was dropped, they have an empty one, which replaces the stored one.
+ * Creates empty counts. Accounts and keys have no bound, because only operators and partners create them.
+ *
+ * The changes since the counts were last stored are in `changed`. In place of a count or a ban that was dropped, they have
+ * an empty one, which replaces the stored one.
  */
-export interface MemoryCounters extends Counters {
-  /** Accounts and keys have no bound, because only operators and partners create them. */
-  readonly windows: Readonly<Record<SubjectKind, Entries<Windows>>>;
-  readonly keys: Map<string, Conduct>;
-  readonly changed: { readonly windows: Map<string, Windows>; readonly keys: Map<string, Conduct> };
-  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage;
-  look(subject: string, nowMs: number): Usage;
-  lift(subject: string, keyId: string, atMs: number): void;
-  reset(subject: string, atMs: number): void;
-}
-
 function createCounts(addressCountMax: number) {
   const changed = { windows: new Map<string, Windows>(), keys: new Map<string, Conduct>() };
   const createBounded = () =>
@@ -47,8 +38,11 @@ function createCounts(addressCountMax: number) {
   return { windows, keys: new Map<string, Conduct>(), changed };
 }
 
+/** Counters whose methods return plain values, never promises. */
+export type MemoryCounters = ReturnType<typeof createMemoryCounters>;
+
 /** Creates counters in the memory of this process. */
-export function createMemoryCounters(options: { addressesMax?: number } = {}): MemoryCounters {
+export function createMemoryCounters(options: { addressesMax?: number } = {}) {
   const counts = createCounts(options.addressesMax ?? addressesMax);
   const { windows: windowsOf, keys, changed } = counts;
 
@@ -64,7 +58,7 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}): M
   return {
     ...counts,
 
-    take(subject, limits, keyId, nowMs) {
+    take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage {
       const entries = windowsOf[kindOf(subject)];
       let windows = entries.get(subject);
       if (windows === undefined) {
@@ -85,20 +79,20 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}): M
       return toUsage('refused', windows, beganUntilMs, nowMs);
     },
 
-    look(subject, nowMs) {
+    look(subject: string, nowMs: number): Usage {
       const windows = { ...(windowsOf[kindOf(subject)].get(subject) ?? newWindows()) };
       closeEnded(windows, nowMs);
       return toUsage('passed', windows, 0, nowMs);
     },
 
-    lift(_, keyId, atMs) {
+    lift(_subject: string, keyId: string, atMs: number): void {
       const conduct = keys.get(keyId);
       if (conduct === undefined || conduct.banAtMs > atMs) return;
       keys.delete(keyId);
       changed.keys.set(keyId, newConduct());
     },
 
-    reset(subject, atMs) {
+    reset(subject: string, atMs: number): void {
       const windows = windowsOf.accounts.get(subject);
       if (windows === undefined) return;
       resetWindows(windows, atMs);

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Limits } from '../../plans/plan.ts';
-import { addressesMax, type Counters } from '../counters.ts';
+import { addressesMax } from '../counters.ts';
 import { kindOf } from '../rules/address.ts';
 import { strikesForBan } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
-import type { Windows as StoredWindows } from '../rules/windows.ts';
 import { createRedisLink, type RedisLink } from './link.ts';
 import { liftScript, resetScript, takeForAddressScript, takeForKeyScript } from './scripts.ts';
 
@@ -15,23 +14,7 @@ import { liftScript, resetScript, takeForAddressScript, takeForKeyScript } from 
  * If Redis cannot be reached, a call fails at once or within the timeouts of RedisLink. It is then unknown whether
  * the request was counted.
  */
-export interface RedisCounters extends Counters {
-  /** `stored` counts for an account if Redis has no windows of it. */
-  take(
-    subject: string,
-    limits: Limits,
-    keyId: string | null,
-    nowMs: number,
-    stored?: StoredWindows | null,
-  ): Promise<Usage>;
-  look(subject: string, nowMs: number): Promise<Usage>;
-  lift(subject: string, keyId: string, atMs: number): Promise<void>;
-  reset(subject: string, atMs: number): Promise<void>;
-  /** Connects if necessary. Fails if requests of the subject cannot be counted. Counts nothing. */
-  probe(subject: string): Promise<void>;
-  /** Closes the link permanently. Running calls fail. */
-  close(): void;
-}
+export type RedisCounters = ReturnType<typeof createRedisCounters>;
 
 /** A ban by the clock of the counters. */
 export interface RedisBan {
@@ -61,7 +44,7 @@ export function redisPrefix(secret: Uint8Array): string {
 }
 
 /** Creates counters in Redis. All keys expire. */
-export function createRedisCounters(options: RedisCountersOptions): RedisCounters {
+export function createRedisCounters(options: RedisCountersOptions) {
   const { url, prefix, time = 'server', onBan = () => undefined } = options;
   const link = createRedisLink(url);
   const indexMax = options.addressesMax ?? addressesMax;
@@ -75,9 +58,10 @@ export function createRedisCounters(options: RedisCountersOptions): RedisCounter
   }
 
   async function countForKey(batch: KeyBatch): Promise<(place: number) => Usage> {
-    const { subject, keyId } = batch;
+    const { subject, limits, keyId, nowMs, waiters } = batch;
     const tag = tagOf(prefix, subject);
-    const reply = await link.run(takeForKeyScript, [tag, `${tag}:key:${keyId}`], listKeyParameters(batch));
+    const parameters = listParameters(nowMs, limits, waiters.length, strikesForBan(limits.perMinute));
+    const reply = await link.run(takeForKeyScript, [tag, `${tag}:key:${keyId}`], parameters);
     const [, , atMs, , , , , banAtMs, banMs] = reply as Reply;
     if (banAtMs + banMs > atMs) onBan(keyId, { banAtMs, banMs });
     return toUsages(reply);
@@ -86,21 +70,14 @@ export function createRedisCounters(options: RedisCountersOptions): RedisCounter
   const takeForKey = gatherByKey(countForKey);
 
   return {
-    take: (subject, limits, keyId, nowMs, stored = null) =>
+    take: (subject: string, limits: Limits, keyId: string | null, nowMs: number): Promise<Usage> =>
       keyId === null
         ? countAddress(subject, limits, 1, nowMs)
-        : takeForKey(subject, limits, keyId, ownTimeMs(nowMs), stored),
+        : takeForKey(subject, limits, keyId, ownTimeMs(nowMs)),
 
-    async look(subject, nowMs) {
+    async look(subject: string, nowMs: number): Promise<Usage> {
       await link.connect();
-      const none = {
-        subject,
-        limits: noLimits,
-        keyId: '',
-        nowMs: ownTimeMs(nowMs),
-        waiters: [],
-        stored: null,
-      };
+      const none = { subject, limits: noLimits, keyId: '', nowMs: ownTimeMs(nowMs), waiters: [] };
       const isAccount = kindOf(subject) === 'accounts';
       const usage = isAccount
         ? (await countForKey(none))(0)
@@ -108,16 +85,18 @@ export function createRedisCounters(options: RedisCountersOptions): RedisCounter
       return { ...usage, verdict: 'passed' };
     },
 
-    async lift(subject, keyId, atMs) {
+    async lift(subject: string, keyId: string, atMs: number): Promise<void> {
       await link.run(liftScript, [`${tagOf(prefix, subject)}:key:${keyId}`], [String(atMs)]);
     },
 
-    async reset(subject, atMs) {
+    async reset(subject: string, atMs: number): Promise<void> {
       await link.run(resetScript, [tagOf(prefix, subject)], [String(atMs)]);
     },
 
-    probe: (subject) => probe(link, prefix, subject),
+    /** Connects if necessary. Fails if requests of the subject cannot be counted. Counts nothing. */
+    probe: (subject: string) => probe(link, prefix, subject),
 
+    /** Closes the link permanently. Running calls fail. */
     close: link.close,
   };
 }
@@ -138,15 +117,6 @@ const noLimits: Limits = { perMinute: 0, perDay: 0 };
 function tagOf(prefix: string, subject: string): string {
   const kind = kindOf(subject);
   return `${prefix}{${kind === 'accounts' ? subject : kind}}`;
-}
-
-function listKeyParameters({ nowMs, limits, waiters, stored }: KeyBatch): string[] {
-  const parameters = listParameters(nowMs, limits, waiters.length, strikesForBan(limits.perMinute));
-  return stored === null ? parameters : [...parameters, writeWindows(stored)];
-}
-
-function writeWindows({ minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs }: StoredWindows): string {
-  return [minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs].map(Math.round).join(' ');
 }
 
 /** Lists the parameters of the scripts. An empty time selects the server's clock. */
@@ -171,8 +141,6 @@ interface KeyBatch {
   readonly keyId: string;
   readonly nowMs: number;
   readonly waiters: Waiter[];
-  /** The windows of the account if Redis has none. */
-  stored: StoredWindows | null;
 }
 
 /** Collects the requests of each key until the end of the poll phase. No timer delays a request. */
@@ -197,21 +165,14 @@ function gatherByKey(countForKey: (batch: KeyBatch) => Promise<(place: number) =
     for (const batch of gathered) send(batch);
   }
 
-  return (
-    subject: string,
-    limits: Limits,
-    keyId: string,
-    nowMs: number,
-    stored: StoredWindows | null,
-  ): Promise<Usage> =>
+  return (subject: string, limits: Limits, keyId: string, nowMs: number): Promise<Usage> =>
     new Promise((resolve, reject) => {
       let batch = byKey.get(keyId);
       if (batch === undefined || batch.limits !== limits || batch.nowMs !== nowMs) {
-        batch = { subject, limits, keyId, nowMs, waiters: [], stored };
+        batch = { subject, limits, keyId, nowMs, waiters: [] };
         byKey.set(keyId, batch);
         if (batches.push(batch) === 1) setImmediate(sendAll);
       }
-      batch.stored ??= stored;
       batch.waiters.push({ resolve, reject });
     });
 }

@@ -6,22 +6,13 @@ import type { Counters } from '../counters.ts';
 import type { MemoryCounters } from '../memory/memory-counters.ts';
 import { bannedUntilMs, type Conduct, newConduct } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
-import { newWindows, type Windows } from '../rules/windows.ts';
+import { newWindows } from '../rules/windows.ts';
 import { createRedisCounters, type RedisBan, type RedisCounters } from './redis-counters.ts';
 
 /** How an instance counts: with the others, or alone for the given reason. `sinceMs` is Unix milliseconds. */
 export type Sharing =
   | { readonly mode: 'shared'; readonly sinceMs: number }
   | { readonly mode: 'alone'; readonly sinceMs: number; readonly reason: string };
-
-/** Counters that are shared while Redis is reachable. Otherwise each instance counts alone. */
-export interface SharedCounters extends Counters {
-  sharing(): Sharing;
-  /** Tries to reach the shared counters now. Call it once before the first request. Never fails. */
-  probe(): Promise<void>;
-  /** Closes the shared counters. Running calls to them fail. From then on the instance counts alone. */
-  close(): void;
-}
 
 /** Options of `createSharedCounters`. */
 export interface SharedCountersOptions {
@@ -47,32 +38,20 @@ export interface SharedCountersOptions {
  * continues from these counts. Afterwards Redis counts on: what was counted alone is not added. A ban that began while
  * this instance counted alone, or that it knew when Redis went away, still holds at this instance.
  */
-export function createSharedCounters(options: SharedCountersOptions): SharedCounters {
+export function createSharedCounters(options: SharedCountersOptions) {
   const { url, prefix, local } = options;
   const bans = createKnownBans(local);
   const redis = createRedisCounters({ url, prefix, onBan: bans.remember });
   const owed = createOwedCalls();
-  const stored = createStoredWindows(local);
   const { now, leave, probe, close } = watchSharing(options, redis, owed.pay, bans.keep);
 
-  return {
-    sharing: now,
-    probe,
-    close,
-
+  const counters: Counters = {
     take(subject, limits, keyId, nowMs) {
-      const countAlone = () => {
-        const usage = local.take(subject, limits, keyId, nowMs);
-        if (keyId !== null) stored.spend(subject);
-        return usage;
-      };
+      const countAlone = () => local.take(subject, limits, keyId, nowMs);
       if (now().mode === 'alone' || (keyId !== null && bans.holds(keyId, nowMs))) return countAlone();
-      return redis.take(subject, limits, keyId, nowMs, keyId === null ? null : stored.spend(subject)).then(
+      return redis.take(subject, limits, keyId, nowMs).then(
         (usage) => {
-          if (keyId !== null) {
-            rememberWindows(local, subject, usage);
-            stored.spend(subject);
-          }
+          if (keyId !== null) rememberWindows(local, subject, usage);
           return usage;
         },
         (error) => {
@@ -105,6 +84,7 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
       local.reset(subject, atMs);
     },
   };
+  return { ...counters, sharing: now, probe, close };
 }
 
 /**
@@ -153,6 +133,7 @@ function watchSharing(
 
   return {
     now: () => sharing,
+    /** Tries to reach the shared counters now. Call it once before the first request. Never fails. */
     probe,
     /** Makes this instance count alone after a failed call, until a probe succeeds. */
     leave(error: unknown, subject: string): void {
@@ -161,6 +142,7 @@ function watchSharing(
       stayAlone(error);
       probe();
     },
+    /** Closes the shared counters. Running calls to them fail. From then on the instance counts alone. */
     close(): void {
       clearInterval(timer);
       closed = true;
@@ -195,23 +177,6 @@ function createOwedCalls() {
         await call();
         owed.delete(name);
       }
-    },
-  };
-}
-
-/**
- * The windows that the store had when this instance started. Each is offered to Redis once, with the first request of its
- * account. Windows that this instance counted alone are never offered.
- */
-function createStoredWindows({ windows: { accounts } }: MemoryCounters) {
-  const spent = new WeakSet<Windows>();
-
-  return {
-    spend(subject: string): Windows | null {
-      const windows = accounts.get(subject);
-      if (windows === undefined || spent.has(windows)) return null;
-      spent.add(windows);
-      return windows;
     },
   };
 }
