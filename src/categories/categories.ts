@@ -1,39 +1,77 @@
+import type { Static } from 'typebox';
 import type { Actor, Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { int64Min } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
-import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
-import { type Category, categoriesMax } from './category.ts';
-import {
-  countCategories,
-  deleteCategory,
-  insertCategory,
-  lockAdditions,
-  lockName,
-  renameCategory,
-  selectCategories,
-  selectCategoriesOf,
-} from './category-rows.ts';
+import { int64Field, namedObject, nameField } from '../schema.ts';
+import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 
-/**
- * The categories of a store (contract section 11). Each change and its row of the audit log are one transaction.
- * Methods also throw the errors of the database (database.ts).
- */
-export interface Categories {
-  /** Returns at most `limit` categories, sorted by id, with ids from `firstId` on. Null starts with the first category. */
-  list(limit: number, firstId: bigint | null): Promise<Page<Category>>;
-  /**
-   * Returns the categories with these ids, unordered. Leaves out ids that have no category. Takes at most the ids of
-   * one page of animals.
-   */
-  find(ids: readonly bigint[]): Promise<readonly Category[]>;
-  /** Creates or renames a category. Throws `limit_reached` if a new category would be one more than `categoriesMax`. */
-  put(category: Category, actor: Actor): Promise<{ readonly isNew: boolean }>;
-  /** Deletes a category. Its animals keep their `categoryId`. Throws `not_found`. */
-  remove(id: bigint, actor: Actor): Promise<void>;
-}
+/** Maximum number of categories in a store (contract section 11). */
+export const categoriesMax = 10_000n;
+
+/** The request body that creates or renames a category. */
+export const NewCategorySchema = namedObject('NewCategory', 'The name of a category.', {
+  name: nameField("The category's name.", 'Dogs'),
+});
+
+/** A category gives a name to a `categoryId` (contract section 11). */
+export const CategorySchema = namedObject(
+  'Category',
+  'A name for a number that animals have as `categoryId`.',
+  {
+    id: int64Field('The `categoryId` of its animals.'),
+    ...NewCategorySchema.properties,
+  },
+);
+
+export type Category = Static<typeof CategorySchema>;
+
+/** Selects at most `count` categories with ids from `firstId` on, sorted by id. */
+const selectCategories = statement<{ firstId: bigint; count: bigint }>()((query, p) =>
+  query
+    .selectFrom('categories')
+    .select(['id', 'name'])
+    .where('id', '>=', p.firstId)
+    .orderBy('id')
+    .limit(p.count),
+);
+
+/** Selects the categories with the given ids, unordered. `ids` is a JSON array. */
+const selectCategoriesOf = statement<{ ids: string }>()((query, p, { isAmong }) =>
+  query.selectFrom('categories').select(['id', 'name']).where(isAmong('id', p.ids)),
+);
+
+/** Selects the name of a category. On PostgreSQL, locks the row until the transaction ends. */
+const lockName = statement<{ id: bigint }>()((query, p, { lockRows }) =>
+  query.selectFrom('categories').select('name').where('id', '=', p.id).modifyEnd(lockRows),
+);
+
+const renameCategory = statement<{ id: bigint; name: string }>()((query, p) =>
+  query.updateTable('categories').set({ name: p.name }).where('id', '=', p.id),
+);
+
+const insertCategory = statement<{ id: bigint; name: string }>()((query, p) =>
+  query.insertInto('categories').values({ id: p.id, name: p.name }),
+);
+
+/** Deletes a category. Returns its name, or no row if the category does not exist. */
+const deleteCategory = statement<{ id: bigint }>()((query, p) =>
+  query.deleteFrom('categories').where('id', '=', p.id).returning('name'),
+);
+
+const countCategories = statement<Record<never, never>>()((query) =>
+  query.selectFrom('categories').select(({ fn }) => fn.countAll<bigint>().as('count')),
+);
+
+/** Two numbers, so that the lock cannot equal the lock of an idempotency key, which has one number. */
+const additions = [1_667_331_173, 1] as const;
+
+/** Makes transactions that create or rename categories run one after the other. */
+const lockAdditions = statement<Record<never, never>>()((query, _, { waitForLock }) =>
+  query.selectNoFrom(waitForLock(...additions).as('lock')),
+);
 
 interface PutCategory extends Category {
   readonly by: Authorship;
@@ -96,22 +134,35 @@ export const removeCategory = defineTransaction(
   'row locks',
 );
 
-export function createCategories(database: Database, clock: Clock): Categories {
+/** What `createCategories` returns. */
+export type Categories = ReturnType<typeof createCategories>;
+
+/**
+ * The categories of a store (contract section 11). Each change and its row of the audit log are one transaction.
+ * Methods also throw the errors of the database (database.ts).
+ */
+export function createCategories(database: Database, clock: Clock) {
   const byOf = (actor: Actor): Authorship => ({ actor, nowMs: clock() });
 
   return {
-    async list(limit, firstId) {
-      const rows = await database.read(selectCategories, {
-        firstId: firstId ?? int64Min,
-        count: BigInt(limit) + 1n,
-      });
-      return toPage(rows, limit, (row) => row);
+    /** Returns at most `limit` categories, sorted by id, with ids from `firstId` on. Null starts with the first category. */
+    async list(limit: number, firstId: bigint | null): Promise<Page<Category>> {
+      const range = { firstId: firstId ?? int64Min, count: BigInt(limit) + 1n };
+      return toPage(await database.read(selectCategories, range), limit, (row) => row);
     },
 
-    find: (ids) => database.read(selectCategoriesOf, { ids: `[${ids.join()}]` }),
+    /**
+     * Returns the categories with these ids, unordered. Leaves out ids that have no category. Takes at most the ids of
+     * one page of animals.
+     */
+    find: (ids: readonly bigint[]): Promise<readonly Category[]> =>
+      database.read(selectCategoriesOf, { ids: `[${ids.join()}]` }),
 
-    put: ({ id, name }, actor) => database.transact(putCategory, { id, name, by: byOf(actor) }),
+    /** Creates or renames a category. Throws `limit_reached` if a new category would be one more than `categoriesMax`. */
+    put: ({ id, name }: Category, actor: Actor) =>
+      database.transact(putCategory, { id, name, by: byOf(actor) }),
 
-    remove: (id, actor) => database.transact(removeCategory, { id, by: byOf(actor) }),
+    /** Deletes a category. Its animals keep their `categoryId`. Throws `not_found`. */
+    remove: (id: bigint, actor: Actor) => database.transact(removeCategory, { id, by: byOf(actor) }),
   };
 }

@@ -1,5 +1,5 @@
 import Type, { type TObject } from 'typebox';
-import { CategorySchema } from '../categories/category.ts';
+import { CategorySchema } from '../categories/categories.ts';
 import { OrderSchema } from '../orders/order.ts';
 import { PetPatchSchema, PetSchema } from '../pets/pet.ts';
 import { enumField, namedObject, timeField } from '../schema.ts';

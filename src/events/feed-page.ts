@@ -76,8 +76,6 @@ export function judgePosition(
 
 type PageParameters = { after: bigint; count: bigint; accountId: bigint };
 type PageStatement = Statement<PageParameters, FeedRow>;
-type Visibility = `${'pets' | 'no pets'}, ${EventReader['seesOrders']}`;
-
 const listLiterals = (types: readonly string[]) => sql.join(types.map((type) => sql.lit(type)));
 const isOfOrders = sql`events.type in (${listLiterals(orderEventTypes)})`;
 const isOfCatalogue = sql`events.type in (${listLiterals(
@@ -89,25 +87,25 @@ const isOfCatalogue = sql`events.type in (${listLiterals(
  * does not know. If the reader may see only orders, an index of order events has the condition on `account_id`. Other
  * readers need no such index, because at least half of all events are about animals.
  */
-const visible: Readonly<Record<Visibility, (accountId: bigint) => RawBuilder<unknown>>> = {
-  'pets, all': () => sql`(${isOfCatalogue} or ${isOfOrders})`,
-  'pets, own': (accountId) => sql`(${isOfCatalogue} or (${isOfOrders} and events.account_id = ${accountId}))`,
-  'pets, none': () => isOfCatalogue,
-  'no pets, all': () => sql`(events.account_id is not null and ${isOfOrders})`,
-  'no pets, own': (accountId) => sql`(events.account_id = ${accountId} and ${isOfOrders})`,
-  'no pets, none': () => sql`false`,
-};
+const visible = (seesPets: boolean, orders: RawBuilder<unknown>) =>
+  seesPets ? sql`(${isOfCatalogue} or ${orders})` : orders;
 
-const pages = Object.fromEntries(
-  Object.entries(visible).map(([visibility, isVisible]) => [visibility, selectPage(isVisible)]),
-) as Record<Visibility, PageStatement>;
+const pagesOf = (seesPets: boolean) => ({
+  none: selectPage(() => visible(seesPets, sql`false`)),
+  own: selectPage((accountId) =>
+    visible(seesPets, sql`(events.account_id = ${accountId} and ${isOfOrders})`),
+  ),
+  all: selectPage(() => visible(seesPets, sql`(events.account_id is not null and ${isOfOrders})`)),
+});
+
+const pages = { true: pagesOf(true), false: pagesOf(false) };
 
 /**
  * Returns the statement for a page of the events that a reader may see, oldest first. Each row also has the bounds of
  * the feed at that moment.
  */
 export function selectPageFor({ seesPets, seesOrders }: EventReader): PageStatement {
-  return pages[`${seesPets ? 'pets' : 'no pets'}, ${seesOrders}`];
+  return pages[`${seesPets}`][seesOrders];
 }
 
 function selectPage(isVisible: (accountId: bigint) => RawBuilder<unknown>): PageStatement {

@@ -34,20 +34,19 @@ export interface FeedWait {
   readonly noteHeld: (ms: number) => void;
 }
 
-/** All changes of the store in an order that never changes. Methods also throw the errors of the database. */
-export interface Feed {
+/** What `createFeed` returns. */
+export type Feed = ReturnType<typeof createFeed>;
+
+/**
+ * All changes of the store in an order that never changes. Requests wait for events at `tail`. Methods also throw the
+ * errors of the database.
+ */
+export function createFeed(database: Database, tail: Tail) {
   /**
    * Returns a page of the events that the reader may see. Throws `events_expired` if an event after the position is
    * deleted, or if only a server that this one took over from may have given the position. Throws `invalid_parameter` if
    * nobody has given it.
    */
-  read(query: FeedQuery, reader: EventReader): Promise<FeedPage>;
-  /** Like `read`, but a request with an empty page waits at the tail, and also throws the errors of `Tail.wait`. */
-  readOrWait(query: FeedQuery, reader: EventReader, wait: FeedWait): Promise<FeedPage>;
-}
-
-/** Creates the feed of a store. Requests wait for events at `tail`. */
-export function createFeed(database: Database, tail: Tail): Feed {
   async function read({ start, limit }: FeedQuery, reader: EventReader): Promise<FeedPage> {
     const position = start === 'oldest' ? 0n : start === 'now' ? int64Max : start;
     const parameters = { after: position, count: BigInt(limit), accountId: reader.accountId };
@@ -60,7 +59,9 @@ export function createFeed(database: Database, tail: Tail): Feed {
   return {
     read,
 
-    async readOrWait(query, reader, { seconds, keyId, onGone, noteHeld }) {
+    /** Like `read`, but a request with an empty page waits at the tail, and also throws the errors of `Tail.wait`. */
+    async readOrWait(query: FeedQuery, reader: EventReader, wait: FeedWait): Promise<FeedPage> {
+      const { seconds, keyId, onGone, noteHeld } = wait;
       const page = await read(query, reader);
       if (page.events.length > 0 || seconds === 0) return page;
       const startedAtMs = performance.now();

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Category } from '../categories/category.ts';
+import type { Category } from '../categories/categories.ts';
 import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
 import { type Order, type OrderRow, toOrder } from '../orders/order.ts';
 import type { Pet } from '../pets/pet.ts';

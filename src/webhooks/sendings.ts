@@ -8,18 +8,6 @@ export type Turn = 'more' | 'done' | 'held';
 
 type TakeTurn = () => Promise<Turn>;
 
-/** The deliveries that run, and a queue of those that wait for a turn. Each has a unique name. */
-export interface Sendings {
-  /** Appends a delivery to the queue, unless `has` returns true for its name. */
-  add(name: string, takeTurn: TakeTurn): void;
-  /** Returns true if the delivery runs or waits, or was held within the last `heldMs`. */
-  has(name: string): boolean;
-  /** Resolves when no delivery runs or waits. */
-  untilIdle(): Promise<void>;
-  /** Throws an AggregateError with all errors of deliveries since the last call, if there were any. */
-  throwFailures(): void;
-}
-
 /**
  * Time for which a delivery stops that is held or has failed unexpectedly. The store may not have the failure, so
  * nothing else keeps the delivery from failing again at once.
@@ -27,10 +15,10 @@ export interface Sendings {
 const heldMs = minuteMs / 2;
 
 /**
- * Creates the queue. At most `runningMax` deliveries run at the same time. A delivery that needs another turn goes to
+ * Creates a queue of the deliveries that wait for a turn. Each has a unique name. At most `runningMax` deliveries run at the same time. A delivery that needs another turn goes to
  * the end of the queue, so each delivery gets its next turn after at most one turn of every other.
  */
-export function createSendings(runningMax: number): Sendings {
+export function createSendings(runningMax: number) {
   const waiting = new Map<string, TakeTurn>();
   const running = new Map<string, Promise<void>>();
   /** The times of `performance.now()` at which held deliveries may run again. */
@@ -56,6 +44,7 @@ export function createSendings(runningMax: number): Sendings {
     fill();
   }
 
+  /** Returns true if the delivery runs or waits, or was held within the last `heldMs`. */
   function has(name: string): boolean {
     if ((held.get(name) ?? 0) > performance.now()) return true;
     held.delete(name);
@@ -63,16 +52,19 @@ export function createSendings(runningMax: number): Sendings {
   }
 
   return {
-    add(name, takeTurn) {
+    /** Appends a delivery to the queue, unless `has` returns true for its name. */
+    add(name: string, takeTurn: TakeTurn): void {
       if (has(name)) return;
       waiting.set(name, takeTurn);
       fill();
     },
     has,
-    async untilIdle() {
+    /** Resolves when no delivery runs or waits. */
+    async untilIdle(): Promise<void> {
       while (running.size > 0) await Promise.allSettled(running.values());
     },
-    throwFailures() {
+    /** Throws an AggregateError with all errors of deliveries since the last call, if there were any. */
+    throwFailures(): void {
       const thrown = failures.splice(0);
       if (thrown.length > 0) throw new AggregateError(thrown, `${thrown.length} deliveries failed`);
     },

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { Actor } from '../../src/audit/audit-entry.ts';
-import { type Categories, createCategories } from '../../src/categories/categories.ts';
-import { categoriesMax } from '../../src/categories/category.ts';
+import { type Categories, categoriesMax, createCategories } from '../../src/categories/categories.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { AppError } from '../../src/errors.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';

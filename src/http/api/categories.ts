@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { CategorySchema, NewCategorySchema } from '../../categories/category.ts';
+import { CategorySchema, NewCategorySchema } from '../../categories/categories.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { cursorField, limitField, limitMax, openPage } from './paging.ts';
 import { defineIdParameter } from './resource.ts';

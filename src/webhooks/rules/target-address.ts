@@ -1,31 +1,7 @@
 import { BlockList, isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
-/**
- * Networks whose addresses are not global according to the IANA registries of special-purpose addresses (RFC 6890).
- * Also includes 6to4 and Teredo, because these IPv6 networks lead to IPv4 addresses. Of all IPv6 addresses, only those
- * in 2000::/3 can be global.
- */
-const special = createNetworks([
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-  '2001::/23',
-  '2001:db8::/32',
-  '2002::/16',
-  '3fff::/20',
-]);
+/** Of all IPv6 addresses, only these can be global. */
 const globalIpv6 = createNetworks(['2000::/3']);
 
 /** Parses networks in CIDR form. An address without a prefix is a network of one address. */
@@ -47,10 +23,11 @@ export function isAllowedTarget(address: string, allowed: BlockList): boolean {
   return isIP(address) !== 0 && (isGlobal(address) || allowed.check(address, familyOf(address)));
 }
 
+/** Returns true if no special-purpose registry of IANA has the address (RFC 6890). */
 function isGlobal(address: string): boolean {
   const family = familyOf(address);
   if (family === 'ipv6' && !globalIpv6.check(address, family)) return false;
-  return !special.check(address, family);
+  return ipaddr.parse(address).range() === 'unicast';
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {

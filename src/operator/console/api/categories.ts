@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { NewCategorySchema } from '../../../categories/category.ts';
+import { NewCategorySchema } from '../../../categories/categories.ts';
 import { defineConsoleOperation } from '../operation.ts';
 import { beforeField, pageRows, readId } from './fields.ts';
 
