@@ -176,9 +176,3 @@ test('a load fails with OutcomeUnknownError if its connection is lost during the
     OutcomeUnknownError,
   );
 });
-
-test('a load that the server refuses fails with the reason', { skip: postgres.skip }, async (t) => {
-  const database = await (await postgres.createStore(t)).open();
-  const loading = database.load('pets', columns, inTurn([[['Rex', 1n, 'lost', 0n]]]));
-  await assert.rejects(loading, /pets_status_check/);
-});

@@ -75,12 +75,6 @@ function describeOpening(engine: Engine): void {
   });
 
   describe(`ids on ${engine.name}`, { skip: engine.skip }, () => {
-    test('ids are positive and grow', async (t) => {
-      const database = await (await engine.createStore(t)).open();
-      const ids = [await addPet(database), await addPet(database), await addPet(database)];
-      assert.ok(ids.every((id, index) => id > (ids[index - 1] ?? 0n)));
-    });
-
     test('the id of the newest animal is not reused after the animal was deleted directly in the database', async (t) => {
       const store = await engine.createStore(t);
       const first = await store.open();

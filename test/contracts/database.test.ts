@@ -58,12 +58,6 @@ function describeDatabase(engine: Engine): void {
       assert.deepEqual(database.readNow?.(selectUsed, { subject: 'a' }) ?? rows, rows);
     });
 
-    test('run returns the rows of its statement', async (t) => {
-      const database = await open(t);
-      const [row] = await database.run(insertWindow, { subject: 'a', used: 1n });
-      assert.equal(row?.subject, 'a');
-    });
-
     test('any integer, text and bytes are stored exactly', async (t) => {
       const database = await open(t);
       const integers = [int64Min, -1n, 0n, 2n ** 53n + 1n, int64Max];
@@ -107,18 +101,6 @@ function describeDatabase(engine: Engine): void {
       Object.assign(rows[0] ?? {}, { name: 'changed' });
       assert.equal(rows[1]?.name, 'Bo');
       assert.deepEqual(await database.read(selectOldest, { afterId: 0n, count: 2n }), expected);
-    });
-
-    test('each of many concurrent inserts is stored under its returned id', async (t) => {
-      const database = await open(t);
-      const names = Array.from({ length: 150 }, (_, index) => `Rex ${index}`);
-      const added = await Promise.all(
-        names.map((name) => database.run(insertPet, petValues(available(name)))),
-      );
-      for (const [index, rows] of added.entries()) {
-        const [row] = await database.read(selectPet, { id: insertedId(rows) });
-        assert.equal(row?.name, names[index]);
-      }
     });
 
     test('only the invalid one of several concurrent inserts is refused', async (t) => {

@@ -6,7 +6,7 @@ import type { Tables } from '../../src/storage/tables.ts';
 import { copiedTables } from '../../src/storage/transfer/copied-tables.ts';
 import { type Row, readStore, type WholeStore, writeStore } from '../../src/storage/transfer/whole-store.ts';
 import { type Engine, findEngines } from '../support/engines.ts';
-import { addPet, fillStore, readContents, setLastPetId, unorderedTexts } from './store-contents.ts';
+import { addPet, fillStore, readContents, setLastPetId } from './store-contents.ts';
 import { selectSubjects } from './window-rows.ts';
 
 /** Contract tests of src/storage/transfer/whole-store.ts. */
@@ -48,28 +48,6 @@ function describeWholeStore(engine: Engine): void {
       );
     });
 
-    test('returns the rows of a table in the byte order of the primary key', async (t) => {
-      const store = await engine.createStore(t);
-      await fillStore(await store.open());
-      const subjects = await readStore(store.url, async (whole) =>
-        (await readTable(whole, 'api_keys')).map(({ id }) => String(id)),
-      );
-      assert.deepEqual(
-        subjects,
-        unorderedTexts.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))),
-      );
-    });
-
-    test('returns every row of a table larger than a batch once, by id', async (t) => {
-      const store = await engine.createStore(t);
-      await fillStore(await store.open());
-      const rows = await readStore(store.url, (whole) => readTable(whole, 'pets'));
-      assert.deepEqual(
-        rows.map(({ id }) => id),
-        Array.from({ length: 12_000 }, (_, index) => BigInt(index + 1)),
-      );
-    });
-
     test('is unchanged if its writer fails', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
@@ -99,24 +77,6 @@ function describeWholeStore(engine: Engine): void {
       assert.deepEqual(events, ['over', 'added']);
     });
 
-    test('assigns the id after the last assigned id', async (t) => {
-      const store = await engine.createStore(t);
-      const database = await store.open();
-      const last = 2n ** 53n;
-      await setLastPetId(store.url, last);
-      assert.equal(await addPet(database), last + 1n);
-      assert.equal(await readLastId(store.url), last + 1n);
-    });
-
-    test('returns the last assigned id even if its animal is deleted', async (t) => {
-      const store = await engine.createStore(t);
-      const database = await store.open();
-      assert.equal(await readLastId(store.url), 0n);
-      const last = await addPet(database);
-      await store.execute('delete from pets');
-      assert.equal(await readLastId(store.url), last);
-    });
-
     test('assigns the first id if none was assigned', async (t) => {
       const store = await engine.createStore(t);
       const database = await store.open();
@@ -130,10 +90,6 @@ async function readTable(whole: WholeStore, name: keyof Tables): Promise<readonl
   const [table] = copiedTables.filter((one) => one.name === name);
   assert.ok(table !== undefined);
   return (await Array.fromAsync(whole.readRows(table))).flat();
-}
-
-function readLastId(url: string): Promise<bigint> {
-  return readStore(url, async (whole) => whole.readLastId('pets'));
 }
 
 async function* inTurn(batches: readonly (readonly Row[])[]): AsyncGenerator<readonly Row[]> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { insertPet, selectPet } from '../../../src/pets/pet-rows.ts';
+import { insertPet } from '../../../src/pets/pet-rows.ts';
 import { statement } from '../../../src/storage/database.ts';
 import { petValues } from '../../support/catalogue.ts';
 import { findPostgres } from '../../support/engines.ts';
@@ -34,17 +34,6 @@ describe('statements that are sent to PostgreSQL together', { skip: postgres.ski
         numbers.map((number) => (number === 1n ? [{ quotient: 1n }] : '22012')),
       );
     }
-  });
-
-  test('return the rows of each statement to its own caller', async (t) => {
-    const { database } = await prepare(t);
-    await database.run(insertPet, petValues(pet('Rex')));
-    const [none, [rex], [one]] = await Promise.all([
-      database.read(selectPet, { id: 2n }),
-      database.read(selectPet, { id: 1n }),
-      database.read(divide, { number: 1n }),
-    ]);
-    assert.deepEqual([none, rex?.name, one?.quotient], [[], 'Rex', 1n]);
   });
 
   test('add rows in one transaction, and return its own id to each call', async (t) => {
@@ -80,13 +69,5 @@ describe('statements that are sent to PostgreSQL together', { skip: postgres.ski
       assert.equal(typeof ids[2], bad === 'refused' ? 'object' : 'undefined');
     }
     assert.equal((await store.execute('select id from pets')).length, 8);
-  });
-
-  test('take one round trip each if they arrive alone', async (t) => {
-    const { way, database } = await prepare(t);
-    await database.run(insertPet, petValues(pet('Rex')));
-    const before = way.countRoundTrips();
-    for (let times = 0; times < 5; times += 1) await database.run(insertPet, petValues(pet('Rex')));
-    assert.equal(way.countRoundTrips() - before, 5);
   });
 });

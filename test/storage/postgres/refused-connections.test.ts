@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
 import { describe, type TestContext, test } from 'node:test';
 import { Client, DatabaseError } from 'pg';
 import { AppError } from '../../../src/errors.ts';
-import { openDatabase } from '../../../src/storage/open-database.ts';
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
 import { findPostgres } from '../../support/engines.ts';
-import { startPostgresCluster, whyNoPostgresCluster } from '../../support/postgres-cluster.ts';
 import { startService } from '../../support/service.ts';
 
 const postgres = await findPostgres();
@@ -58,32 +55,10 @@ const refusals: readonly {
     allow: ({ database }) => `alter database ${database} allow_connections true`,
   },
   {
-    what: 'a role whose CONNECT privilege is revoked',
-    code: '42501',
-    refuse: ({ database, role }) => `revoke connect on database ${database} from public, ${role}`,
-    allow: ({ database, role }) => `grant connect on database ${database} to ${role}`,
-  },
-  {
-    what: 'a role that may not log in',
-    code: '28000',
-    refuse: ({ role }) => `alter role ${role} nologin`,
-    allow: ({ role }) => `alter role ${role} login`,
-  },
-  {
     what: 'too many connections of a role',
     code: '53300',
     refuse: ({ role }) => `alter role ${role} connection limit 0`,
     allow: ({ role }) => `alter role ${role} connection limit -1`,
-  },
-  {
-    what: 'a database that is renamed',
-    code: '3D000',
-    refuse: ({ database }) =>
-      `alter database ${database} allow_connections false;
-       select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}';
-       alter database ${database} rename to ${database}_away`,
-    allow: ({ database }) =>
-      `alter database ${database}_away rename to ${database}; alter database ${database} allow_connections true`,
   },
 ];
 
@@ -121,27 +96,6 @@ describe('a PostgreSQL that refuses connections', { skip: postgres.skip }, () =>
   });
 });
 
-const skipCluster = whyNoPostgresCluster();
-
-test('makes calls fail as unavailable: wrong password (SQLSTATE 28P01)', { skip: skipCluster }, async (t) => {
-  const { primary } = await startPostgresCluster(t);
-  await primary.execute(`create role clerk superuser login password 'right'`);
-  const [hba] = await primary.execute('show hba_file');
-  await prependLine(String(hba?.['hba_file']), 'host all clerk 127.0.0.1/32 scram-sha-256');
-  await primary.execute('select pg_reload_conf()');
-  const url = new URL(primary.url);
-  [url.username, url.password] = ['clerk', 'right'];
-  const database = await openDatabase(url.href);
-  try {
-    await database.run(insertWindow, { subject: 'a', used: 1n });
-    await primary.execute(`alter role clerk password 'other'`);
-    await primary.execute(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'clerk'`);
-    await untilRefused(async () => database.read(selectSubjects, {}), '28P01');
-  } finally {
-    await database.close();
-  }
-});
-
 /**
  * Repeats a failing call until the server refuses its connection with a code. Before that, a call may use a lost
  * connection of the pool, or see the server's reset before its message. Such a call is `unavailable`, too.
@@ -156,11 +110,6 @@ async function untilRefused(call: () => Promise<unknown>, code: string): Promise
     if (error.cause instanceof DatabaseError && error.cause.code === code) return;
     assert.ok(attempts < 100, `the last cause was ${error.cause}`);
   }
-}
-
-/** Inserts a line at the start of a file and keeps the owner. */
-async function prependLine(file: string, line: string): Promise<void> {
-  await writeFile(file, `${line}\n${await readFile(file, 'utf8')}`);
 }
 
 async function* noRows(): AsyncGenerator<never> {}

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { OperatorError } from '../../../src/errors.ts';
 import { openDatabase } from '../../../src/storage/open-database.ts';
-import { claimServing } from '../../../src/storage/sqlite/claim-serving.ts';
 import { followLinks } from '../../../src/storage/store-address.ts';
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
 import { makeFolder } from '../../support/service.ts';
@@ -34,14 +33,6 @@ test('opening a link opens the store that the link leads to', async (t) => {
   assert.ok(existsSync(`${path}-wal`));
   const byPath = await open(t, path);
   assert.equal((await byPath.read(selectSubjects, {})).length, 1);
-});
-
-test('a served store cannot be served under another name', async (t) => {
-  const { path, link } = await makeLink(t);
-  const release = await claimServing(`sqlite:${path}`);
-  await assert.rejects(claimServing(`sqlite:${link}`), OperatorError);
-  release();
-  (await claimServing(`sqlite:${link}`))();
 });
 
 test('a path without a link stays unchanged', async (t) => {
