@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 
@@ -22,11 +24,18 @@ function rank(file: string): number {
 const [pattern = join(import.meta.dirname, '**/*.test.ts')] = process.argv.slice(2);
 const files = globSync(pattern).sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 
-// Each file runs in its own process, which inherits this folder of compiled modules.
+// Each file runs in its own process, which inherits the id of the run and the folder of compiled modules.
+process.env['TEST_RUN'] = randomUUID().replaceAll('-', '');
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../node_modules/.cache/compiled');
 const concurrency = filesPerProcessor * availableParallelism();
 const tests = run({ files, concurrency, timeout: fileMsMax });
 tests.on('test:summary', ({ file, success }) => {
   if (file === undefined && !success) process.exitCode = 1;
 });
-tests.compose(spec).pipe(process.stdout);
+await pipeline(tests.compose(spec), process.stdout, { end: false });
+
+const { removeSqliteTemplate } = await import('./support/sqlite-files.ts');
+const { dropPostgresDatabases } = await import('./support/postgres-databases.ts');
+await removeSqliteTemplate();
+// Without a server, there is nothing to drop.
+await dropPostgresDatabases().catch(() => undefined);

@@ -138,7 +138,7 @@ for (const engine of engines)
 
     test('100 new valid keys that arrive at once from one address are all served', async (t) => {
       const { keyring, ask } = await open(t, engine);
-      const keys = await Promise.all(Array.from({ length: 100 }, () => keyring.issue(order())));
+      const keys = await Array.fromAsync({ length: 100 }, () => keyring.issue(order()));
       const answers = await Promise.all(keys.map(({ key }) => ask(key)));
       assert.deepEqual(new Set(answers), new Set(['caller']));
     });

@@ -302,9 +302,7 @@ for (const engine of engines)
 
     test('is written for every key, even for more keys than one transaction writes', async (t) => {
       const { keyring, verifier } = await createService(t, engine);
-      const keys = await Promise.all(
-        Array.from({ length: 300 }, () => keyring.issue(order({ account: 'Zoo' }))),
-      );
+      const keys = await Array.fromAsync({ length: 300 }, () => keyring.issue(order({ account: 'Zoo' })));
       for (const { key } of keys) await verifier.verify(key);
       await verifier.flush();
       assert.ok((await keyring.list()).every(({ lastUsedAtMs }) => lastUsedAtMs !== null));

@@ -138,7 +138,7 @@ describe('a start that waits for a lock', () => {
   });
 
   test('on PostgreSQL exits with 0 on SIGTERM', { skip: postgres.skip }, async (t) => {
-    const { url } = await postgres.createStore(t);
+    const { url } = await postgres.createEmptyStore(t);
     await holdMigratorLock(t, url);
     const { code, stderr, stdout } = await stopWhileStarting(t, url);
     assert.deepEqual([code, stdout], [0, '']);

@@ -21,7 +21,7 @@ const account = {
 function describeCopy(from: Engine, to: Engine): void {
   describe(`moving a store from ${from.name} to ${to.name}`, { skip: from.skip || to.skip }, () => {
     test('copies every row of every table exactly, reports its progress and changes nothing in the source', async (t) => {
-      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      const [source, target] = [await from.createStore(t), await to.createEmptyStore(t)];
       const original = await source.open();
       await fillStore(original);
       const contents = await readContents(original);
@@ -40,7 +40,7 @@ function describeCopy(from: Engine, to: Engine): void {
     });
 
     test('copies ids beyond 2^53 exactly', async (t) => {
-      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      const [source, target] = [await from.createStore(t), await to.createEmptyStore(t)];
       const original = await source.open();
       const last = 2n ** 62n;
       await setLastPetId(source.url, last);
@@ -77,7 +77,7 @@ function describeCopy(from: Engine, to: Engine): void {
     });
 
     test('replaces the secrets and counts of a new store', async (t) => {
-      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      const [source, target] = [await from.createStore(t), await to.createEmptyStore(t)];
       const original = await source.open();
       const before = await target.open();
       await before.run(insertWindow, { subject: 'address:192.0.2.1', used: 1n });

@@ -22,7 +22,7 @@ const order = {
 function describeOpening(engine: Engine): void {
   describe(`opening ${engine.name}`, { skip: engine.skip }, () => {
     test('ten instances that start at once on an empty store all start', async (t) => {
-      const store = await engine.createStore(t);
+      const store = await engine.createEmptyStore(t);
       const instances = await Promise.all(Array.from({ length: 10 }, () => store.open()));
       await Promise.all(
         instances.map((database, index) => database.run(insertWindow, { subject: `${index}`, used: 1n })),
@@ -101,7 +101,7 @@ const postgres = await findPostgres();
 test('the store ignores tables of the same names in another schema', {
   skip: postgres.skip,
 }, async (t) => {
-  const store = await postgres.createStore(t);
+  const store = await postgres.createEmptyStore(t);
   await store.execute('create schema auth');
   for (const table of ['schema_migrations', 'schema_migrations_lock', 'pets'])
     await store.execute(`create table auth.${table} (version text)`);

@@ -14,7 +14,7 @@ const redis = await findRedis();
 
 describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }, () => {
   test('that it has no tables yet, and creates none', async (t) => {
-    const store = await postgres.createStore(t);
+    const store = await postgres.createEmptyStore(t);
     const findings = await examineWith({ DATABASE_URL: store.url });
     expectFinding(findings, 'store', 'ok', /PostgreSQL \S+ answers, version \d+/);
     expectFinding(findings, 'schema', 'ok', /there are no tables yet/);

@@ -37,7 +37,7 @@ describe('a SQLite store that is migrated to PostgreSQL for many instances', { s
     assert.equal(refusals.filter(({ status }) => status === 200).length, 60);
     assert.equal((await before.end('SIGTERM')).code, 0);
 
-    const { url: to } = await postgres.createStore(t);
+    const { url: to } = await postgres.createEmptyStore(t);
     await command({}, 'migrate', '--from', from, '--to', to);
     const { url: REDIS_URL } = await startRedisServer(t);
     for (let count = 0; count < 2; count += 1) {

@@ -69,7 +69,7 @@ describe('behind PgBouncer', { skip }, () => {
   });
 
   test('in transaction mode a migration and an import are refused', async (t) => {
-    const store = await postgres.createStore(t);
+    const store = await postgres.createEmptyStore(t);
     const url = new URL(await startPgBouncer(t, store.url, { pool_mode: 'transaction' }));
     url.searchParams.set('pgbouncer', 'transaction');
     await assert.rejects(store.open(url.href), { name: 'OperatorError', message: /needs a session/ });
@@ -82,7 +82,7 @@ describe('behind PgBouncer', { skip }, () => {
   test('in transaction mode a start fails with the reason if PgBouncer does not support prepared statements', {
     skip: pgBouncer.carriesStatements && 'this PgBouncer supports them',
   }, async (t) => {
-    const store = await postgres.createStore(t);
+    const store = await postgres.createEmptyStore(t);
     const lending = { pool_mode: 'transaction', default_pool_size: '1' };
     const DATABASE_URL = await startPgBouncer(t, store.url, lending);
     const settings = { DATABASE_URL, PORT: '0', OPS_PORT: '0', ENVIRONMENT: 'staging', LOG_LEVEL: 'silent' };

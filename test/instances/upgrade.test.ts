@@ -63,7 +63,7 @@ test('this release and the one before it serve one store together, and each read
 }, async (t) => {
   const previous = findPreviousRelease();
   t.diagnostic(`the release before this one: ${previous}`);
-  const { url } = await postgres.createStore(t);
+  const { url } = await postgres.createEmptyStore(t);
   const redis = await startRedisServer(t);
   const settings = { ENVIRONMENT: 'development', DATABASE_URL: url, REDIS_URL: redis.url };
   const older = await serveInProcess(t, { settings, program: await installCommit(t, previous) });

@@ -50,7 +50,7 @@ const text = (value: string | Uint8Array, engine: Engine) =>
 
 /** Creates a store as the first release does: its schema, an account, animals and their idempotency records. */
 async function makeFirstStore(t: TestContext, engine: Engine): Promise<Store> {
-  const store = await engine.createStore(t);
+  const store = await engine.createEmptyStore(t);
   await migrateToFirst(store, engine);
   const lines = pets.map(
     ({ name, categoryId, status }) =>
@@ -146,7 +146,7 @@ test('a command says that a store behind a pooler is of an older release', {
 });
 
 test('a backup of the first release skips the ids and positions that came after it, and they are lost', async (t) => {
-  const [backup, store] = [await sqliteEngine.createStore(t), await sqliteEngine.createStore(t)];
+  const [backup, store] = [await sqliteEngine.createEmptyStore(t), await sqliteEngine.createStore(t)];
   await migrateToFirst(backup, sqliteEngine);
   const pet = petValues({ name: 'Rex', categoryId: 1n, status: 'available' });
   const former = await store.open();

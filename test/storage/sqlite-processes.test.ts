@@ -17,7 +17,7 @@ const openAndWrite = `
 `;
 
 test('ten processes that open a new SQLite file at the same time can all open it and write', async (t) => {
-  const store = await sqliteEngine.createStore(t);
+  const store = await sqliteEngine.createEmptyStore(t);
   const start = (subject: string) =>
     run(process.execPath, ['--input-type=module', '--eval', openAndWrite, '--', store.url, subject]);
   await Promise.all(Array.from({ length: 10 }, (_, index) => start(`process ${index}`)));

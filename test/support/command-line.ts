@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { createMovableClock, type Ending, makeFolder } from './service.ts';
+import { createSqliteStore } from './sqlite-files.ts';
 
 export interface RunOptions {
   readonly clock?: Clock;
@@ -98,7 +99,7 @@ export async function createWorld(t: Ending) {
     }
   }
 
-  assert.equal((await run('migrate')).code, 0);
+  await createSqliteStore(path);
   return {
     folder,
     path,

@@ -5,7 +5,14 @@ import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
 import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
-import { executePostgres, readPostgresAddress, takePostgresDatabase } from './postgres-databases.ts';
+import {
+  createEmptyPostgres,
+  executePostgres,
+  type PostgresDatabase,
+  readPostgresAddress,
+  takePostgresStore,
+} from './postgres-databases.ts';
+import { createSqliteStore } from './sqlite-files.ts';
 
 /** The writing thread's entry that also knows the tests' own transactions. */
 export const testThread = new URL('writing-thread.ts', import.meta.url);
@@ -25,28 +32,39 @@ export interface Engine {
   readonly name: string;
   /** For the option `skip` of `describe`: the reason if this machine cannot run the tests, otherwise false. */
   readonly skip: string | false;
+  /** Creates a store with the newest schema and no content. */
   createStore(test: Pick<TestContext, 'after'>): Promise<Store>;
+  /** Creates a store that has no schema yet, for tests of opening and migrating. */
+  createEmptyStore(test: Pick<TestContext, 'after'>): Promise<Store>;
 }
 
 export const sqliteEngine: Engine = {
   name: 'SQLite',
   skip: false,
   async createStore(test) {
-    const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
-    const path = join(folder, 'store.db');
-    return createStore(test, `sqlite:${path}`, {
-      async execute(sql) {
-        const database = new DatabaseSync(path, { timeout: 5_000 });
-        try {
-          return database.prepare(sql).all();
-        } finally {
-          database.close();
-        }
-      },
-      drop: () => rm(folder, { recursive: true }),
-    });
+    const { path, store } = await createSqlite(test);
+    await createSqliteStore(path);
+    return store;
   },
+  createEmptyStore: async (test) => (await createSqlite(test)).store,
 };
+
+async function createSqlite(test: Pick<TestContext, 'after'>): Promise<{ path: string; store: Store }> {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
+  const path = join(folder, 'store.db');
+  const store = createStore(test, `sqlite:${path}`, {
+    async execute(sql) {
+      const database = new DatabaseSync(path, { timeout: 5_000 });
+      try {
+        return database.prepare(sql).all();
+      } finally {
+        database.close();
+      }
+    },
+    drop: () => rm(folder, { recursive: true }),
+  });
+  return { path, store };
+}
 
 /**
  * Returns the PostgreSQL at TEST_DATABASE_URL. Without a server, prints a message and the tests are skipped. With
@@ -57,7 +75,12 @@ export async function findPostgres(): Promise<Engine> {
   const skip = await whyUnreachable(address.href);
   if (skip !== false && process.env['CI'] === 'true') throw new Error(skip);
   if (skip !== false) process.stderr.write(`\nSKIPPED: ${skip}\n`);
-  return { name: 'PostgreSQL', skip, createStore: (test) => createPostgresStore(test, address) };
+  return {
+    name: 'PostgreSQL',
+    skip,
+    createStore: async (test) => createPostgres(test, await takePostgresStore(address)),
+    createEmptyStore: async (test) => createPostgres(test, await createEmptyPostgres(address)),
+  };
 }
 
 /** Returns both engines, so that a suite runs on each. */
@@ -65,13 +88,14 @@ export async function findEngines(): Promise<readonly Engine[]> {
   return [sqliteEngine, await findPostgres()];
 }
 
-/** Returns the engine of a running PostgreSQL server. `url` is the address of any database of the server. */
+/**
+ * Returns the engine of a PostgreSQL server that a test may stop. `url` is the address of any database of the server.
+ * The first to open a store migrates it.
+ */
 export function postgresAt(url: string): Engine {
-  return {
-    name: 'PostgreSQL',
-    skip: false,
-    createStore: (test) => createPostgresStore(test, new URL(url)),
-  };
+  const create = async (test: Pick<TestContext, 'after'>) =>
+    createPostgres(test, await createEmptyPostgres(new URL(url)));
+  return { name: 'PostgreSQL', skip: false, createStore: create, createEmptyStore: create };
 }
 
 async function whyUnreachable(url: string): Promise<string | false> {
@@ -84,8 +108,7 @@ async function whyUnreachable(url: string): Promise<string | false> {
   }
 }
 
-async function createPostgresStore(test: Pick<TestContext, 'after'>, server: URL): Promise<Store> {
-  const { url, release } = await takePostgresDatabase(server);
+function createPostgres(test: Pick<TestContext, 'after'>, { url, release }: PostgresDatabase): Store {
   return createStore(test, url, { execute: (sql) => executePostgres(url, sql), drop: release });
 }
 

@@ -10,6 +10,7 @@ import { createLog } from '../../src/observability/log.ts';
 import { petStatuses } from '../../src/pets/pet.ts';
 import { type Limits, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
 import { openStore, type Store } from '../../src/store.ts';
+import { createSqliteStore } from './sqlite-files.ts';
 
 /** Runs callbacks at the end of a test, or at the end of a test file (`after` of node:test). */
 export interface Ending {
@@ -75,12 +76,14 @@ export async function startService(
   clock = createMovableClock(),
 ): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
+  const path = join(folder, 'animal-store.db');
+  if (settings['DATABASE_URL'] === undefined) await createSqliteStore(path);
   const config = parseConfig({
     PORT: '0',
     OPS_PORT: '0',
     ENVIRONMENT: 'staging',
     LOG_LEVEL: 'trace',
-    DATABASE_URL: `sqlite:${join(folder, 'animal-store.db')}`,
+    DATABASE_URL: `sqlite:${path}`,
     ...settings,
   });
   const output = new PassThrough();

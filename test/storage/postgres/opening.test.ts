@@ -9,7 +9,7 @@ const postgres = await findPostgres();
 
 describe('opening a PostgreSQL store', { skip: postgres.skip }, () => {
   test('fails with one line if another process holds the migration lock for too long', async (t) => {
-    const { url } = await postgres.createStore(t);
+    const { url } = await postgres.createEmptyStore(t);
     const holder = new Client({ connectionString: url });
     holder.on('error', () => undefined);
     await holder.connect();

@@ -12,7 +12,7 @@ const postgres = await findPostgres();
 /** Creates a store that a role without special privileges uses, and an administrator's connection to the server. */
 async function createRefusable(t: TestContext) {
   const role = `animal_store_test_${randomUUID().replaceAll('-', '')}`;
-  const store = await postgres.createStore(t);
+  const store = await postgres.createEmptyStore(t);
   const [address, server] = [new URL(store.url), new URL(store.url)];
   const database = address.pathname.slice(1);
   server.pathname = '/postgres';
