@@ -53,13 +53,9 @@ test('a key in a path with a line break is redacted everywhere in the log', asyn
   const service = await startService(t, { LOG_REQUESTS: 'all' });
   const key = generateKey('stg');
   for (const spelling of [key, key.replaceAll('_', '%5F')]) await service.request(null, `/%0a${spelling}%0a`);
-  const lines = service
-    .readLog()
-    .split('\n')
-    .filter((line) => line.includes('"status":401'));
+  const lines = service.findLines('"status":401');
   assert.equal(lines.length, 2);
-  for (const line of lines) {
-    const { path, msg } = JSON.parse(line) as { path: string; msg: string };
+  for (const { path, msg } of lines) {
     assert.equal(path, '/v1/\\u{a}as_stg_[redacted]\\u{a}');
     assert.equal(msg, `GET ${path} 401`);
   }
@@ -152,12 +148,8 @@ test('the logged and measured duration of an add includes its wait for the store
   while (performance.now() - startedAtMs < 1.1 * slowRequestMs) await service.request(key, '/nothing');
   file.exec('rollback');
   const id = (await adding).headers.get('x-request-id');
-  const line =
-    service
-      .readLog()
-      .split('\n')
-      .find((one) => one.includes(`"${id}"`)) ?? '{}';
-  assert.ok((JSON.parse(line) as { ms: number }).ms >= slowRequestMs, line);
+  const [line] = service.findLines(`"${id}"`);
+  assert.ok(Number(line?.['ms']) >= slowRequestMs, JSON.stringify(line));
   const metrics = await (await fetch(`${service.app.opsUrl}/metrics`)).text();
   const [, seconds] =
     /_duration_seconds_sum\{route="POST \/v1\/pets",status="201"\} (\S+)/.exec(metrics) ?? [];
@@ -178,12 +170,8 @@ test('the log has the trace id of a valid traceparent and nothing of a malformed
   ] as const) {
     const { headers } = await service.request(key, '/pets', { headers: { traceparent } });
     const id = headers.get('x-request-id');
-    const line =
-      service
-        .readLog()
-        .split('\n')
-        .find((one) => one.includes(`"${id}"`)) ?? '{}';
-    assert.equal((JSON.parse(line) as { traceId?: string }).traceId, logged, traceparent);
+    const [line] = service.findLines(`"${id}"`);
+    assert.equal(line?.['traceId'], logged, traceparent);
   }
   assert.doesNotMatch(service.readLog(), /secret/);
 });

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import type { Ending } from './service.ts';
 
@@ -118,6 +119,17 @@ export async function exchangeRaw(test: Ending, baseUrl: string, ...parts: strin
   const connection = await openRaw(test, baseUrl);
   for (const part of parts) connection.send(part);
   return connection.readAll();
+}
+
+/** Throws unless the responses have these statuses, in this order. */
+export function expectStatuses(
+  responses: readonly Pick<RawResponse, 'status'>[],
+  ...statuses: number[]
+): void {
+  assert.deepEqual(
+    responses.map(({ status }) => status),
+    statuses,
+  );
 }
 
 /** Formats a request, by default with `connection: close`. `line` has the method and the target: `GET /v1/pets`. */

@@ -17,6 +17,9 @@ export interface Ending {
   after(end: () => unknown): void;
 }
 
+/** A parsed line of the log. */
+export type LogLine = Readonly<Record<string, unknown>>;
+
 /** A service on free ports with a new store, and a clock that only the test moves. */
 export interface TestService {
   readonly app: App;
@@ -28,11 +31,15 @@ export interface TestService {
   readonly clock: MovableClock;
   /** Returns the whole log of the service. */
   readLog(): string;
+  /** Returns the lines of the log that contain all of `texts`, parsed. */
+  findLines(...texts: string[]): LogLine[];
   /** Creates a key on a new account, by default on enterprise with 1,000,000 requests a minute. */
   createKey(plan?: PlanName, limits?: Limits, order?: Partial<KeyOrder>): Promise<string>;
   /** Sends a request with a key, or without one. `path` begins with a slash and is relative to `/v1`. */
   request(key: string | null, path: string, init?: RequestInit): Promise<Response>;
-  /** Sends POST /pets. A string is sent unchanged; any other body is sent as JSON. */
+  /** Sends JSON to a `line`, such as `PATCH /pets/1`. A string is sent unchanged; any other body is sent as JSON. */
+  send(key: string | null, line: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Sends POST /pets. */
   post(key: string | null, body: unknown, headers?: Record<string, string>): Promise<Response>;
   /** Waits until the window of a key has counted `count` requests, besides the requests of this function. */
   untilCounted(key: string, count: number): Promise<void>;
@@ -111,10 +118,24 @@ export async function startService(
     await rm(folder, { recursive: true, force: true });
   });
 
+  function readLog(): string {
+    log.flush();
+    return logged;
+  }
+
   const request: TestService['request'] = (key, path, init = {}) => {
     const headers = new Headers(init.headers);
     if (key !== null) headers.set('authorization', `Bearer ${key}`);
     return fetch(baseUrl + path, { ...init, headers });
+  };
+
+  const send: TestService['send'] = (key, line, body, headers = {}) => {
+    const [method = '', path = ''] = line.split(' ');
+    return request(key, path, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
   };
 
   return {
@@ -123,9 +144,12 @@ export async function startService(
     baseUrl,
     store,
     clock,
-    readLog() {
-      log.flush();
-      return logged;
+    readLog,
+    findLines(...texts) {
+      const lines = readLog().split('\n');
+      return lines
+        .filter((line) => line !== '' && texts.every((text) => line.includes(text)))
+        .map((line) => JSON.parse(line));
     },
     request,
     stop,
@@ -142,12 +166,8 @@ export async function startService(
       });
       return issued.key;
     },
-    post: (key, body, headers = {}) =>
-      request(key, '/pets', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      }),
+    send,
+    post: (key, body, headers) => send(key, 'POST /pets', body, headers),
     async untilCounted(key, count) {
       for (let asked = 0, used = -1; used < count + asked; ) {
         const { headers } = await request(key, '/nothing');

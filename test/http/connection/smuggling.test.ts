@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
-import { exchangeRaw } from '../../support/raw-http.ts';
+import { exchangeRaw, expectStatuses } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService({ after });
@@ -99,8 +99,5 @@ const wholes: readonly (readonly [what: string, text: string, status: number])[]
 for (const [what, text, status] of wholes)
   test(`a request with ${what} is read as one request, as HTTP/1.1 requires, and gets ${status}`, async (t) => {
     const answers = await exchangeRaw(t, service.baseUrl, text);
-    assert.deepEqual(
-      answers.map((answer) => answer.status),
-      [status],
-    );
+    expectStatuses(answers, status);
   });

@@ -78,10 +78,7 @@ test('an unexpected error gets 500 without internals, and the log has the cause'
     const message = await expectError(response, 500, 'internal_error');
     assert.equal(message, 'the service failed; try again');
     const requestId = response.headers.get('x-request-id');
-    const line = own
-      .readLog()
-      .split('\n')
-      .find((text) => text.includes(`"${requestId}"`) && text.includes('no such table'));
+    const [line] = own.findLines(`"${requestId}"`, 'no such table');
     assert.ok(line, 'the log names the cause under the id of the request');
   }
 });
@@ -131,14 +128,9 @@ test('every response has a unique request id, which is also in its log line', as
   ];
   const ids = responses.map(({ headers }) => headers.get('x-request-id') ?? '');
   assert.equal(new Set(ids).size, ids.length);
-  const lines = service
-    .readLog()
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line));
   for (const [index, id] of ids.entries()) {
-    const line = lines.find(({ requestId, status }) => requestId === id && status !== undefined);
-    assert.equal(line?.status, responses[index]?.status, id);
+    const [line] = service.findLines(`"requestId":"${id}"`, '"status":');
+    assert.equal(line?.['status'], responses[index]?.status, id);
   }
 });
 

@@ -102,10 +102,8 @@ test('the next answer has a change or deletion that this service or another proc
   const link = (await service.request(key, '/pets?limit=1')).headers.get('link') ?? '';
   const paths = ['/pets', '/pets?status=sold', /<\/v1(.*)>/.exec(link)?.[1] ?? ''];
   const list = () => Promise.all(paths.map((path) => names(service, key, path)));
-  const headers = { 'content-type': 'application/json' };
   assert.deepEqual(await list(), [['n3', 'n2', 'n1'], ['n3'], ['n2']]);
-  const body = '{"status":"sold","name":"here"}';
-  await service.request(key, '/pets/2', { method: 'PATCH', headers, body });
+  await service.send(key, 'PATCH /pets/2', '{"status":"sold","name":"here"}');
   assert.deepEqual(await list(), [['n3', 'here', 'n1'], ['n3', 'here'], ['here']]);
   await service.store.catalogue.change(2n, { status: 'pending', name: 'there' }, null);
   assert.deepEqual(await list(), [['n3', 'there', 'n1'], ['n3'], ['there']]);

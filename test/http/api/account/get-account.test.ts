@@ -60,11 +60,7 @@ test('GET /account counts open holds, also for keys with orders:manage', async (
   const place = async () => {
     const { headers } = await service.post(key, { name: 'Rex', categoryId: 1 });
     const petId = headers.get('location')?.split('/').at(-1);
-    return service.request(key, '/orders', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: `{"petId":${petId}}`,
-    });
+    return service.send(key, 'POST /orders', `{"petId":${petId}}`);
   };
   const first = (await (await place()).json()) as { id: number };
   await place();

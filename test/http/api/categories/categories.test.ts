@@ -6,11 +6,9 @@ import { startService } from '../../../support/service.ts';
 
 const service = await startService({ after });
 const key = await service.createKey('enterprise', undefined, { scopes });
-const json = { 'content-type': 'application/json' };
 
-function put(id: string | number, body: unknown, headers: Record<string, string> = json) {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return service.request(key, `/categories/${id}`, { method: 'PUT', headers, body: text });
+function put(id: string | number, body: unknown) {
+  return service.send(key, `PUT /categories/${id}`, body);
 }
 
 function remove(id: string | number) {

@@ -35,12 +35,7 @@ async function read(path: string, key = partner): Promise<{ events: Shown[]; nex
 const readEnd = async (key = partner) => (await read('/events?after=now', key)).next;
 const addPet = async () =>
   assert.equal((await service.post(partner, { name: 'Rex', categoryId: 1 })).status, 201);
-const post = (key: string, path: string, body: object = {}) =>
-  service.request(key, path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+const placeOrder = (body: object) => service.send(partner, 'POST /orders', body);
 
 test('the links of the feed lead through all events and keep limit and wait', async () => {
   const start = await readEnd();
@@ -97,7 +92,7 @@ test('a key without a scope for events is refused, and other keys see only the e
   const start = await readEnd();
   await addPet();
   const { events } = await read(start);
-  const placed = await post(partner, '/orders', { petId: events[0]?.data.id });
+  const placed = await placeOrder({ petId: events[0]?.data.id });
   assert.equal(placed.status, 201);
   const typesFor = async (key: string) => (await read(start, key)).events.map(({ type }) => type);
   assert.deepEqual(await typesFor(partner), ['pet.added', 'pet.updated', 'order.reserved']);
@@ -113,7 +108,7 @@ test('the data of an event is byte for byte the object that the operation return
   const start = await readEnd(manager);
   await addPet();
   const [{ data } = assert.fail()] = (await read(start, manager)).events;
-  const placed = await (await post(partner, '/orders', { petId: data.id, reference: 'A-1' })).text();
+  const placed = await (await placeOrder({ petId: data.id, reference: 'A-1' })).text();
   const text = await (await ask(start)).text();
   assert.ok(text.includes(`"data":${placed}}`), text);
   const pet = await (await ask(`/pets/${data.id}`)).text();

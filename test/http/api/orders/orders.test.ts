@@ -21,13 +21,8 @@ async function addPet(): Promise<number> {
   return ((await response.json()) as Shown).id;
 }
 
-function place(key: string | null, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-  return service.request(key, '/orders', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
-}
+const place = (key: string, body: unknown, headers?: Record<string, string>) =>
+  service.send(key, 'POST /orders', body, headers);
 
 const act = (key: string, id: number, action: string, init: RequestInit = {}) =>
   service.request(key, `/orders/${id}/${action}`, { method: 'POST', ...init });

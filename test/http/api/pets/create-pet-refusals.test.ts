@@ -88,11 +88,8 @@ const badBodies: Readonly<Record<string, string | Buffer>> = {
 };
 for (const [what, body] of Object.entries(badBodies))
   test(`a body of ${what} gets 400`, async () => {
-    const response = await service.request(key, '/pets', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-    });
+    const headers = { 'content-type': 'application/json' };
+    const response = await service.request(key, '/pets', { method: 'POST', headers, body });
     await expectError(response, 400, 'invalid_body');
   });
 

@@ -13,13 +13,7 @@ const service = await startService({ after }, { ENVIRONMENT: 'development' });
 const key = await service.createKey();
 
 const send = (method: string, path: string, body?: unknown, by = key) =>
-  service.request(by, path, {
-    method,
-    ...(body !== undefined && {
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    }),
-  });
+  body === undefined ? service.request(by, path, { method }) : service.send(by, `${method} ${path}`, body);
 
 test('a signed message has the event exactly as the feed shows it', async (t) => {
   const receiver = await startReceiver(t);
