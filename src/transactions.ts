@@ -23,7 +23,7 @@ import { addPetByHand, addPetOnce } from './pets/catalogue.ts';
 import { editPet } from './pets/pet-edits.ts';
 import type { Transaction } from './storage/database.ts';
 import { addRequests } from './usage/request-rows.ts';
-import { addHours, deleteHours } from './usage/usage.ts';
+import { addHours } from './usage/usage.ts';
 import { noteAttempt } from './webhooks/attempt-rows.ts';
 import {
   addWebhook,
@@ -46,7 +46,6 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   createAccountKey,
   deleteAccount,
   deleteExpired,
-  deleteHours,
   editPet,
   endSessions,
   expireGiven,

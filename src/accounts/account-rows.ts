@@ -1,24 +1,10 @@
 import { type QueryCreator, sql } from 'kysely';
-import { type Limits, openHoldsOf, type Plan, type PlanName, resolvePlan } from '../plans/plan.ts';
+import { type Limits, openHoldsOf, type Plan, resolvePlan } from '../plans/plan.ts';
 import { type RowOf, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 
 /** An account on a page, without the number of its keys. */
-export interface PagedAccount {
-  readonly id: bigint;
-  readonly account: string;
-  readonly plan: PlanName;
-  /** The limits that apply now. */
-  readonly limits: Limits;
-  /** Present while the account has its own limits. `untilMs` is null if they do not end. */
-  readonly ownLimits: { readonly untilMs: number | null } | null;
-  /** Maximum number of holds that may be open at once. */
-  readonly openHolds: number;
-  /** Unix milliseconds. */
-  readonly createdAtMs: number;
-  /** Unix milliseconds; null if the account is not suspended. */
-  readonly suspendedAtMs: number | null;
-}
+export type PagedAccount = ReturnType<typeof toPagedAccount>;
 
 /** An account as operators see it. */
 export interface ListedAccount extends PagedAccount {
@@ -68,17 +54,21 @@ export function readLimits(row: PlanRow & OwnLimitsRow, nowMs: number): Limits {
 }
 
 /** Converts a row into an account. An account without its own number of open holds gets the number of its plan. */
-export function toPagedAccount(row: AccountRow, nowMs: number): PagedAccount {
+export function toPagedAccount(row: AccountRow, nowMs: number) {
   const { name: plan, openHolds = openHoldsOf[plan] } = readPlan(row);
   const hasOwn = readOwnLimits(row, nowMs) !== null;
   return {
     id: row.id,
     account: row.name,
     plan,
+    /** The limits that apply now. */
     limits: readLimits(row, nowMs),
+    /** Null if the account has no limits of its own. `untilMs` is null if they do not end. */
     ownLimits: hasOwn ? { untilMs: row.own_until_ms === null ? null : Number(row.own_until_ms) } : null,
+    /** Maximum number of holds that may be open at once. */
     openHolds,
     createdAtMs: Number(row.created_at_ms),
+    /** Null if the account is not suspended. */
     suspendedAtMs: row.suspended_at_ms === null ? null : Number(row.suspended_at_ms),
   };
 }

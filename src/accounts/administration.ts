@@ -1,55 +1,37 @@
 import { type Clock, dayMs, hourMs } from '../clock.ts';
 import type { LookAtUsage } from '../limits/counters.ts';
-import type { Usage } from '../limits/rules/decision.ts';
 import { type Database, statement } from '../storage/database.ts';
 import { listUsage, type UsageHour } from '../usage/usage.ts';
-import type { ListedAccount } from './account-rows.ts';
 import type { Accounts } from './accounts.ts';
 
 /** A rate limit window of an account. */
-export interface WindowState {
-  readonly limit: number;
-  readonly used: number;
-  readonly remaining: number;
-  /** Unix milliseconds; null if the window is not open. */
-  readonly resetAtMs: number | null;
-}
+export type WindowState = ReturnType<typeof toWindow>;
 
 /** The state of an account, for operators. */
-export interface AccountState extends Omit<ListedAccount, 'keys'> {
-  readonly minute: WindowState;
-  readonly day: WindowState;
-  readonly holdsOpen: number;
-  /** Number of keys of the account, including expired and revoked keys. */
-  readonly keysTotal: number;
-  /** Request counts per hour, oldest first. Hours without requests are absent. */
-  readonly usage: readonly UsageHour[];
-  readonly lastDay: Omit<UsageHour, 'atMs'>;
-}
-
-/** The dependencies of `readAccountState`. */
-export interface StateSources {
-  readonly database: Database;
-  readonly accounts: Pick<Accounts, 'find'>;
-  readonly look: LookAtUsage;
-  readonly clock: Clock;
-}
+export type AccountState = Awaited<ReturnType<typeof readAccountState>>;
 
 /** Reads the state of an account. Throws OperatorError if the account does not exist. */
-export async function readAccountState(sources: StateSources, name: string): Promise<AccountState> {
+export async function readAccountState(
+  sources: { database: Database; accounts: Pick<Accounts, 'find'>; look: LookAtUsage; clock: Clock },
+  name: string,
+) {
   const { database, accounts, look, clock } = sources;
   const { keys: keysTotal, ...account } = await accounts.find(name);
+  const { perMinute, perDay } = account.limits;
   const nowMs = clock();
-  const [usage, standing, [holds]] = await Promise.all([
+  const [usage, { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs }, [holds]] = await Promise.all([
     listUsage(database, account.id, nowMs),
     look(`account:${account.id}`),
     database.read(countOpenHolds, { accountId: account.id }),
   ]);
   return {
     ...account,
-    ...toWindows(standing, account),
+    minute: toWindow(perMinute, minuteUsed, minuteEndsAtMs),
+    day: toWindow(perDay, dayUsed, dayEndsAtMs),
     holdsOpen: Number(holds?.count ?? 0n),
+    /** Number of keys of the account, including expired and revoked keys. */
     keysTotal,
+    /** Request counts per hour, oldest first. Hours without requests are absent. */
     usage,
     lastDay: sumUp(usage.filter(({ atMs }) => atMs > nowMs - dayMs - hourMs)),
   };
@@ -64,15 +46,8 @@ const countOpenHolds = statement<{ accountId: bigint }>()((query, p, { nowMs }) 
     .where('expires_at_ms', '>', nowMs),
 );
 
-function toWindows(usage: Usage, { limits }: Pick<ListedAccount, 'limits'>) {
-  const { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs } = usage;
-  return {
-    minute: toWindow(limits.perMinute, minuteUsed, minuteEndsAtMs),
-    day: toWindow(limits.perDay, dayUsed, dayEndsAtMs),
-  };
-}
-
-function toWindow(limit: number, used: number, endsAtMs: number): WindowState {
+function toWindow(limit: number, used: number, endsAtMs: number) {
+  /** `resetAtMs` is null if the window is not open. */
   return { limit, used, remaining: Math.max(0, limit - used), resetAtMs: used === 0 ? null : endsAtMs };
 }
 

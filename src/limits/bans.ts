@@ -4,19 +4,18 @@ import { addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import type { Page } from '../page.ts';
-import { type Database, defineTransaction, type Steps, step } from '../storage/database.ts';
-import { deleteBan, selectBan, selectBans } from './ban-rows.ts';
+import {
+  type Database,
+  defineTransaction,
+  type RowOf,
+  type Steps,
+  statement,
+  step,
+} from '../storage/database.ts';
 import { insertLift } from './corrections.ts';
 
 /** A ban as operators see it. Times are Unix milliseconds. */
-export interface ListedBan {
-  readonly keyId: string;
-  readonly visibleStart: string;
-  readonly keyName: string | null;
-  readonly account: string;
-  readonly beganAtMs: number;
-  readonly endsAtMs: number;
-}
+export type ListedBan = ReturnType<typeof toListed>;
 
 /** The place of a ban in the list. */
 export type BanPlace = Pick<ListedBan, 'endsAtMs' | 'keyId'>;
@@ -57,14 +56,7 @@ export function createBans(database: Database, clock: Clock, actor: Actor = comm
   async function listPage(limit: number, { endsAtMs, keyId }: BanPlace): Promise<Page<ListedBan, BanPlace>> {
     const range = { endsAtMs: BigInt(endsAtMs), keyId, count: BigInt(limit) + 1n };
     const rows = await database.read(selectBans, { nowMs: BigInt(clock()), ...range });
-    const bans = rows.map((row) => ({
-      keyId: row.key_id,
-      visibleStart: row.visible_start,
-      keyName: row.key_name,
-      account: row.account_name,
-      beganAtMs: Number(row.last_ban_at_ms),
-      endsAtMs: Number(row.banned_until_ms),
-    }));
+    const bans = rows.map(toListed);
     return { items: bans.slice(0, limit), next: bans[limit] ?? null };
   }
 
@@ -80,3 +72,59 @@ export function createBans(database: Database, clock: Clock, actor: Actor = comm
     lift: (keyId: string) => database.transact(liftBan, { keyId, by: { actor, nowMs: clock() } }),
   };
 }
+
+function toListed(row: RowOf<typeof selectBans>) {
+  return {
+    keyId: row.key_id,
+    visibleStart: row.visible_start,
+    keyName: row.key_name,
+    account: row.account_name,
+    beganAtMs: Number(row.last_ban_at_ms),
+    endsAtMs: Number(row.banned_until_ms),
+  };
+}
+
+/**
+ * Selects at most `count` bans that expire after `nowMs`, each with its key and account. The order is by expiry and key
+ * id, and starts at `endsAtMs` and `keyId`.
+ */
+const selectBans = statement<{ nowMs: bigint; endsAtMs: bigint; keyId: string; count: bigint }>()(
+  (query, p) =>
+    query
+      .selectFrom('key_bans')
+      .innerJoin('api_keys', 'api_keys.id', 'key_bans.key_id')
+      .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+      .select([
+        'key_bans.key_id',
+        'api_keys.visible_start',
+        'api_keys.name as key_name',
+        'accounts.name as account_name',
+        'key_bans.last_ban_at_ms',
+        'key_bans.banned_until_ms',
+      ])
+      .where('key_bans.banned_until_ms', '>', p.nowMs)
+      .where(({ eb, refTuple, tuple }) =>
+        eb(
+          refTuple('key_bans.banned_until_ms', 'key_bans.key_id'),
+          '>=',
+          tuple(p.endsAtMs as never, p.keyId as never),
+        ),
+      )
+      .orderBy('key_bans.banned_until_ms')
+      .orderBy('key_bans.key_id')
+      .limit(p.count),
+);
+
+/** Selects a key with its newest ban. The times of the ban are null if the key has no ban and no strikes. */
+const selectBan = statement<{ keyId: string }>()((query, p) =>
+  query
+    .selectFrom('api_keys')
+    .leftJoin('key_bans', 'key_bans.key_id', 'api_keys.id')
+    .select(['api_keys.account_id', 'key_bans.last_ban_at_ms', 'key_bans.banned_until_ms'])
+    .where('api_keys.id', '=', p.keyId),
+);
+
+/** Deletes the stored ban and strikes of a key. */
+const deleteBan = statement<{ keyId: string }>()((query, p) =>
+  query.deleteFrom('key_bans').where('key_id', '=', p.keyId),
+);

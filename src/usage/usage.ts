@@ -6,7 +6,7 @@ import { createRowBuffer, type NamedEntries } from '../storage/row-buffer.ts';
 
 /** Time in ms for which the store keeps hourly counts. */
 const usageKeptMs = 7 * dayMs;
-/** Maximum number of rows that one transaction deletes. */
+/** Maximum number of rows that one statement deletes. */
 const deletedRowsMax = 250;
 
 /** Request counts of an account in one hour. */
@@ -71,15 +71,10 @@ export function createUsageCounts(database: Database, clock: Clock) {
       return buffer.flush();
     },
 
-    /** Deletes hours older than `usageKeptMs`, in transactions of at most `deletedRowsMax` rows. */
+    /** Deletes hours older than `usageKeptMs`, in statements of at most `deletedRowsMax` rows. */
     async sweep(): Promise<void> {
       const old = { beforeMs: BigInt(clock() - usageKeptMs - hourMs), count: BigInt(deletedRowsMax) };
-      for (;;) {
-        const rows = await database.read(selectOldHours, old);
-        const hours = rows.map((row) => ({ accountId: row.account_id, hourAtMs: row.hour_at_ms }));
-        if (hours.length > 0) await database.transact(deleteHours, hours);
-        if (hours.length < deletedRowsMax) return;
-      }
+      while ((await database.run(deleteOldHours, old)).length === deletedRowsMax);
     },
   };
 }
@@ -111,14 +106,9 @@ export const usageOrders = ['requests', 'refused', 'errors'] as const;
 /** One of `usageOrders`. */
 export type UsageOrder = (typeof usageOrders)[number];
 
-/** Request counts of an account, summed over hours. */
-export interface AccountUsage {
+/** Request counts of an account, summed over hours. `refused` are requests that a limit or a ban refused (429). */
+export interface AccountUsage extends Readonly<Record<UsageOrder, number>> {
   readonly account: string;
-  readonly requests: number;
-  /** Requests that a limit or a ban refused (429). */
-  readonly refused: number;
-  /** Requests with any other status of 400 or higher. */
-  readonly errors: number;
 }
 
 /** Returns the `limit` accounts with the highest counts since the hour of `sinceMs`, highest first. */
@@ -211,24 +201,13 @@ const selectHours = statement<{ accountId: bigint; sinceMs: bigint }>()((query, 
     .orderBy('hour_at_ms'),
 );
 
-/** Selects at most `count` hours that began before `beforeMs`, oldest first. */
-const selectOldHours = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
+/** Deletes at most `count` hours that began before `beforeMs`, oldest first. */
+const deleteOldHours = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
   query
-    .selectFrom('usage_hours')
-    .select(['account_id', 'hour_at_ms'])
-    .where('hour_at_ms', '<', p.beforeMs)
-    .orderBy('hour_at_ms')
-    .limit(p.count),
-);
-
-const deleteHour = statement<{ accountId: bigint; hourAtMs: bigint }>()((query, p) =>
-  query.deleteFrom('usage_hours').where('account_id', '=', p.accountId).where('hour_at_ms', '=', p.hourAtMs),
-);
-
-export const deleteHours = defineTransaction(
-  'deleteHours',
-  function* (hours: readonly { readonly accountId: bigint; readonly hourAtMs: bigint }[]): Steps<void> {
-    for (const { accountId, hourAtMs } of hours) yield* step(deleteHour, { accountId, hourAtMs });
-  },
-  'row locks',
+    .deleteFrom('usage_hours')
+    .where(
+      sql<boolean>`(account_id, hour_at_ms) in (select account_id, hour_at_ms from usage_hours
+        where hour_at_ms < ${p.beforeMs} order by hour_at_ms, account_id limit ${p.count})`,
+    )
+    .returning('hour_at_ms'),
 );

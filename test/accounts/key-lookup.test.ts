@@ -73,12 +73,6 @@ for (const engine of engines)
       assert.equal(countReads(), 1);
     });
 
-    test('a mistyped key is refused synchronously and without a query', async (t) => {
-      const { lookup, countReads } = await open(t, engine);
-      assert.deepEqual(lookup.verify('mistyped', here), { refusal: 'api_key_invalid' });
-      assert.equal(countReads(), 0);
-    });
-
     test('a recently valid key is read immediately while lookups of unknown keys from its address wait', async (t) => {
       const { keyring, clock, lookup, ask, askMany, hold, answerAll, countReads } = await open(t, engine);
       const { key } = await keyring.issue(order());

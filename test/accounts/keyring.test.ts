@@ -193,17 +193,6 @@ for (const engine of engines)
       assert.deepEqual([listed.state, listed.expiresAtMs], ['rotated', expiresAtMs]);
     });
 
-    test('gives the new key the original lifetime of the old key', async (t) => {
-      const { keyring, clock } = await createWorld(t, engine);
-      let { id } = await keyring.issue(order({ lifetimeMs: 30 * dayMs }));
-      for (let count = 0; count < 3; count += 1) {
-        clock.advance(29 * dayMs);
-        const issued = await keyring.rotate(id, hourMs);
-        assert.equal(issued.expiresAtMs, clock.now() + 30 * dayMs);
-        id = issued.id;
-      }
-    });
-
     test('refuses an expired, a revoked and an unknown key', async (t) => {
       const { keyring, clock } = await createWorld(t, engine);
       const [expired, revoked] = [

@@ -27,18 +27,6 @@ export function countCalls(database: Database): Database & { readonly calls: () 
   };
 }
 
-/** Wraps a database. Its first transactions fail with `errors`, in order, and change nothing. */
-export function failFirst(database: Database, errors: Error[]): Database {
-  return {
-    ...database,
-    async transact(work, input) {
-      const error = errors.shift();
-      if (error !== undefined) throw error;
-      return await database.transact(work, input);
-    },
-  };
-}
-
 export interface HeldDatabase extends Database {
   /** Resolves when the first read has its rows. */
   readonly firstRows: Promise<void>;

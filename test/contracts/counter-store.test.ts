@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { dayMs, hourMs, minuteMs } from '../../src/clock.ts';
-import { AppError } from '../../src/errors.ts';
 import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { freeLimits } from '../../src/plans/plan.ts';
@@ -193,27 +192,6 @@ function describeCounterStore(engine: Engine): void {
       await Promise.all([first, process.flush(), process.flush()]);
       const after = await start();
       assert.deepEqual([after.take(1).dayUsed, after.take(2).dayUsed], [3, 2]);
-    });
-
-    test('a failed flush throws and keeps all changes for the next flush', async (t) => {
-      const { start, database } = await open(t);
-      let failures = 2;
-      const failing: Database = {
-        ...database,
-        transact: (work, input) => {
-          failures -= 1;
-          if (failures === 0) return Promise.reject(new AppError('unavailable', 'the store is away'));
-          return database.transact(work, input);
-        },
-      };
-      const process = await start(failing);
-      for (let id = 0; id < 600; id += 1)
-        for (let sent = 0; sent < 61; sent += 1) process.take(id, `key-${id}`);
-      await assert.rejects(process.flush(), { code: 'unavailable' });
-      await process.flush();
-      const after = await start();
-      assert.deepEqual([after.counters.windows.accounts.size, after.counters.keys.size], [600, 600]);
-      for (let id = 0; id < 600; id += 1) assert.equal(after.take(id, `key-${id}`).dayUsed, 60);
     });
 
     test('a sweep deletes a bounded number of expired rows, and a flush deletes none', async (t) => {

@@ -23,29 +23,6 @@ function codes(decisions: readonly Decision[]) {
   return decisions.map(({ code }) => code);
 }
 
-test('a key on Free gets exactly 60 of 10,000 requests through, with remaining counts from 59 down to 0', () => {
-  const passed = open()
-    .send(10_000)
-    .filter(({ code }) => code === null);
-  assert.deepEqual(
-    passed.map(({ headers }) => headers['x-ratelimit-remaining']),
-    Array.from({ length: 60 }, (_, index) => String(59 - index)),
-  );
-});
-
-test('a ban does not affect the other keys of its account', () => {
-  const { time, limiter, caller, send } = open();
-  send(120);
-  time.nowMs += minuteMs - 1;
-  assert.deepEqual(codes(send(1)), ['key_banned']);
-  time.nowMs += 1;
-  send(120);
-  time.nowMs += minuteMs;
-  assert.deepEqual(codes(send(1)), ['key_banned']);
-  const { code } = limiter.takeForKey({ ...caller, keyId: 'another' }) as Decision;
-  assert.equal(code, null);
-});
-
 describe('requests without a valid key', () => {
   test('are counted by address with the limits of Free', () => {
     const { limiter } = open({ perMinute: 1_000, perDay: 100_000 });
@@ -54,27 +31,6 @@ describe('requests without a valid key', () => {
     assert.equal(decisions[0]?.headers['ratelimit-policy'], '"minute";q=60;w=60, "day";q=1000;w=86400');
     const { code } = limiter.takeForAddress('192.0.2.8') as Decision;
     assert.equal(code, null);
-  });
-
-  test('share a count within an IPv6 /64', () => {
-    const { limiter } = open();
-    for (let host = 1; host <= 60; host += 1) limiter.takeForAddress(`2001:db8::${host.toString(16)}`);
-    assert.equal((limiter.takeForAddress('2001:db8::ffff') as Decision).code, 'rate_limit_exceeded');
-    assert.equal((limiter.takeForAddress('2001:db8:0:1::1') as Decision).code, null);
-  });
-
-  test('never lead to a ban', () => {
-    const { limiter } = open();
-    for (let sent = 0; sent < 1_000; sent += 1) limiter.takeForAddress('192.0.2.7');
-    const { code, retryAfterSeconds } = limiter.takeForAddress('192.0.2.7') as Decision;
-    assert.deepEqual([code, retryAfterSeconds], ['rate_limit_exceeded', 60]);
-  });
-
-  test('are counted separately from a key at the same address', () => {
-    const { limiter, send } = open();
-    for (let sent = 0; sent < 100; sent += 1) limiter.takeForAddress('192.0.2.7');
-    assert.equal(send(1)[0]?.headers['x-ratelimit-remaining'], '59');
-    assert.equal((limiter.takeForAddress('192.0.2.8') as Decision).headers['x-ratelimit-remaining'], '59');
   });
 
   test('are neither counted nor refused if peekAddress reads the usage of their address', () => {
@@ -129,15 +85,6 @@ describe('readers of the documentation', () => {
     assert.deepEqual(passed, [...Array(33).fill(600), 20_000 - 33 * 600]);
     const { headers } = limiter.takeForReader('192.0.2.8') as Decision;
     assert.equal(headers['ratelimit-policy'], '"minute";q=600;w=60, "day";q=20000;w=86400');
-  });
-
-  test('are counted separately from requests to the API', () => {
-    const { limiter, send } = open();
-    for (let sent = 0; sent < 700; sent += 1) limiter.takeForReader('192.0.2.7');
-    assert.equal((limiter.takeForAddress('192.0.2.7') as Decision).headers['x-ratelimit-remaining'], '59');
-    assert.equal(send(1)[0]?.headers['x-ratelimit-remaining'], '59');
-    for (let sent = 0; sent < 100; sent += 1) limiter.takeForAddress('192.0.2.8');
-    assert.equal((limiter.takeForReader('192.0.2.8') as Decision).headers['x-ratelimit-remaining'], '599');
   });
 });
 
