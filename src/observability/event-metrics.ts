@@ -24,17 +24,8 @@ export function exposeFeedLag(registry: Registry): (ms: number) => void {
 
 const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
-export interface WebhookMetrics {
-  /** Counts an attempt. `result` is the HTTP status, or the reason why there was no response. */
-  noteAttempt(result: string): void;
-  /** Shows the lag of webhooks that was read from the store. */
-  showLag(lag: WebhookLag): void;
-  /** Shows the number of enabled webhooks whose secrets cannot be decrypted. */
-  showUnreadable(count: number): void;
-}
-
 /** Exposes the delivery of events. `isSending` returns true if this instance is the sender. */
-export function exposeWebhooks(registry: Registry, isSending: () => boolean): WebhookMetrics {
+export function exposeWebhooks(registry: Registry, isSending: () => boolean) {
   const attempts = new Map<string, number>([...statusClasses, ...attemptFailures].map((label) => [label, 0]));
   let shown: WebhookLag | null = null;
   let unreadable = 0;
@@ -58,14 +49,17 @@ export function exposeWebhooks(registry: Registry, isSending: () => boolean): We
   exposeGauge(registry, 'webhook_secrets_unreadable', unreadableHelp, () => unreadable);
 
   return {
-    noteAttempt(result) {
+    /** Counts an attempt. `result` is the HTTP status, or the reason why there was no response. */
+    noteAttempt(result: string): void {
       const label = toLabel(result);
       attempts.set(label, (attempts.get(label) ?? 0) + 1);
     },
-    showLag(lag) {
+    /** Shows the lag of webhooks that was read from the store. */
+    showLag(lag: WebhookLag): void {
       shown = lag;
     },
-    showUnreadable(count) {
+    /** Shows the number of enabled webhooks whose secrets cannot be decrypted. */
+    showUnreadable(count: number): void {
       unreadable = count;
     },
   };

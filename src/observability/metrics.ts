@@ -92,22 +92,14 @@ export function expose(
 /** Upper bounds of the histogram buckets in ms. One more bucket holds longer durations. */
 export const durationBoundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000] as const;
 
-export interface Durations {
-  note(ms: number): void;
-  count(): number;
-  /**
-   * Returns the samples of a Prometheus histogram in seconds: a cumulative count for each bound, the sum, and the
-   * count.
-   */
-  listSamples(labels: Sample['labels']): Iterable<Sample>;
-}
+export type Durations = ReturnType<typeof createDurations>;
 
-export function createDurations(): Durations {
+export function createDurations() {
   const counts = new Float64Array(durationBoundsMs.length + 1);
   let sumMs = 0;
 
   return {
-    note(ms) {
+    note(ms: number): void {
       let bucket = 0;
       while (ms > (durationBoundsMs[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
       counts[bucket] = (counts[bucket] ?? 0) + 1;
@@ -116,7 +108,8 @@ export function createDurations(): Durations {
 
     count: () => counts.reduce((sum, count) => sum + count),
 
-    *listSamples(labels) {
+    /** Yields a Prometheus histogram in seconds: a cumulative count for each bound, the sum, and the count. */
+    *listSamples(labels: Sample['labels']): Iterable<Sample> {
       let value = 0;
       for (const [bucket, count] of counts.entries()) {
         value += count;

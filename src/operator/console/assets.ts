@@ -11,20 +11,15 @@ const modules: ReadonlyMap<string, { readonly file: string; readonly servedAs: s
 ]);
 const styles = { file: 'uplot/dist/uPlot.min.css', servedAs: 'uplot.css' };
 
-/** The files of the console's pages. */
-export interface ConsoleAssets {
-  /** A part of every URL. It changes with the content of any file, so that browsers may cache the files forever. */
-  readonly version: string;
-  find(name: string): ServedFile | undefined;
-}
-
 const versionLength = 12;
 const ownFiles = new URL('pages/', import.meta.url);
 
 /**
  * Reads the files of the console and its libraries. There is no build step. `addressLibraries` makes the only changes.
+ * The version is a part of every URL. It changes with the content of any file, so that browsers may cache the files
+ * forever.
  */
-export async function readConsoleAssets(): Promise<ConsoleAssets> {
+export async function readConsoleAssets() {
   const names = (await readdir(ownFiles)).filter((name) => /\.(?:js|css)$/.test(name)).sort();
   const own = names.map(async (name) => [name, await readFile(new URL(name, ownFiles), 'utf8')] as const);
   const others = [...modules.values(), styles].map(
@@ -42,7 +37,7 @@ export async function readConsoleAssets(): Promise<ConsoleAssets> {
     whole.push(name, served);
   }
   const version = hash('sha256', whole.join('\n'), 'hex').slice(0, versionLength);
-  return { version, find: (name) => assets.get(name) };
+  return { version, find: (name: string) => assets.get(name) };
 }
 
 /**
