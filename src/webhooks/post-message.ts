@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { type BlockList, isIP, type LookupFunction } from 'node:net';
 import { secondMs } from '../clock.ts';
@@ -100,6 +100,8 @@ function send(outgoing: Outgoing, onHead: () => void): Promise<AttemptResult> {
   const isTls = url.protocol === 'https:';
   let result: AttemptResult | null = null;
   let informations = 0;
+  let isConnected = false;
+  let isSecured = false;
   // The types of Node do not have the options of the connection.
   const connection = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: shareMs };
   const request = (isTls ? requestHttps : requestHttp)(url, {
@@ -110,7 +112,14 @@ function send(outgoing: Outgoing, onHead: () => void): Promise<AttemptResult> {
     signal,
     headers: { ...headers, 'content-length': Buffer.byteLength(body) },
   });
-  const isSecured = watchHandshake(request);
+  request.on('socket', (socket) => {
+    socket.on('connect', () => {
+      isConnected = true;
+    });
+    socket.on('secureConnect', () => {
+      isSecured = true;
+    });
+  });
   request.on('information', () => {
     informations += 1;
     if (informations > informationMax) request.destroy();
@@ -121,7 +130,7 @@ function send(outgoing: Outgoing, onHead: () => void): Promise<AttemptResult> {
     discard(response, () => request.destroy());
   });
   request.on('error', () => {
-    const failure = isTls && isSecured() === false ? 'tls' : 'refused';
+    const failure = isTls && isConnected && !isSecured ? 'tls' : 'refused';
     result ??= { failure: signal.aborted ? 'timeout' : failure };
   });
   // Emitted when the connection is closed, because it is not used again.
@@ -150,32 +159,12 @@ function discard(response: IncomingMessage, close: () => void): void {
 }
 
 /**
- * Returns a function that returns true after the TLS handshake, false before it, and null before there is a connection.
- */
-function watchHandshake(request: ClientRequest): () => boolean | null {
-  let isSecured: boolean | null = null;
-  request.on('socket', (socket) => {
-    socket.on('connect', () => {
-      isSecured = false;
-    });
-    socket.on('secureConnect', () => {
-      isSecured = true;
-    });
-  });
-  return () => isSecured;
-}
-
-/**
  * Returns a lookup that gives the checked addresses. A DNS record that changes after the check therefore has no effect
  * (DNS rebinding).
  */
 function answerWith(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
-  const [first] = found;
-  return (_name, { all }, done) => {
-    if (all === true) done(null, found);
-    else done(null, first?.address ?? '', first?.family ?? 0);
-  };
+  return (_name, _options, done) => done(null, found);
 }
 
 /** Timeout of one DNS query. The resolver sends a query at most twice. */
