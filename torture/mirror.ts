@@ -12,7 +12,7 @@ const unfinished = `select id from event_outbox
   union all select id from orders where status = 'reserved' and expires_at_ms < created_at_ms + 1000 limit 1`;
 
 /** A copy of the store, built only from its pages and its events. */
-export interface Mirror {
+interface Mirror {
   /** The ids of all received events, in order. */
   readonly met: readonly string[];
   /** Follows the events to their end. Throws if one was missed, repeated or out of order, or if the copy differs. */

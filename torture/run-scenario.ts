@@ -9,7 +9,7 @@ export interface RunOptions {
   log(line: string): void;
 }
 
-export type Result =
+type Result =
   | { readonly kind: 'held'; readonly outcome: Outcome; readonly seconds: number }
   | { readonly kind: 'skipped'; readonly reason: string; readonly seconds: number };
 

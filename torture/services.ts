@@ -5,7 +5,7 @@ import type { Random } from './random.ts';
 import type { TortureContext } from './scenario.ts';
 import type { Store } from './store.ts';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly body: string;
   /** The address of the next page, relative to the base address. Null if there is no next page. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { findPostgres } from '../support/engines.ts';
 import { ask, type Instances, readJson, readMetric, startInstances } from '../support/instances.ts';
 import { until } from '../support/processes.ts';
@@ -57,13 +57,6 @@ async function send(
   return [...passed.values()];
 }
 
-/** Reports the duration of a recovery, for the fault table of docs/operations/fault-runs.md. */
-async function reportRecovery(t: TestContext, task: () => Promise<void>): Promise<void> {
-  const beganMs = performance.now();
-  await task();
-  t.diagnostic(`well again after ${Math.round(performance.now() - beganMs)} ms`);
-}
-
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
@@ -89,7 +82,7 @@ test('without Redis each instance continues the counts alone, and shares counts 
   await untilCounted(instances, 'alone');
 
   await redis.start();
-  await reportRecovery(t, () => untilCounted(instances, 'shared'));
+  await untilCounted(instances, 'shared');
   const [first = 0, second = 0, third = 0] = await send(instances, again, 900);
   assert.equal(first + second + third, 300);
 });
@@ -104,7 +97,7 @@ test('if Redis restarts empty, an account gets its limit again, and the instance
   await redis.kill();
   await untilCounted(instances, 'alone');
   await redis.start();
-  await reportRecovery(t, () => untilCounted(instances, 'shared'));
+  await untilCounted(instances, 'shared');
   assert.equal(sum(await send(instances, key, 450)), 300);
 });
 
@@ -119,7 +112,7 @@ test('if Redis hangs, the instances count alone in time, and share counts again 
   for (const count of await send(instances, key, 1_200)) assert.ok(count >= 150 && count <= 250, `${count}`);
   await untilCounted(instances, 'alone');
   redis.resume();
-  await reportRecovery(t, () => untilCounted(instances, 'shared'));
+  await untilCounted(instances, 'shared');
 });
 
 test('if Redis is slow but answers in time, the instances wait for it, and the limit stays exact', {

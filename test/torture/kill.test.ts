@@ -1,9 +1,11 @@
 import { killCommands } from '../../torture/kill/commands.ts';
+import { failover } from '../../torture/kill/failover.ts';
 import { freshness } from '../../torture/kill/freshness.ts';
 import { kill, killShared } from '../../torture/kill/kill.ts';
 import { testShort } from './short.ts';
 
 testShort(kill, 0.03, 1, 'nothing answered is lost or done twice, and a follower misses no event');
 testShort(killShared, 0.03, 1, 'nothing answered is lost or done twice, and a follower misses no event');
+testShort(failover, 0.1, 1, 'nothing answered is lost or done twice, and a follower misses no event');
 testShort(killCommands, 0.1);
 testShort(freshness, 0.05, 1, 'no answer is stale');

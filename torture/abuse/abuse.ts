@@ -6,14 +6,14 @@ import { startTarget, type Target } from '../target.ts';
 import { describeService, serveBeside } from './good-client.ts';
 
 /** The result of an abuse, for the fault table. */
-export interface Abused {
+interface Abused {
   readonly done: string;
   /** What the misbehaving clients saw. */
   readonly seen: string;
   readonly well: string;
 }
 
-export interface AbuseOptions extends Omit<Scenario, 'run'> {
+interface AbuseOptions extends Omit<Scenario, 'run'> {
   readonly settings?: Record<string, string>;
   /** The maximum growth of the service's resident memory, in MiB at scale 1. */
   readonly growthMibMax: number;

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 
 /** A change to the bytes of a request. `at` is the position as a share of the length of the request. */
-export type Mutation =
+type Mutation =
   | { readonly kind: 'replace' | 'insert'; readonly at: number; readonly text: string }
   | { readonly kind: 'cut' | 'repeat'; readonly at: number; readonly bytes: number }
   | { readonly kind: 'line'; readonly at: number; readonly text: string }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { untilAnswered } from '../../test/support/instances.ts';
 import {
   addressOf,
   type PostgresServer,
@@ -18,6 +18,10 @@ const seedsAtFullScale = 3;
 const clients = 8;
 /** The time limit for an answer after a promotion, generous for a busy machine. The report has the measured time. */
 const backMsMax = 60_000;
+
+/** The time in which a revocation takes effect on every instance. */
+const revokeMsMax = 5_000;
+const isStatus = (status: number) => (response: Response) => response.status === status;
 
 /** The result of one seed. */
 interface Round {
@@ -58,6 +62,8 @@ async function runSeed(context: TortureContext, seed: number): Promise<Round> {
   const query = async (sql: string) => current.execute(sql);
   const store = createStore(context, addressOf(primary, standby), { settings }, query);
   const services = await startServices(context, random, store, 3);
+  const revoked = await store.createKey();
+  for (const service of services.all) await untilAnswered(service, revoked.key, isStatus(200), backMsMax);
   const mirror = await beginMirror(services);
   const writers = createWriters(services, random);
   writers.start(clients);
@@ -81,6 +87,8 @@ async function runSeed(context: TortureContext, seed: number): Promise<Round> {
   await writers.requireKept();
   await writers.requireReplayed(Infinity);
   await requireInvariants(query);
+  await store.run('keys', 'revoke', revoked.id);
+  for (const service of services.all) await untilAnswered(service, revoked.key, isStatus(401), revokeMsMax);
   await services.end();
   await Promise.all([primary.kill(), standby.kill()]);
   return { answered: writers.countAnswered(), events: mirror.met.length, backMs };
@@ -89,14 +97,7 @@ async function runSeed(context: TortureContext, seed: number): Promise<Round> {
 /** Returns the time in ms until every instance has answered 200. */
 async function measureBack({ all, key }: Services): Promise<number> {
   const startedMs = performance.now();
-  const headers = { authorization: `Bearer ${key}` };
-  const isServing = async ({ url }: { url: string }) =>
-    (await fetch(`${url}/pets`, { headers })).status === 200;
-  for (const service of all)
-    while (!(await isServing(service))) {
-      if (performance.now() - startedMs > backMsMax) throw new Error(`no answer within ${backMsMax} ms`);
-      await pause(10);
-    }
+  for (const service of all) await untilAnswered(service, key, isStatus(200), backMsMax);
   return Math.round(performance.now() - startedMs);
 }
 

@@ -2,7 +2,7 @@ import { expectError } from '../../test/support/expect-error.ts';
 import { openRaw, type RawResponse } from '../../test/support/raw-http.ts';
 import type { TortureContext } from '../scenario.ts';
 
-export interface Found {
+interface Found {
   /** Requests answered with 503. */
   readonly refused: number;
   /** Animals answered with 404. */
