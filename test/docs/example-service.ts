@@ -1,14 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
+import { runCommandLine } from '../../src/cli/command-line.ts';
+import { systemClock } from '../../src/clock.ts';
 import { root } from './markdown.ts';
 
-/** A service that was started in a fresh copy of the project, with no settings but free ports. */
+/** A service of this process, on its first start, whose store is in a fresh copy of the project. */
 export interface ExampleService {
   /** The copy of the project, in which commands run. */
   readonly folder: string;
@@ -45,20 +48,28 @@ const shellEnvironment = {
 
 export async function startExampleService(test: Pick<TestContext, 'after'>): Promise<ExampleService> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
-  let child: ChildProcess | null = null;
-  test.after(async () => {
-    // The service stops first, because it reports an error if its store disappears.
-    if (child !== null) await stop(child);
-    await rm(folder, { recursive: true, force: true });
-  });
+  const stopped = Promise.withResolvers<void>();
   for (const name of linked) await symlink(join(root, name), join(folder, name));
 
-  child = spawn(process.execPath, ['bin/animal-store.js', 'serve'], {
-    cwd: folder,
-    env: { ...shellEnvironment, PORT: '0', OPS_PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const stdout = new PassThrough();
+  const ended = runCommandLine(['serve'], {
+    environment: { PORT: '0', OPS_PORT: '0', DATABASE_URL: `sqlite:${join(folder, 'data/animal-store.db')}` },
+    terminal: { stdin: process.stdin, stdout, stderr: process.stderr },
+    lifetime: {
+      untilStopped: () => stopped.promise,
+      untilStoppedAgain: () => new Promise(() => undefined),
+      endWithin: () => undefined,
+      onCrash: () => undefined,
+    },
+    clock: systemClock,
   });
-  const { welcome, url, opsUrl } = await readStart(child);
+  test.after(async () => {
+    // The service stops first, because it reports an error if its store disappears.
+    stopped.resolve();
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  });
+  const { welcome, url, opsUrl } = await readStart(stdout);
   const key = /as_dev_\w+/.exec(welcome)?.[0] ?? '';
   const stand: readonly (readonly [RegExp, string])[] = [
     [/http:\/\/127\.0\.0\.1:8080/g, new URL(url).origin],
@@ -100,8 +111,7 @@ async function runInShell(
 }
 
 /** Reads the output up to the line with the address of the service. Ignores later lines. */
-async function readStart({ stdout }: ChildProcess) {
-  if (stdout === null) throw new Error('the service has no standard output');
+async function readStart(stdout: PassThrough) {
   let welcome = '';
   for await (const line of createInterface({ input: stdout })) {
     const { url, opsUrl } = line.startsWith('{') ? JSON.parse(line) : {};
@@ -113,11 +123,4 @@ async function readStart({ stdout }: ChildProcess) {
     return { welcome, url: String(url), opsUrl: String(opsUrl) };
   }
   throw new Error(`the service ended before it served: ${welcome}`);
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGTERM');
-  await exited;
 }
