@@ -26,7 +26,6 @@ import { createRegistry } from './observability/metrics.ts';
 import { createStoreWatch } from './observability/store-calls.ts';
 import { exposeStoreSize } from './observability/store-size.ts';
 import { describeSharing, flushLast, lastFlushMs, type OpenCounters, openCounters } from './open-counters.ts';
-import { createOpenParts, type OpenParts } from './open-parts.ts';
 import { buildConsole } from './operator/console/console.ts';
 import { createVitals, noteEveryMs } from './operator/console/vitals.ts';
 import { findProblems } from './operator/health-routes.ts';
@@ -89,12 +88,12 @@ export async function startApp(
   log: Log,
   elapsedMs = () => performance.now(),
 ): Promise<App> {
-  const parts = createOpenParts();
+  const parts = new AsyncDisposableStack();
   try {
     return await openApp(config, clock, log, elapsedMs, parts);
   } catch (error) {
     await parts
-      .close()
+      .disposeAsync()
       .catch((failure) => log.error({ err: failure }, 'the start failed, and so did the cleanup'));
     throw error;
   }
@@ -106,7 +105,7 @@ async function openApp(
   clock: Clock,
   log: Log,
   elapsedMs: () => number,
-  parts: OpenParts,
+  parts: AsyncDisposableStack,
 ): Promise<App> {
   const registry = createRegistry();
   exposeDroppedLines(registry, log);
@@ -123,21 +122,23 @@ async function openApp(
 
   let isStopping = false;
   let closingAtMs: number | null = null;
-  parts.add(async () => {
+  parts.defer(async () => {
     if (closingAtMs === null) return;
     const restMs = closingAtMs + drainAndFlushMsMax - performance.now();
     await flushLast(flush, restMs, counting.sharing()?.mode === 'shared', log);
   });
-  parts.add(jobs.stop);
+  parts.defer(jobs.stop);
   await startJobs(basics, jobs, counts);
   const listNotes = () => [...describeSharing(counting.sharing()), ...watch.listNotes()];
   const operatorServer = buildOperator(basics, jobs, listNotes, () => isStopping);
   const stopDelivery = await deliverWebhooks(basics, jobs, clocks);
 
-  parts.add(() => operatorServer.close(0));
+  parts.defer(() => operatorServer.close(0));
   const opsUrl = await operatorServer.listen(config.opsHost, config.opsPort);
   // Running requests and running attempts of webhooks end at the same time.
-  parts.add(() => Promise.all([server.close(drainMsMax), stopDelivery()]));
+  parts.defer(async () => {
+    await Promise.all([server.close(drainMsMax), stopDelivery()]);
+  });
   const url = await server.listen(config.host, config.port);
   // A key is shown only once, so it is created after everything that can fail.
   const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
@@ -148,7 +149,7 @@ async function openApp(
   const close = () => {
     isStopping = true;
     closingAtMs = performance.now();
-    return parts.close();
+    return parts.disposeAsync();
   };
   return { url, opsUrl, firstKey, drain, close };
 }
@@ -189,13 +190,13 @@ async function openServedStore(
   config: Config,
   clock: Clock,
   wrap: (database: Database) => Database,
-  parts: OpenParts,
+  parts: AsyncDisposableStack,
 ): Promise<Store> {
   // The claim comes before the store is opened, because opening a file under a second name can already overwrite pages.
   const release = await claimServing(config.databaseUrl);
-  parts.add(release);
+  parts.defer(release);
   const store = await openStore(config, clock, wrap);
-  parts.add(() => Promise.race([store.close(), sleep(storeCloseMsMax, undefined, { ref: false })]));
+  parts.defer(() => Promise.race([store.close(), sleep(storeCloseMsMax, undefined, { ref: false })]));
   return store;
 }
 

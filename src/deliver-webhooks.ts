@@ -9,7 +9,6 @@ import type { JobRunner } from './jobs/job-runner.ts';
 import { createLease, type Lease, renewalMs } from './jobs/lease.ts';
 import { exposeWebhooks } from './observability/event-metrics.ts';
 import type { Log } from './observability/log.ts';
-import type { OpenParts } from './open-parts.ts';
 import type { Store } from './store.ts';
 import { expireAttempts } from './webhooks/attempt-rows.ts';
 import type { DeliveryObserver } from './webhooks/attempts.ts';
@@ -36,7 +35,7 @@ export interface DeliveryOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly registry: Registry;
-  readonly parts: OpenParts;
+  readonly parts: AsyncDisposableStack;
   /** The secret of the store from which cursors and event ids are made. */
   readonly secret: Uint8Array;
 }
@@ -74,7 +73,7 @@ export async function deliverWebhooks(
     ending ??= endDelivery(deliverer, lease);
     return ending;
   };
-  parts.add(stop);
+  parts.defer(stop);
   const review = await reviewSecrets(database, box);
   const lostKey = findLostKey(review);
   if (lostKey !== null) throw new OperatorError(lostKey);

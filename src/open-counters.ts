@@ -6,7 +6,6 @@ import { createCounterStore } from './limits/memory/counter-store.ts';
 import { createMemoryCounters } from './limits/memory/memory-counters.ts';
 import type { Sharing } from './limits/redis/shared-counters.ts';
 import type { Log } from './observability/log.ts';
-import type { OpenParts } from './open-parts.ts';
 import type { Database } from './storage/database.ts';
 
 /** The counters of the rate limits, and how this instance counts. */
@@ -30,7 +29,7 @@ export async function openCounters(
   secret: Uint8Array,
   clock: Clock,
   log: Log,
-  parts: OpenParts,
+  parts: AsyncDisposableStack,
 ): Promise<OpenCounters> {
   const local = createMemoryCounters();
   const { load, flush, sweep } = createCounterStore({ counters: local, database, clock });
@@ -46,7 +45,7 @@ export async function openCounters(
     clock,
     onChange: (sharing) => logSharing(log, sharing),
   });
-  parts.add(shared.close);
+  parts.defer(shared.close);
   await shared.probe();
   return { counters: shared, flush, sweep, sharing: shared.sharing };
 }

@@ -32,7 +32,6 @@ const floors: readonly (readonly [name: string, files: RegExp])[] = [
   ['public port', /^http\//],
   ["operator's port", /^operator\//],
   ['wiring of the store', /^(?:store|transactions)\.ts$/],
-  ['closing of parts', /^open-parts\.ts$/],
   ['wiring of parts', /^(?:open-counters|deliver-webhooks|service-jobs)\.ts$/],
   ['wiring', /^(?:app\.ts$|doctor\/)/],
   ['commands', /^cli\//],
