@@ -2,30 +2,14 @@ import { int64Max } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
 import type { PlanName } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
-import type { Scope } from './account.ts';
 import { noSuchAccount } from './account-changes.ts';
 import { selectAccount } from './account-rows.ts';
 import { type KeyRow, selectKeyPage, selectKeys, selectNewestKeys } from './key-rows.ts';
-import { type KeyState, readRevocation, readScopes, readState, toMs, toTime } from './key-state.ts';
+import { readRevocation, readScopes, readState, toMs, toTime } from './key-state.ts';
 import type { PartnerKey } from './schemas.ts';
 
 /** A key as operators see it. Times are Unix milliseconds. Null means never. */
-export interface ListedKey {
-  readonly id: string;
-  readonly visibleStart: string;
-  readonly name: string | null;
-  readonly account: string;
-  readonly plan: PlanName;
-  readonly state: KeyState;
-  /** When the ban of a valid key ends. Null if the key is not banned. */
-  readonly bannedUntilMs: number | null;
-  readonly scopes: readonly Scope[];
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number | null;
-  readonly revokedAtMs: number | null;
-  /** Rounded down to the minute. */
-  readonly lastUsedAtMs: number | null;
-}
+export type ListedKey = ReturnType<typeof toListedKey>;
 
 /**
  * Returns a page of the keys of an account that are not revoked, newest first. The page starts at `firstId`, or at the
@@ -64,7 +48,7 @@ export async function listAccountKeys(
   return rows.toReversed().map((row) => toListedKey(row, nowMs));
 }
 
-function toListedKey(row: KeyRow, nowMs: number): ListedKey {
+function toListedKey(row: KeyRow, nowMs: number) {
   const state = readState(row, nowMs);
   const isValid = state === 'active' || state === 'rotated';
   const isBanned = isValid && (row.banned_until_ms ?? 0n) > nowMs;
@@ -75,11 +59,13 @@ function toListedKey(row: KeyRow, nowMs: number): ListedKey {
     account: row.account_name,
     plan: row.plan as PlanName,
     state,
+    /** When the ban of a valid key ends. Null if the key is not banned. */
     bannedUntilMs: isBanned ? Number(row.banned_until_ms) : null,
     scopes: readScopes(row.scopes),
     createdAtMs: Number(row.created_at_ms),
     expiresAtMs: toMs(row.expires_at_ms),
     revokedAtMs: readRevocation(row),
+    /** Rounded down to the minute. */
     lastUsedAtMs: toMs(row.last_used_at_ms),
   };
 }

@@ -12,21 +12,16 @@ import {
 } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import type { NamedEntries } from '../storage/row-buffer.ts';
+import type { FailedRequest } from './failed-requests.ts';
 
-/** A new row of the table `requests`. A row with a `mergeKey` stands for `times` requests. */
-export interface NewRequest {
+/** A new row of the table `requests`. A row with a `mergeKey` stands for `times` requests, and has the longest duration. */
+export interface NewRequest extends Omit<FailedRequest, 'requestId'> {
   readonly atMs: number;
   readonly lastAtMs: number;
-  readonly accountId: bigint | null;
-  readonly keyId: string | null;
   readonly address: string | null;
   readonly operation: string | null;
-  readonly status: number;
-  readonly code: string | null;
   readonly message: string | null;
   readonly requestId: string | null;
-  /** The longest duration of the requests. */
-  readonly durationMs: number;
   readonly times: number;
   readonly mergeKey: string | null;
 }

@@ -74,29 +74,22 @@ export function measureWindows(usage: Usage, { perMinute, perDay }: Limits) {
  * later. A ban appears as a minute window with no requests left that resets when the ban expires.
  */
 export function decide(usage: Usage, limits: Limits): Decision {
-  const { verdict, atMs: nowMs } = usage;
-  const dayLeft = Math.max(0, limits.perDay - usage.dayUsed);
-  const dayEndsAtMs = usage.dayUsed === 0 ? nowMs + dayMs : usage.dayEndsAtMs;
-  let minuteLeft = Math.max(0, limits.perMinute - usage.minuteUsed);
-  let minuteEndsAtMs = usage.minuteUsed === 0 ? nowMs + minuteMs : usage.minuteEndsAtMs;
-  if (usage.bannedUntilMs > 0) {
-    // A new ban lasts at least a minute, so the current minute window does not reset later.
-    minuteLeft = 0;
-    minuteEndsAtMs = usage.bannedUntilMs;
-  }
+  const { verdict, atMs: nowMs, bannedUntilMs } = usage;
+  const windows = measureWindows(usage, limits);
+  const { day } = windows;
+  // A new ban lasts at least a minute, so the current minute window does not reset later.
+  const minute =
+    bannedUntilMs > 0 ? { ...windows.minute, remaining: 0, resetAtMs: bannedUntilMs } : windows.minute;
   const byDay =
-    dayLeft < minuteLeft || (verdict === 'refused' && dayLeft === 0 && dayEndsAtMs > minuteEndsAtMs);
-
-  const fixed = fixedTexts(limits);
-  const resetAtMs = byDay ? dayEndsAtMs : minuteEndsAtMs;
-  const minuteLeftText = writeCount(minuteLeft);
-  const dayLeftText = writeCount(dayLeft);
+    day.remaining < minute.remaining ||
+    (verdict === 'refused' && day.remaining === 0 && day.resetAtMs > minute.resetAtMs);
+  const { limit, remaining, resetAtMs } = byDay ? day : minute;
   const headers = {
-    'x-ratelimit-limit': byDay ? fixed.perDay : fixed.perMinute,
-    'x-ratelimit-remaining': byDay ? dayLeftText : minuteLeftText,
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': writeCount(remaining),
     'x-ratelimit-reset': String(Math.ceil(resetAtMs / secondMs)),
-    'ratelimit-policy': fixed.policy,
-    ratelimit: `"minute";r=${minuteLeftText};t=${secondsUntil(minuteEndsAtMs, nowMs)}, "day";r=${dayLeftText};t=${secondsUntil(dayEndsAtMs, nowMs)}`,
+    'ratelimit-policy': `"minute";q=${limits.perMinute};w=60, "day";q=${limits.perDay};w=86400`,
+    ratelimit: `"minute";${describeRest(minute, nowMs)}, "day";${describeRest(day, nowMs)}`,
   };
   if (verdict === 'passed') return { code: null, retryAfterSeconds: 0, headers, usage };
   const retryAfterSeconds = secondsUntil(resetAtMs, nowMs);
@@ -115,6 +108,10 @@ export function describeHeld(usage: Usage, limits: Limits, heldMs: number): Limi
   return decide(held, limits).headers;
 }
 
+function describeRest({ remaining, resetAtMs }: WindowLeft, nowMs: number): string {
+  return `r=${writeCount(remaining)};t=${secondsUntil(resetAtMs, nowMs)}`;
+}
+
 /** At least 1, because the end of a window is always in the future. */
 function secondsUntil(endsAtMs: number, nowMs: number): number {
   return Math.ceil((endsAtMs - nowMs) / secondMs);
@@ -130,23 +127,4 @@ const lastDigits = Array.from({ length: 1_000 }, (_, number) => String(number).p
  */
 function writeCount(count: number): string {
   return count < 1_000 ? String(count) : `${Math.trunc(count / 1_000)}${lastDigits[count % 1_000]}`;
-}
-
-interface FixedTexts {
-  readonly perMinute: string;
-  readonly perDay: string;
-  readonly policy: string;
-}
-
-const textsByLimits = new WeakMap<Limits, FixedTexts>();
-
-/** Returns the texts that depend only on the limits, from a cache. */
-function fixedTexts(limits: Limits): FixedTexts {
-  const known = textsByLimits.get(limits);
-  if (known !== undefined) return known;
-  const { perMinute, perDay } = limits;
-  const policy = `"minute";q=${perMinute};w=${minuteMs / secondMs}, "day";q=${perDay};w=${dayMs / secondMs}`;
-  const texts = { perMinute: String(perMinute), perDay: String(perDay), policy };
-  textsByLimits.set(limits, texts);
-  return texts;
 }
