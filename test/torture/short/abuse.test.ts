@@ -1,8 +1,8 @@
-import { fewDescriptors, slowHeads } from '../../torture/abuse/crowds.ts';
-import { floods } from '../../torture/abuse/floods.ts';
-import { heavyInputs } from '../../torture/abuse/heavy-inputs.ts';
-import { stalledLog } from '../../torture/abuse/stalled-log.ts';
-import { testShort } from './short.ts';
+import { fewDescriptors, slowHeads } from '../../../torture/abuse/crowds.ts';
+import { floods } from '../../../torture/abuse/floods.ts';
+import { heavyInputs } from '../../../torture/abuse/heavy-inputs.ts';
+import { stalledLog } from '../../../torture/abuse/stalled-log.ts';
+import { testShort } from './test-short.ts';
 
 /**
  * Short runs of the abuse scenarios. `npm run torture` runs those that take minutes because of the service's timeouts.

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
-import { runScenario } from '../../torture/run-scenario.ts';
-import type { Scenario } from '../../torture/scenario.ts';
+import { runScenario } from '../../../torture/run-scenario.ts';
+import type { Scenario } from '../../../torture/scenario.ts';
 
 /** Defines a test that runs a scenario at a small scale. If the machine cannot run it, the test is skipped with a message. */
 export function testShort(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPowerLoss, powerLoss } from '../../torture/power-loss/power-loss.ts';
-import { runScenario } from '../../torture/run-scenario.ts';
-import { testShort } from './short.ts';
+import { createPowerLoss, powerLoss } from '../../../torture/power-loss/power-loss.ts';
+import { runScenario } from '../../../torture/run-scenario.ts';
+import { testShort } from './test-short.ts';
 
 const scale = 0.03;
 

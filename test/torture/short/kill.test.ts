@@ -1,8 +1,8 @@
-import { killCommands } from '../../torture/kill/commands.ts';
-import { failover } from '../../torture/kill/failover.ts';
-import { freshness } from '../../torture/kill/freshness.ts';
-import { kill, killShared } from '../../torture/kill/kill.ts';
-import { testShort } from './short.ts';
+import { killCommands } from '../../../torture/kill/commands.ts';
+import { failover } from '../../../torture/kill/failover.ts';
+import { freshness } from '../../../torture/kill/freshness.ts';
+import { kill, killShared } from '../../../torture/kill/kill.ts';
+import { testShort } from './test-short.ts';
 
 testShort(kill, 0.03, 1, 'nothing answered is lost or done twice, and a follower misses no event');
 testShort(killShared, 0.03, 1, 'nothing answered is lost or done twice, and a follower misses no event');
