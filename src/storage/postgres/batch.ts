@@ -41,8 +41,11 @@ export function keepNoStatements(client: ClientBase): void {
   withoutStatements.add(client);
 }
 
-/** The prepared statements of a connection, each with the reader of its rows. Null if it returns no rows. */
-type Readers = Map<string, RowReader | null>;
+/**
+ * The prepared statements of a connection, each with the reader of its rows: null if it returns no rows, and `unsure` if
+ * a failure leaves open whether the statement is prepared.
+ */
+type Readers = Map<string, RowReader | null | 'unsure'>;
 
 const readersOf = new WeakMap<object, Readers>();
 
@@ -67,7 +70,8 @@ function createBatch(calls: readonly Call[], callback: Batch['callback']): Batch
 
   /** Selects the reader of the statement at `place`. */
   function turnTo(place: number): void {
-    reader = readers.get(calls[place]?.name ?? '') ?? null;
+    const known = readers.get(calls[place]?.name ?? '') ?? null;
+    reader = known === 'unsure' ? null : known;
     rows = [];
   }
 
@@ -105,6 +109,8 @@ function createBatch(calls: readonly Call[], callback: Batch['callback']): Batch
     },
 
     handleError(error) {
+      for (const { name } of calls.slice(results.length))
+        if (name !== '' && !readers.has(name)) readers.set(name, 'unsure');
       this.callback(error, results);
     },
   };
@@ -117,12 +123,12 @@ function writeCalls(connection: Connection, calls: readonly Call[], readers: Rea
   stream.cork();
   try {
     for (const { name, text, values } of calls) {
-      if (!readers.has(name) && !parsed.has(name)) {
-        // A failed batch may have prepared the statement. Closing one that does not exist is no error.
-        if (name !== '') {
-          parsed.add(name);
-          connection.close({ type: 'S', name }, true);
-        }
+      const isUnsure = readers.get(name) === 'unsure';
+      if ((isUnsure || !readers.has(name)) && !parsed.has(name)) {
+        if (name !== '') parsed.add(name);
+        // Closing a statement that does not exist is no error. Without doubt, none is closed: behind a pooler that
+        // loses statements, the name may be taken, and the start then fails with the reason.
+        if (isUnsure) connection.close({ type: 'S', name }, true);
         connection.parse({ name, text, types: [] }, true);
         connection.describe({ type: 'S', name }, true);
       }
