@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
-import type { Cursors } from '../request/cursor.ts';
 import type { HeaderTexts } from '../response/answer.ts';
+import type { Services } from './operations.ts';
 
 /** Number of items on a page if the request has no `limit`. */
 export const defaultLimit = 20;
@@ -59,16 +59,11 @@ export interface OpenedPage<Position> {
   linkTo(next: Position | null): HeaderTexts;
 }
 
-interface PageServices {
-  readonly cursors: Cursors;
-  readonly baseUrl: string;
-}
-
 /** Reads the page that a query asks for. Throws `invalid_parameter` for a cursor of another list. */
 export function openPage<Position extends bigint | string = bigint>(
   { path, of, filters = {} }: PagedList,
   { limit = defaultLimit, cursor }: PageQuery,
-  { cursors, baseUrl }: PageServices,
+  { cursors, baseUrl }: Pick<Services, 'cursors' | 'baseUrl'>,
 ): OpenedPage<Position> {
   const kept = writeQuery(filters);
   const list = joinQuery(path, writeQuery({ of }) + kept);

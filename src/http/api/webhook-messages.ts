@@ -26,9 +26,9 @@ const pingId = Type.String({
   description: 'The `webhook-id` of the ping.',
 });
 
-export const PingSchema = namedObject('Ping', 'A requested ping.', { id: pingId });
+const PingSchema = namedObject('Ping', 'A requested ping.', { id: pingId });
 
-export const PingEventSchema = namedObject('PingEvent', 'A test message to a webhook.', {
+const PingEventSchema = namedObject('PingEvent', 'A test message to a webhook.', {
   id: pingId,
   type: enumField(['webhook.ping'], 'Always `webhook.ping`.'),
   timestamp: timeField('When the ping was sent, by the clock of the store.'),

@@ -11,7 +11,7 @@ import type { DescribedAnswer } from './answers.ts';
 import type { HeaderName } from './headers.ts';
 
 /** The body of every error response. */
-export const ErrorSchema = namedObject('Error', 'What went wrong.', {
+const ErrorSchema = namedObject('Error', 'What went wrong.', {
   code: Type.Unsafe<string>({
     type: 'string',
     enum: [...errorCodes],

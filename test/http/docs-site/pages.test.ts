@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { errorCodes } from '../../../src/errors.ts';
 import { eventTypes } from '../../../src/events/event.ts';
 import { operations } from '../../../src/http/api/operations.ts';
 import { guides } from '../../../src/http/docs-site/guides.ts';
@@ -172,11 +171,6 @@ test('the service colours the code of a page, in each language of a sample', asy
     '<i class="member">&quot;name&quot;</i>: <i class="string">&quot;Rex&quot;</i>',
   ])
     assert.ok(html.includes(coloured), coloured);
-});
-
-test('every error code has an anchor on /docs/errors', async () => {
-  const html = await (await fetch(`${app.url}/docs/errors`)).text();
-  for (const code of errorCodes) assert.ok(html.includes(`<h3 id="${code}">`), code);
 });
 
 test('the guides contain the public base address', async (t) => {
