@@ -27,23 +27,14 @@ const deleteResets = statement<{ untilMs: bigint }>()((query, p) =>
 );
 
 /** Operators lift bans and reset windows in the store. A follower applies these corrections to the counters. */
-export interface CorrectionFollower {
-  /** Applies new corrections. Fails if the store or the counters fail. The next call tries again. */
-  follow(): Promise<void>;
-  /** Deletes the lifts that are older than the longest ban, and the resets that are older than the longest window. */
-  sweep(): Promise<void>;
-}
+export type CorrectionFollower = ReturnType<typeof createCorrectionFollower>;
 
 /**
  * Creates a follower, which applies each correction once. The first call applies all recorded corrections, because the
  * counters may still have a ban that was lifted while no service ran. Bans and windows that began after a correction
  * stay.
  */
-export function createCorrectionFollower(
-  database: Database,
-  counters: Counters,
-  clock: Clock,
-): CorrectionFollower {
+export function createCorrectionFollower(database: Database, counters: Counters, clock: Clock) {
   const applyLifts = createApplier(database, selectLifts, ({ account_id, key_id, at_ms }) =>
     counters.lift(`account:${account_id}`, key_id, Number(at_ms)),
   );
@@ -52,12 +43,14 @@ export function createCorrectionFollower(
   );
 
   return {
-    async follow() {
+    /** Applies new corrections. Fails if the store or the counters fail. The next call tries again. */
+    async follow(): Promise<void> {
       await applyLifts();
       await applyResets();
     },
 
-    async sweep() {
+    /** Deletes the lifts that are older than the longest ban, and the resets that are older than the longest window. */
+    async sweep(): Promise<void> {
       await database.run(deleteLifts, { untilMs: BigInt(clock() - banMsMax) });
       await database.run(deleteResets, { untilMs: BigInt(clock() - dayMs) });
     },

@@ -17,8 +17,8 @@ test('a running service lists a ban, and ends the ban once it is lifted', async 
   assert.equal(await readCode(), 'key_banned');
   const listBans = () => bans.list();
   const [ban] = await until(listBans, ({ length }) => length === 1, waitMsMax);
-  const [{ id = '', state } = {}] = await keyring.list('Zoo');
-  assert.deepEqual([ban?.keyId, state], [id, 'banned']);
+  const [{ id = '', bannedUntilMs = null } = {}] = await keyring.list('Zoo');
+  assert.deepEqual([ban?.keyId, ban?.endsAtMs], [id, bannedUntilMs]);
   await bans.lift(id);
   await until(readCode, (code) => code === 'rate_limit_exceeded', waitMsMax);
   await until(listBans, ({ length }) => length === 0, waitMsMax);

@@ -4,6 +4,7 @@ import { addressesMax } from '../counters.ts';
 import { kindOf } from '../rules/address.ts';
 import { strikesForBan } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
+import type { Windows as StoredWindows } from '../rules/windows.ts';
 import { createRedisLink, type RedisLink } from './link.ts';
 import { liftScript, resetScript, takeForAddressScript, takeForKeyScript } from './scripts.ts';
 
@@ -58,10 +59,9 @@ export function createRedisCounters(options: RedisCountersOptions) {
   }
 
   async function countForKey(batch: KeyBatch): Promise<(place: number) => Usage> {
-    const { subject, limits, keyId, nowMs, waiters } = batch;
+    const { subject, keyId } = batch;
     const tag = tagOf(prefix, subject);
-    const parameters = listParameters(nowMs, limits, waiters.length, strikesForBan(limits.perMinute));
-    const reply = await link.run(takeForKeyScript, [tag, `${tag}:key:${keyId}`], parameters);
+    const reply = await link.run(takeForKeyScript, [tag, `${tag}:key:${keyId}`], listKeyParameters(batch));
     const [, , atMs, , , , , banAtMs, banMs] = reply as Reply;
     if (banAtMs + banMs > atMs) onBan(keyId, { banAtMs, banMs });
     return toUsages(reply);
@@ -70,17 +70,23 @@ export function createRedisCounters(options: RedisCountersOptions) {
   const takeForKey = gatherByKey(countForKey);
 
   return {
-    take: (subject: string, limits: Limits, keyId: string | null, nowMs: number): Promise<Usage> =>
+    /** `stored` counts for an account if Redis has no windows of it. */
+    take: (
+      subject: string,
+      limits: Limits,
+      keyId: string | null,
+      nowMs: number,
+      stored: StoredWindows | null = null,
+    ): Promise<Usage> =>
       keyId === null
         ? countAddress(subject, limits, 1, nowMs)
-        : takeForKey(subject, limits, keyId, ownTimeMs(nowMs)),
+        : takeForKey(subject, limits, keyId, ownTimeMs(nowMs), stored),
 
     async look(subject: string, nowMs: number): Promise<Usage> {
       await link.connect();
-      const none = { subject, limits: noLimits, keyId: '', nowMs: ownTimeMs(nowMs), waiters: [] };
       const isAccount = kindOf(subject) === 'accounts';
       const usage = isAccount
-        ? (await countForKey(none))(0)
+        ? (await countForKey(batchOfNone(subject, ownTimeMs(nowMs))))(0)
         : await countAddress(subject, noLimits, 0, nowMs);
       return { ...usage, verdict: 'passed' };
     },
@@ -119,6 +125,15 @@ function tagOf(prefix: string, subject: string): string {
   return `${prefix}{${kind === 'accounts' ? subject : kind}}`;
 }
 
+function listKeyParameters({ nowMs, limits, waiters, stored }: KeyBatch): string[] {
+  const parameters = listParameters(nowMs, limits, waiters.length, strikesForBan(limits.perMinute));
+  return stored === null ? parameters : [...parameters, writeWindows(stored)];
+}
+
+function writeWindows({ minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs }: StoredWindows): string {
+  return [minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs].map(Math.round).join(' ');
+}
+
 /** Lists the parameters of the scripts. An empty time selects the server's clock. */
 function listParameters(
   nowMs: number,
@@ -141,6 +156,12 @@ interface KeyBatch {
   readonly keyId: string;
   readonly nowMs: number;
   readonly waiters: Waiter[];
+  /** The windows of the account if Redis has none. */
+  stored: StoredWindows | null;
+}
+
+function batchOfNone(subject: string, nowMs: number): KeyBatch {
+  return { subject, limits: noLimits, keyId: '', nowMs, waiters: [], stored: null };
 }
 
 /** Collects the requests of each key until the end of the poll phase. No timer delays a request. */
@@ -165,14 +186,21 @@ function gatherByKey(countForKey: (batch: KeyBatch) => Promise<(place: number) =
     for (const batch of gathered) send(batch);
   }
 
-  return (subject: string, limits: Limits, keyId: string, nowMs: number): Promise<Usage> =>
+  return (
+    subject: string,
+    limits: Limits,
+    keyId: string,
+    nowMs: number,
+    stored: StoredWindows | null,
+  ): Promise<Usage> =>
     new Promise((resolve, reject) => {
       let batch = byKey.get(keyId);
       if (batch === undefined || batch.limits !== limits || batch.nowMs !== nowMs) {
-        batch = { subject, limits, keyId, nowMs, waiters: [] };
+        batch = { subject, limits, keyId, nowMs, waiters: [], stored };
         byKey.set(keyId, batch);
         if (batches.push(batch) === 1) setImmediate(sendAll);
       }
+      batch.stored ??= stored;
       batch.waiters.push({ resolve, reject });
     });
 }

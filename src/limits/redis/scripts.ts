@@ -13,7 +13,8 @@ export interface RedisScript {
  *
  * - Parameter 1 is the time. If it is empty, the server's clock counts.
  * - Parameters 2 and 3 are the limits per minute and per day, and parameter 4 is the number of requests.
- * - Key 1 has the windows of the subject, as "minuteUsed minuteEndsAtMs dayUsed dayEndsAtMs".
+ * - Key 1 has the windows of the subject, as "minuteUsed minuteEndsAtMs dayUsed dayEndsAtMs". If Redis has none,
+ *   parameter 6 has them, if it is given.
  *
  * The values of release 1.1.0 are read too: it wrote the ban of a key as three numbers.
  *
@@ -27,10 +28,12 @@ if not nowMs then
   nowMs = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
-local function read(key)
-  local a, b, c, d = string.match(redis.call('GET', key) or '', '^(%d+) (%d+) (%d+) ?(%d*)$')
+local function parse(text)
+  local a, b, c, d = string.match(text or '', '^(%d+) (%d+) (%d+) ?(%d*)$')
   return tonumber(a) or 0, tonumber(b) or 0, tonumber(c) or 0, tonumber(d) or 0
 end
+
+local function read(key) return parse(redis.call('GET', key) or '') end
 
 local function write(key, a, b, c, d, untilMs)
   if untilMs > nowMs then
@@ -38,7 +41,7 @@ local function write(key, a, b, c, d, untilMs)
   end
 end
 
-local minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs = read(KEYS[1])
+local minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs = parse(redis.call('GET', KEYS[1]) or ARGV[6])
 if minuteEndsAtMs <= nowMs then minuteUsed, minuteEndsAtMs = 0, 0 end
 if dayEndsAtMs <= nowMs then dayUsed, dayEndsAtMs = 0, 0 end
 minuteEndsAtMs = math.min(minuteEndsAtMs, nowMs + ${minuteMs})

@@ -6,7 +6,7 @@ import type { Counters } from '../counters.ts';
 import type { MemoryCounters } from '../memory/memory-counters.ts';
 import { bannedUntilMs, type Conduct, newConduct } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
-import { newWindows } from '../rules/windows.ts';
+import { newWindows, type Windows } from '../rules/windows.ts';
 import { createRedisCounters, type RedisBan, type RedisCounters } from './redis-counters.ts';
 
 /** How an instance counts: with the others, or alone for the given reason. `sinceMs` is Unix milliseconds. */
@@ -43,15 +43,23 @@ export function createSharedCounters(options: SharedCountersOptions) {
   const bans = createKnownBans(local);
   const redis = createRedisCounters({ url, prefix, onBan: bans.remember });
   const owed = createOwedCalls();
+  const stored = createStoredWindows(local);
   const { now, leave, probe, close } = watchSharing(options, redis, owed.pay, bans.keep);
 
   const counters: Counters = {
     take(subject, limits, keyId, nowMs) {
-      const countAlone = () => local.take(subject, limits, keyId, nowMs);
+      const countAlone = () => {
+        const usage = local.take(subject, limits, keyId, nowMs);
+        if (keyId !== null) stored.spend(subject);
+        return usage;
+      };
       if (now().mode === 'alone' || (keyId !== null && bans.holds(keyId, nowMs))) return countAlone();
-      return redis.take(subject, limits, keyId, nowMs).then(
+      return redis.take(subject, limits, keyId, nowMs, keyId === null ? null : stored.spend(subject)).then(
         (usage) => {
-          if (keyId !== null) rememberWindows(local, subject, usage);
+          if (keyId !== null) {
+            rememberWindows(local, subject, usage);
+            stored.spend(subject);
+          }
           return usage;
         },
         (error) => {
@@ -177,6 +185,23 @@ function createOwedCalls() {
         await call();
         owed.delete(name);
       }
+    },
+  };
+}
+
+/**
+ * The windows that the store had when this instance started. Each is offered to Redis once, with the first request of its
+ * account. Windows that this instance counted alone are never offered.
+ */
+function createStoredWindows({ windows: { accounts } }: MemoryCounters) {
+  const spent = new WeakSet<Windows>();
+
+  return {
+    spend(subject: string): Windows | null {
+      const windows = accounts.get(subject);
+      if (windows === undefined || spent.has(windows)) return null;
+      spent.add(windows);
+      return windows;
     },
   };
 }
