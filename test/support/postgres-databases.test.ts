@@ -20,11 +20,14 @@ const readCreation = async ({ url }: PostgresDatabase) =>
     await executePostgres(url, 'select oid from pg_database where datname = current_database()'),
   );
 
-/** Returns the content of all tables, and the next value of each sequence. */
+const readSecrets = async ({ url }: PostgresDatabase) =>
+  JSON.stringify(await executePostgres(url, 'select name, value::text from secrets'));
+
+/** Returns the content of all tables except the secrets, and the next value of each sequence. */
 async function readContent({ url }: PostgresDatabase): Promise<unknown[]> {
   const tables = await executePostgres(
     url,
-    `select relname from pg_class where relkind = 'r' and oid >= 16384`,
+    `select relname from pg_class where relkind = 'r' and oid >= 16384 and relname <> 'secrets' order by relname`,
   );
   const content: unknown[] = [];
   for (const { relname } of tables as { relname: string }[])
@@ -84,9 +87,10 @@ test('a store with a connected client is replaced by a new store', { skip }, asy
   assert.notEqual(after.creation, before.creation);
 });
 
-test('two tests never have the same store', { skip }, async () => {
+test('two tests never have the same store, and stores have different secrets', { skip }, async () => {
   const stores = await Promise.all([takePostgresStore(server), takePostgresStore(server)]);
   assert.notEqual(stores[0].url, stores[1].url);
+  assert.notEqual(await readSecrets(stores[0]), await readSecrets(stores[1]));
   for (const store of stores) await store.release();
 });
 

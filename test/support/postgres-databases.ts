@@ -41,9 +41,9 @@ afterTestRun(async () => {
 const templateNumber = -1;
 
 /**
- * Returns a database with the newest schema and no content. The databases are numbered, and all processes of a run
- * share them: a database belongs to the session that has the advisory lock of its number. To migrate a database takes
- * about 0.3 s of CPU time, to restore the content of one that a test has used about 0.03 s.
+ * Returns a database with the newest schema, no content and its own secrets. The databases are numbered, and all
+ * processes of a run share them: a database belongs to the session that has the advisory lock of its number. To
+ * migrate a database takes about 0.3 s of CPU time, to restore the content of one that a test has used about 0.03 s.
  */
 export async function takePostgresStore(server: URL): Promise<PostgresDatabase> {
   const holder = new Client({ connectionString: server.href });
@@ -51,7 +51,10 @@ export async function takePostgresStore(server: URL): Promise<PostgresDatabase> 
   try {
     const name = prefix + (await lockNumber(holder));
     const url = addressOf(server, name);
-    if (!(await restoreContent(holder, name, url))) await createStore(holder, server, name);
+    if (!(await restoreContent(holder, name, url))) {
+      await createStore(holder, server, name);
+      await restoreContent(holder, name, url);
+    }
     return { url, release: () => holder.end() };
   } catch (error) {
     await holder.end();
@@ -163,7 +166,9 @@ async function describeOrigin(holder: Client, name: string, origin: Origin | nul
   await holder.query(`comment on database ${name} is ${holder.escapeLiteral(JSON.stringify(origin))}`);
 }
 
-/** Writes SQL that makes the content of all tables and sequences what it is now. */
+const renewSecrets = 'update secrets set value = sha256(gen_random_uuid()::text::bytea)';
+
+/** Writes SQL that makes the content of all tables and sequences what it is now, but with new secrets. */
 async function writeRestoring(client: Client): Promise<string> {
   const { rows: tables } = await client.query<{ name: string }>(
     `select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
@@ -186,7 +191,7 @@ async function writeRestoring(client: Client): Promise<string> {
     `select format('select setval(%L, %s, %L)', format('%I.%I', schemaname, sequencename),
        coalesce(last_value, start_value), last_value is not null) as step from pg_sequences`,
   );
-  return [...steps, ...sequences.map(({ step }) => step)].join(';\n');
+  return [...steps, renewSecrets, ...sequences.map(({ step }) => step)].join(';\n');
 }
 
 /** Drops all databases of this run. */
