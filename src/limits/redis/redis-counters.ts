@@ -59,8 +59,8 @@ export function createRedisCounters(options: RedisCountersOptions) {
   }
 
   async function countForKey(batch: KeyBatch): Promise<(place: number) => Usage> {
-    const { subject, keyId } = batch;
-    const tag = tagOf(prefix, subject);
+    const { keyId } = batch;
+    const tag = tagOf(prefix, batch.subject);
     const reply = await link.run(takeForKeyScript, [tag, `${tag}:key:${keyId}`], listKeyParameters(batch));
     const [, , atMs, , , , , banAtMs, banMs] = reply as Reply;
     if (banAtMs + banMs > atMs) onBan(keyId, { banAtMs, banMs });
@@ -84,20 +84,18 @@ export function createRedisCounters(options: RedisCountersOptions) {
 
     async look(subject: string, nowMs: number): Promise<Usage> {
       await link.connect();
-      const isAccount = kindOf(subject) === 'accounts';
-      const usage = isAccount
-        ? (await countForKey(batchOfNone(subject, ownTimeMs(nowMs))))(0)
-        : await countAddress(subject, noLimits, 0, nowMs);
+      const usage =
+        kindOf(subject) === 'accounts'
+          ? (await countForKey(batchOfNone(subject, ownTimeMs(nowMs))))(0)
+          : await countAddress(subject, noLimits, 0, nowMs);
       return { ...usage, verdict: 'passed' };
     },
 
-    async lift(subject: string, keyId: string, atMs: number): Promise<void> {
-      await link.run(liftScript, [`${tagOf(prefix, subject)}:key:${keyId}`], [String(atMs)]);
-    },
+    lift: async (subject: string, keyId: string, atMs: number): Promise<void> =>
+      void (await link.run(liftScript, [`${tagOf(prefix, subject)}:key:${keyId}`], [String(atMs)])),
 
-    async reset(subject: string, atMs: number): Promise<void> {
-      await link.run(resetScript, [tagOf(prefix, subject)], [String(atMs)]);
-    },
+    reset: async (subject: string, atMs: number): Promise<void> =>
+      void (await link.run(resetScript, [tagOf(prefix, subject)], [String(atMs)])),
 
     /** Connects if necessary. Fails if requests of the subject cannot be counted. Counts nothing. */
     probe: (subject: string) => probe(link, prefix, subject),
