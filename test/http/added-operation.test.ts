@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Registry } from 'prom-client';
+import Type from 'typebox';
+import { operations } from '../../src/http/api/operations.ts';
+import { defineOperation } from '../../src/http/operation.ts';
+import { enumField, int64Field } from '../../src/schema.ts';
+import { expectError } from '../support/expect-error.ts';
+import { exchangeRaw } from '../support/raw-http.ts';
+import { startBuiltServer } from './built-server.ts';
+import { type Description, expectDescribed, listExamples, matchesSchema } from './openapi/description.ts';
+
+const Weight = Type.Object({
+  grams: int64Field('The weight in grams.'),
+  unit: Type.Optional(enumField(['kg', 'lb'], 'What a scale shows.')),
+});
+
+/** An operation with a query, a body and two answers needs only this definition and an entry in the list. */
+const weighPet = defineOperation({
+  id: 'weighPet',
+  method: 'PUT',
+  path: '/pets/{petId}/weight',
+  scope: 'pets:write',
+  summary: 'Weigh an animal',
+  description: 'Notes the weight of an animal.',
+  params: Type.Object({ petId: { ...int64Field('Identifier of the animal.'), examples: [42] } }),
+  query: Type.Object({
+    round: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000, description: 'Rounds to so many grams.', examples: [10] }),
+    ),
+  }),
+  body: Weight,
+  bodyExamples: { grams: { summary: 'In grams', value: { grams: 4_200 } } },
+  answers: {
+    200: {
+      description: 'The weight has changed.',
+      body: Weight,
+      examples: { grams: { summary: 'In grams', value: { grams: 4_200 } } },
+    },
+    201: {
+      description: 'The first weight of the animal.',
+      body: Weight,
+      headers: ['Location'],
+      examples: { grams: { summary: 'In grams', value: { grams: 4_200 } } },
+    },
+  },
+  async handle({ params: { petId }, query: { round = 1 }, body: { grams, unit } }, { baseUrl }) {
+    const step = BigInt(round);
+    const body = { grams: (grams / step) * step, ...(unit !== undefined && { unit }) };
+    if (petId !== '1') return { status: 200, body };
+    return { status: 201, body, headers: { location: `${baseUrl}/pets/${petId}/weight` } };
+  },
+});
+
+const registry = new Registry();
+const options = { registry, operations: [...operations, weighPet], corsOrigins: ['https://app.test'] };
+const { baseUrl, key } = await startBuiltServer({ after }, options);
+const { origin } = new URL(baseUrl);
+const allMethods = [...new Set([...operations.map(({ method }) => method), 'HEAD', 'PUT'])].sort().join(', ');
+
+function weigh(path: string, body: string, headers: Record<string, string> = {}, method = 'PUT') {
+  const sent = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers };
+  return fetch(baseUrl + path, { method, headers: sent, ...(method === 'PUT' && { body }) });
+}
+
+test('an added operation is routed, its query and body are parsed, and its answers are serialised exactly', async () => {
+  const changed = await weigh('/pets/7/weight', '{"grams":9223372036854775807}');
+  assert.equal(changed.status, 200);
+  assert.equal(await changed.text(), '{"grams":9223372036854775807}');
+  const first = await weigh('/pets/1/weight?round=100', '{"unit":"kg","grams":4250,"other":1}');
+  assert.equal(first.status, 201);
+  assert.equal(first.headers.get('location'), '/v1/pets/1/weight');
+  assert.equal(await first.text(), '{"grams":4200,"unit":"kg"}');
+});
+
+test('an added operation validates its query and its body, and supports strict handling', async () => {
+  const strict = { prefer: 'handling=strict' };
+  for (const [path, body, code, message, headers] of [
+    ['?round=0', '{"grams":1}', 'invalid_parameter', /^round must be an integer from 1 to 1000$/],
+    ['?round=1&round=1', '{"grams":1}', 'invalid_parameter', /^round must be given once$/],
+    ['?other=1', '{"grams":1}', 'invalid_parameter', /^other is not a query parameter/, strict],
+    ['', '{"unit":"st"}', 'invalid_body', /^grams is required; unit must be one of kg, lb$/],
+    ['', '{"grams":1.5}', 'invalid_body', /^grams must be an integer/],
+    ['', '{"grams":1,"other":1}', 'invalid_body', /^other is not a field/, strict],
+    ['', '{', 'invalid_body', /not valid JSON/],
+  ] as const)
+    assert.match(await expectError(await weigh(`/pets/1/weight${path}`, body, headers), 400, code), message);
+  const headers = { 'content-type': 'text/plain' };
+  await expectError(await weigh('/pets/1/weight', 'x', headers), 415, 'unsupported_media_type');
+});
+
+test('an added operation requires its scope, and its method is in Allow and in the answer to a preflight', async () => {
+  await expectError(await weigh('/pets/1/weight', '{}', { authorization: '' }), 401, 'api_key_missing');
+  const refused = await weigh('/pets/1/weight', '', {}, 'DELETE');
+  assert.equal(
+    await expectError(refused, 405, 'method_not_allowed'),
+    'DELETE is not allowed here; allowed: PUT',
+  );
+  assert.equal(refused.headers.get('allow'), 'PUT');
+  const asked = { origin: 'https://app.test', 'access-control-request-method': 'PUT' };
+  const preflight = await weigh('/pets/1/weight', '', asked, 'OPTIONS');
+  assert.equal(preflight.headers.get('access-control-allow-methods'), allMethods);
+});
+
+test('the answer to CONNECT names the method of an added operation', async (t) => {
+  const [answer] = await exchangeRaw(t, baseUrl, 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n');
+  assert.equal(
+    await expectError(answer ?? assert.fail(), 405, 'method_not_allowed'),
+    `CONNECT is not allowed here; allowed: ${allMethods}`,
+  );
+  assert.equal(answer?.headers.get('allow'), allMethods);
+});
+
+test('an added operation is described in /openapi.json with its answers and failures', async () => {
+  const description = (await (await fetch(`${origin}/openapi.json`)).json()) as Description;
+  const described = description.paths['/pets/{petId}/weight']?.['put'] ?? assert.fail();
+  assert.partialDeepStrictEqual(described, {
+    operationId: 'weighPet',
+    'x-stability': 'beta',
+    'x-scope': 'pets:write',
+    summary: 'Weigh an animal',
+  });
+  for (const { place, schema, value } of listExamples(description))
+    assert.ok(matchesSchema(description, schema, value), place);
+  for (const [path, body] of [
+    ['/pets/1/weight', '{"grams":1}'],
+    ['/pets/2/weight', '{"grams":1}'],
+    ['/pets/1/weight', '{}'],
+    ['/pets/1/weight?round=x', '{"grams":1}'],
+  ] as const) {
+    const answer = await weigh(path, body);
+    const { status, headers } = answer;
+    expectDescribed(description, 'weighPet', { status, headers, body: await answer.text() });
+  }
+});
+
+test('an added operation has its own route label in the metrics', async () => {
+  await weigh('/pets/9/weight', '{"grams":1}');
+  const metrics = await registry.metrics();
+  assert.match(metrics, /_requests_total\{route="PUT \/v1\/pets\/:petId\/weight",status="200"\} [1-9]/);
+});
