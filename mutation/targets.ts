@@ -15,13 +15,12 @@ export const targets: readonly Target[] = [
   rule('address', 'src/limits/rules/address.ts', 'test/limits/rules/address.test.ts'),
   rule('cursor', 'src/http/request/cursor.ts', 'test/http/request/cursor.test.ts'),
   rule(
-    'first-answer',
-    'src/idempotency/first-answer.ts',
+    'answer-once',
+    'src/idempotency/answer-once.ts',
     'test/http/request/idempotency.test.ts',
     'test/contracts/catalogue-idempotency.test.ts',
     'test/contracts/orders.test.ts',
     'test/orders/waiting-postgres.test.ts',
-    'test/pets/keyed-adds-postgres.test.ts',
   ),
   reported(
     'close-order',

@@ -12,9 +12,9 @@ import { type CountInventory, createInventory } from './inventory/inventory.ts';
 import { type ChangeAs, type Changes, prepareChanges } from './operator/changes.ts';
 import { createOrders, type Orders } from './orders/orders.ts';
 import { type Catalogue, createCatalogue } from './pets/catalogue.ts';
+import { createVersion, noteWrites, type Version } from './storage/content-version.ts';
 import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
-import { createVersion, noteWrites, type Version } from './storage/version.ts';
 
 /**
  * Everything that uses a store but needs no server. The service and the command line use it. Its own changes are those

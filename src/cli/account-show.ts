@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type AccountState, readAccountState, type WindowState } from '../accounts/administration.ts';
+import { type AccountState, readAccountState, type WindowState } from '../accounts/account-state.ts';
 import type { ListedKey } from '../accounts/key-list.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../accounts/account.ts';
 import { AppError } from '../errors.ts';
-import { hashIdempotencyKey, type Idempotency } from '../idempotency/first-answer.ts';
+import { hashIdempotencyKey, type Idempotency } from '../idempotency/answer-once.ts';
 import { describeHeld } from '../limits/rules/decision.ts';
 import type { Exchange } from './exchange.ts';
 import { isStrict } from './request/preferences.ts';

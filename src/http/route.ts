@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Scope } from '../accounts/account.ts';
-import type { Idempotency } from '../idempotency/first-answer.ts';
+import type { Idempotency } from '../idempotency/answer-once.ts';
 import type { Usage } from '../limits/rules/decision.ts';
 import type { Answer, HeaderList } from './response/answer.ts';
 import type { Deprecation } from './response/deprecation.ts';

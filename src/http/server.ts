@@ -5,7 +5,7 @@ import type { Tail } from '../events/tail.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../observability/log.ts';
 import type { TrustProxy } from '../setting-values.ts';
-import type { Version } from '../storage/version.ts';
+import type { Version } from '../storage/content-version.ts';
 import type { FailedRequests } from '../usage/failed-requests.ts';
 import type { Services } from './api/operations.ts';
 import { operations as allOperations } from './api/operations.ts';

@@ -1,6 +1,6 @@
 import { dayMs } from '../clock.ts';
 import { type Database, statement } from '../storage/database.ts';
-import { type Given, type Idempotency, inUse } from './first-answer.ts';
+import { type Given, type Idempotency, inUse } from './answer-once.ts';
 
 /** Time in ms after which a stored response may be deleted. */
 export const firstAnswersKeptMs = dayMs;

@@ -1,4 +1,4 @@
-import type { Given, Idempotency } from '../idempotency/first-answer.ts';
+import type { Given, Idempotency } from '../idempotency/answer-once.ts';
 import type { FirstAnswers } from '../idempotency/first-answers.ts';
 import { int64Max } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';

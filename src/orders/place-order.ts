@@ -1,6 +1,6 @@
 import { type QueryCreator, sql } from 'kysely';
 import { AppError } from '../errors.ts';
-import { answerOnce, type Given, type Idempotency } from '../idempotency/first-answer.ts';
+import { answerOnce, type Given, type Idempotency } from '../idempotency/answer-once.ts';
 import { int64Max } from '../int64.ts';
 import { expireHold, expireHolds, selectOverdueHold } from '../pets/close-overdue-hold.ts';
 import { selectPet } from '../pets/pet-rows.ts';

@@ -1,7 +1,7 @@
 import type { Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { stringifyExactJson } from '../exact-json.ts';
-import { answerOnce, type Given, type Idempotency } from '../idempotency/first-answer.ts';
+import { answerOnce, type Given, type Idempotency } from '../idempotency/answer-once.ts';
 import type { FirstAnswers } from '../idempotency/first-answers.ts';
 import type { Page } from '../page.ts';
 import { type Database, defineTransaction, type Steps } from '../storage/database.ts';

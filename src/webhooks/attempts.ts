@@ -1,6 +1,6 @@
 import type { EventIds } from '../events/event-ids.ts';
+import { writeEvent } from '../events/event-json.ts';
 import { canSee } from '../events/event-reader.ts';
-import { writeEvent } from '../events/write-events.ts';
 import type { Database } from '../storage/database.ts';
 import { dropRequest, type EndedAttempt, isSuccess, noteAttempt } from './attempt-rows.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { readAccountState } from '../../src/accounts/administration.ts';
+import { readAccountState } from '../../src/accounts/account-state.ts';
 import { consoleActor } from '../../src/audit/audit-entry.ts';
 import { auditKeptMs, createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';

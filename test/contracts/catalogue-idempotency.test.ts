@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { dayMs } from '../../src/clock.ts';
 import { parseExactJson } from '../../src/exact-json.ts';
-import { hashIdempotencyKey, type Idempotency } from '../../src/idempotency/first-answer.ts';
+import { hashIdempotencyKey, type Idempotency } from '../../src/idempotency/answer-once.ts';
 import { createFirstAnswers, type FirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
 import type { NewPet, Pet } from '../../src/pets/pet.ts';

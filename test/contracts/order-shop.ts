@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { parseExactJson } from '../../src/exact-json.ts';
-import { hashIdempotencyKey, type Idempotency } from '../../src/idempotency/first-answer.ts';
+import { hashIdempotencyKey, type Idempotency } from '../../src/idempotency/answer-once.ts';
 import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { type CompleteOrder, createOrders, type OrderReader, type Orders } from '../../src/orders/orders.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';

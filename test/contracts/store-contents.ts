@@ -1,6 +1,6 @@
 import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { insertApiKey } from '../../src/accounts/key-rows.ts';
-import { insertFirstAnswer } from '../../src/idempotency/first-answer.ts';
+import { insertFirstAnswer } from '../../src/idempotency/answer-once.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';

@@ -9,7 +9,7 @@ import { commandActor } from '../../src/audit/audit-entry.ts';
 import { OperatorError } from '../../src/errors.ts';
 import { createFeed } from '../../src/events/feed.ts';
 import { createTail } from '../../src/events/tail.ts';
-import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
+import { hashIdempotencyKey } from '../../src/idempotency/answer-once.ts';
 import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { createInventory } from '../../src/inventory/inventory.ts';

@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { createKeyVerifier, freshMs } from '../../src/accounts/key-verifier.ts';
 import { createKeyring } from '../../src/accounts/keyring.ts';
 import { computeEtag } from '../../src/etag.ts';
-import { hashIdempotencyKey } from '../../src/idempotency/first-answer.ts';
+import { hashIdempotencyKey } from '../../src/idempotency/answer-once.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
 import { writePet } from '../../src/pets/pet.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';

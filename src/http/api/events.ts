@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { type Caller, coversScope } from '../../accounts/account.ts';
 import { EventSchema, type EventType, eventIdPattern } from '../../events/event.ts';
+import { writeEvents } from '../../events/event-json.ts';
 import type { EventReader } from '../../events/event-reader.ts';
 import { waitSecondsMax } from '../../events/feed.ts';
 import { expiredEvents, unknownEvent } from '../../events/feed-page.ts';
-import { writeEvents } from '../../events/write-events.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { dogs } from './categories.ts';
 import { orderExamples } from './orders.ts';

@@ -13,10 +13,10 @@ import type { Cursors } from '../request/cursor.ts';
 import { accountOperations } from './account.ts';
 import { categoryOperations } from './categories.ts';
 import { eventOperations } from './events.ts';
+import { storeOperations } from './inventory.ts';
 import { keyOperations } from './keys.ts';
 import { orderOperations } from './orders.ts';
 import { petOperations } from './pets.ts';
-import { storeOperations } from './store.ts';
 import { webhookMessageOperations } from './webhook-messages.ts';
 import { webhookOperations } from './webhooks.ts';
 

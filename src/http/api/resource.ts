@@ -1,6 +1,6 @@
 import Type, { type TObject } from 'typebox';
 import { AppError } from '../../errors.ts';
-import type { Given } from '../../idempotency/first-answer.ts';
+import type { Given } from '../../idempotency/answer-once.ts';
 import { parseCanonicalInt64 } from '../../int64.ts';
 import { int64Field } from '../../schema.ts';
 import type { Outcome } from '../operation.ts';

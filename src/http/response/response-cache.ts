@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Registry } from 'prom-client';
 import { exposeBy } from '../../observability/metrics.ts';
 import type { Soon } from '../../soon.ts';
-import type { Version } from '../../storage/version.ts';
+import type { Version } from '../../storage/content-version.ts';
 import type { Answer } from './answer.ts';
 
 /**

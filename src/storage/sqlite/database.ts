@@ -20,9 +20,9 @@ import {
 import { createSqliteDialect } from './dialect.ts';
 import { loadRows } from './load.ts';
 import { requireStore } from './require-store.ts';
+import { startThread } from './start-thread.ts';
 import { toCall } from './statements.ts';
 import { createWriteQueue } from './write-queue.ts';
-import { startThread } from './writing-thread.ts';
 
 /** The entry of the thread that knows the transactions of the service. */
 const defaultThread = new URL('../../writing-thread.ts', import.meta.url);

@@ -4,8 +4,8 @@ import { storeOverloaded, storeUnavailable } from '../store-errors.ts';
 import type { Job } from './batch.ts';
 import { isBusy, toStorageError } from './connection.ts';
 import { unpackError } from './packed-error.ts';
-import type { WritingAnswer } from './thread.ts';
-import type { WritingThread } from './writing-thread.ts';
+import type { WritingAnswer } from './serve-writes.ts';
+import type { WritingThread } from './start-thread.ts';
 
 /** The writes of a store that wait for its writing thread. */
 export interface WriteQueue {

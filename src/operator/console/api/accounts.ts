@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { readAccountState } from '../../../accounts/administration.ts';
+import { readAccountState } from '../../../accounts/account-state.ts';
 import { listKeyPage, toPartnerKey } from '../../../accounts/key-list.ts';
 import { dayMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findChanged } from '../../src/events/write-events.ts';
+import { findChanged } from '../../src/events/event-json.ts';
 
 test('the previous values are those of changed fields, and arrays and objects are compared by their content', () => {
   const before = { name: 'Rex', tags: ['a', 'b'], size: { cm: 5n }, colour: 'red' };

@@ -4,8 +4,8 @@ import { Client } from 'pg';
 import { expireEvents } from '../../src/events/expire-events.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
+import { createVersion, noteWrites } from '../../src/storage/content-version.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { createVersion, noteWrites } from '../../src/storage/version.ts';
 import { petValues } from '../support/catalogue.ts';
 import { type Engine, findPostgres, sqliteEngine } from '../support/engines.ts';
 

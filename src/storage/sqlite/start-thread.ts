@@ -3,7 +3,7 @@ import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import type { Job } from './batch.ts';
 import { unpackError } from './packed-error.ts';
-import type { WritingAnswer, WritingOrder } from './thread.ts';
+import type { WritingAnswer, WritingOrder } from './serve-writes.ts';
 
 /** The writing thread of a store. */
 export interface WritingThread {
