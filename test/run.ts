@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { globSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { pathToFileURL } from 'node:url';
 
 /**
  * Files that a processor runs at the same time. Tests wait for disks, servers and timers for about as long as they
@@ -21,6 +23,38 @@ function rank(file: string): number {
   return place === -1 ? slowFirst.length : place;
 }
 
+/**
+ * Folders whose files run in one process, one after the other, because they test functions or services of the test's own
+ * process. This saves the import of the service for each file, which takes longer than most of these tests.
+ */
+const together = [
+  'http/api',
+  'http/request',
+  'http/response',
+  'client',
+  'accounts',
+  'limits',
+  'orders',
+  'pets',
+];
+
+/** Returns the folder of `together` that contains a file. Otherwise the file is a group of its own. */
+function findGroup(file: string): string {
+  const path = relative(import.meta.dirname, file);
+  return together.find((group) => path.startsWith(`${group}/`)) ?? file;
+}
+
+/** Writes a test file that runs the files of a group. Each is a suite, so that its hooks are its own. */
+async function writeGroup(group: string, members: readonly string[]): Promise<string> {
+  const suites = members.map((member) => {
+    const name = relative(import.meta.dirname, member);
+    return `describe(${JSON.stringify(name)}, () => import(${JSON.stringify(pathToFileURL(member).href)}));`;
+  });
+  const file = join(folder, `${group.replaceAll('/', '-')}.test.ts`);
+  await writeFile(file, ["import { describe } from 'node:test';", ...suites, ''].join('\n'));
+  return file;
+}
+
 /** Short runs of the torture scenarios keep all processors busy for minutes, so `npm run torture:short` runs them. */
 const apart = join(import.meta.dirname, 'torture/short/**');
 const [pattern] = process.argv.slice(2);
@@ -28,9 +62,14 @@ const chosen =
   pattern === undefined
     ? globSync(join(import.meta.dirname, '**/*.test.ts'), { exclude: [apart] })
     : globSync(pattern);
-const files = chosen.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+const sorted = chosen.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+const groups = Map.groupBy(sorted, findGroup);
+const folder = await mkdtemp(join(tmpdir(), 'animal-store-groups-'));
+const files = await Promise.all(
+  [...groups].map(([group, members]) => (members.length === 1 ? group : writeGroup(group, members))),
+);
 
-// Each file runs in its own process, which inherits the id of the run and the folder of compiled modules.
+// Each file or group runs in its own process, which inherits the id of the run and the folder of compiled modules.
 process.env['TEST_RUN'] = randomUUID().replaceAll('-', '');
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../node_modules/.cache/compiled');
 const concurrency = filesPerProcessor * availableParallelism();
@@ -42,6 +81,7 @@ await pipeline(tests.compose(spec), process.stdout, { end: false });
 
 const { removeSqliteTemplate } = await import('./support/sqlite-files.ts');
 const { dropPostgresDatabases } = await import('./support/postgres-databases.ts');
+await rm(folder, { recursive: true });
 await removeSqliteTemplate();
 // Without a server, there is nothing to drop.
 await dropPostgresDatabases().catch(() => undefined);
