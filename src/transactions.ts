@@ -28,6 +28,7 @@ import { noteAttempt } from './webhooks/attempt-rows.ts';
 import {
   addWebhook,
   changeWebhook,
+  disableWebhooksOfKey,
   removeWebhook,
   requestMessage,
   rotateSecret,
@@ -46,6 +47,7 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   createAccountKey,
   deleteAccount,
   deleteExpired,
+  disableWebhooksOfKey,
   editPet,
   endSessions,
   expireGiven,

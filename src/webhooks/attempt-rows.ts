@@ -50,7 +50,7 @@ export function isSuccess(result: string): boolean {
  *
  * - A success advances a webhook whose position is right before the event. If the position was changed during the
  *   attempt, the changed position stays.
- * - A failure schedules the next attempt. It disables a webhook that has failed for `failingMsMax` and at least
+ * - A failure schedules the next attempt. It disables an enabled webhook that has failed for `failingMsMax` and at least
  *   `failingAttemptsMin` times, or whose receiver is gone. If a clock was set back to before the first failure, the time
  *   begins now. If the retries were restarted during the attempt, only the result is recorded.
  * - A requested message changes nothing but the result, unless the receiver is gone.
@@ -76,7 +76,7 @@ function applyAttempt(
     next_attempt_at_ms: nowMs + waitMs,
   };
   const failsTooLong = nowMs - sinceMs >= failingMsMax && failed.failures >= failingAttemptsMin;
-  return failsTooLong && mayDisable ? disable(failed, 'failing') : failed;
+  return failsTooLong && mayDisable && row.status === 'enabled' ? disable(failed, 'failing') : failed;
 }
 
 function disable(row: WebhookRow, because: AttemptReason): WebhookRow {

@@ -22,6 +22,7 @@ import {
   insertRequest,
   insertWebhook,
   lockAccount,
+  lockEnabledOfKey,
   lockWebhook,
   type NewWebhookRow,
   selectEvent,
@@ -93,14 +94,28 @@ export const changeWebhook = defineTransaction(
   function* ({ publicId, manager, change }: Managed & { readonly change: WebhookChange }): Steps<WebhookRow> {
     const row = yield* lockManaged(publicId, manager);
     if (!('actor' in manager)) for (const type of change.types ?? []) requireType(type, manager, row);
-    const position = yield* findPosition(row, change);
-    const changed = applyChange(row, change, position, 'actor' in manager ? 'operator' : 'owner');
-    yield* step(updateWebhook, changed);
-    if ('actor' in manager) yield* auditChange(manager, row, changed, change);
-    return changed;
+    return yield* changeLocked(row, change, manager);
   },
   'row locks',
 );
+
+/** Disables the enabled webhooks that a key created: at most `webhooksMax`, because a key has one account. */
+export const disableWebhooksOfKey = defineTransaction(
+  'disableWebhooksOfKey',
+  function* ({ keyId, by }: { readonly keyId: string; readonly by: Authorship }): Steps<void> {
+    for (const row of yield* step(lockEnabledOfKey, { keyId }))
+      yield* changeLocked(row, { status: 'disabled' }, by);
+  },
+  'row locks',
+);
+
+function* changeLocked(row: WebhookRow, change: WebhookChange, manager: Manager): Steps<WebhookRow> {
+  const position = yield* findPosition(row, change);
+  const changed = applyChange(row, change, position, 'actor' in manager ? 'operator' : 'owner');
+  yield* step(updateWebhook, changed);
+  if ('actor' in manager) yield* auditChange(manager, row, changed, change);
+  return changed;
+}
 
 /** Adds a new secret. The old secret still signs messages for `overlapMs`. Throws the errors of `lockManaged`. */
 export const rotateSecret = defineTransaction(

@@ -8,7 +8,13 @@ import { endsOf, selectEnds } from '../events/feed-page.ts';
 import { type Page, toPage } from '../page.ts';
 import type { Database } from '../storage/database.ts';
 import { listAttempts } from './attempt-rows.ts';
-import { changeWebhook, requestMessage, type WebhookChange, webhookNotFound } from './change-webhook.ts';
+import {
+  changeWebhook,
+  disableWebhooksOfKey,
+  requestMessage,
+  type WebhookChange,
+  webhookNotFound,
+} from './change-webhook.ts';
 import { selectLags } from './delivery-rows.ts';
 import { type DisabledReason, toShared, type Webhook, type WebhookStatus } from './webhook.ts';
 import {
@@ -69,8 +75,6 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
     await database.transact(changeWebhook, { publicId, change: to, manager: byNow() });
   }
 
-  const disable = (id: string) => change(id, { status: 'disabled' });
-
   return {
     ...createReads(database),
 
@@ -86,7 +90,7 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
       }
     },
 
-    disable,
+    disable: (id: string) => change(id, { status: 'disabled' }),
 
     /**
      * Sets the position of an enabled or disabled webhook. Also throws `invalid_body` if the position is after the newest
@@ -102,10 +106,9 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
       await database.transact(requestMessage, { publicId, messageId, position, manager: byNow() });
     },
 
-    /** Disables the enabled webhooks that a key created: at most `webhooksMax`, because a key has one account. */
+    /** Disables the enabled webhooks that a key created. */
     async disableOfKey(keyId: string): Promise<void> {
-      for (const { id, status } of await database.read(selectWebhooksOfKey, { keyId }))
-        if (status === 'enabled') await disable(id);
+      await database.transact(disableWebhooksOfKey, { keyId, by: byNow() });
     },
   };
 }

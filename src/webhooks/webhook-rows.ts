@@ -59,6 +59,17 @@ export const updateWebhook = statement<Pick<WebhookRow, 'id' | (typeof stateColu
     .where('id', '=', p.id),
 );
 
+/** Selects the enabled webhooks that a key created, oldest first, and locks their rows until the transaction ends. */
+export const lockEnabledOfKey = statement<{ keyId: string }>()((query, p, { lockRows }) =>
+  query
+    .selectFrom('webhooks')
+    .select(webhookColumns)
+    .where('key_id', '=', p.keyId)
+    .where('status', '=', sql.lit('enabled'))
+    .orderBy('id')
+    .modifyEnd(lockRows),
+);
+
 /** Selects the webhooks that a key created, oldest first. */
 export const selectWebhooksOfKey = statement<{ keyId: string }>()((query, p) =>
   query

@@ -23,6 +23,7 @@ import { createSecretBox } from '../../src/webhooks/secret-box.ts';
 import { createWebhooks, type WebhookOrder } from '../../src/webhooks/webhooks.ts';
 import { type Engine, findEngines, type Store } from '../support/engines.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { eventually } from '../support/redis-server.ts';
 import { openShop } from './order-shop.ts';
 
 const ids = createEventIds(Buffer.alloc(32));
@@ -182,6 +183,7 @@ function describeWebhooks(engine: Engine): void {
     describeRequested(engine);
     describeAttempts(engine);
     describeLateAnswers(engine);
+    describeFirstReason(engine);
     describePositions(engine);
     describeTypes(engine);
     describeManaging(engine);
@@ -361,6 +363,31 @@ function describeLateAnswers(engine: Engine): void {
     });
 }
 
+function describeFirstReason(engine: Engine): void {
+  test('a webhook that a ping has disabled as gone keeps this reason when a late event fails after 5 days', async (t) => {
+    const { store, addPet, receiver, reader, webhooks, sender, add, get, hold, skip } = await openWorld(
+      t,
+      engine,
+    );
+    const { id } = await add();
+    await addPet();
+    receiver.reactions.push(500);
+    await sender.send();
+    await skip(120 * 3_600_000);
+    await store.execute('update webhooks set failures = 200');
+    const response = await hold();
+    receiver.reactions.push(410);
+    await webhooks.ping(id, reader);
+    await sender.look();
+    await eventually(async () => (await get(id)).disabledBecause === 'gone');
+    response.writeHead(500).end();
+    await sender.untilIdle();
+    const { disabledBecause, lastAttempt } = await get(id);
+    assert.deepEqual([disabledBecause, lastAttempt?.result], ['gone', 500]);
+    assert.deepEqual(sender.noted.slice(1), ['410', 'it answered 410', '500']);
+  });
+}
+
 function describePositions(engine: Engine): void {
   test('setting after sends the later events again with the same ids', async (t) => {
     const { addPets, receiver, sender, add, change } = await openWorld(t, engine);
@@ -484,6 +511,19 @@ function describeOperator(engine: Engine): void {
       (await operator.list(null)).map(({ id }) => id),
       [first.id, second.id, third.id],
     );
+  });
+
+  test('the webhooks of a key are disabled in one transaction, also if one of them has just been deleted', async (t) => {
+    const { store, database, add, get } = await openWorld(t, engine);
+    const [deleted, kept, other] = [await add(), await add(), await add({ keyId: 'key_2' })];
+    const transact: Database['transact'] = async (transaction, input) => {
+      await store.execute(`delete from webhooks where public_id = '${deleted.id}'`);
+      return await database.transact(transaction, input);
+    };
+    const operator = createOperatorWebhooks({ ...database, transact }, Date.now);
+    await operator.disableOfKey('key_1');
+    const states = await Promise.all([kept, other].map(async ({ id }) => (await get(id)).disabledBecause));
+    assert.deepEqual(states, ['operator', null]);
   });
 
   test('the greatest lag ignores disabled webhooks and suspended accounts', async (t) => {

@@ -14,6 +14,8 @@ test('global addresses are allowed', () => {
     '223.255.255.255',
   ])
     assert.ok(isAllowedTarget(address, none), address);
+  for (const address of ['192.31.196.1', '192.52.193.1', '192.175.48.1', '2620:4f:8000::1'])
+    assert.ok(isAllowedTarget(address, none), address);
   for (const address of ['2606:4700::1111', '2a00:1450::1', '2001:200::1', '3ffe::1'])
     assert.ok(isAllowedTarget(address, none), address);
 });
