@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, open, rename, rm, stat } from 'node:fs/promises';
+import { link, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { OperatorError, UsageError } from '../errors.ts';
 import { syncFolder } from '../storage/durable-files.ts';
@@ -35,9 +35,7 @@ export async function writeWholeFile(
     } finally {
       await handle.close();
     }
-    // Another program may have created the file meanwhile.
-    await checkTarget(file, replaces);
-    await rename(unfinished, file);
+    await putInPlace(unfinished, file, replaces);
     await syncFolder(dirname(file));
   } catch (error) {
     // If the folder does not exist, the removal fails too. Only the first error is reported.
@@ -57,6 +55,22 @@ async function checkTarget(file: string, replaces: boolean): Promise<void> {
   if (!found.isFile() && !found.isSymbolicLink())
     throw new OperatorError(`${file} cannot be written: it is not a regular file`);
   if (!replaces) throw new OperatorError(`${file} exists already: --force replaces it`);
+}
+
+/** `link` fails if the name exists. So a file that was created after the check is not replaced. */
+async function putInPlace(unfinished: string, file: string, replaces: boolean): Promise<void> {
+  if (replaces || !(await tryToLink(unfinished, file))) {
+    await checkTarget(file, replaces);
+    await rename(unfinished, file);
+  } else await rm(unfinished);
+}
+
+/** Returns false if the second name exists, or if the file system does not support hard links. */
+async function tryToLink(file: string, second: string): Promise<boolean> {
+  return link(file, second).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Converts a system error to an OperatorError. Returns any other error unchanged. */

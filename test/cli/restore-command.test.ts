@@ -155,6 +155,18 @@ test('restore refuses a file that is not a backup, and leaves the store unchange
   assert.equal(await after.countPets(), 2);
 });
 
+test('restore says why a backup cannot be opened', async (t) => {
+  const folder = await makeFolder(t);
+  // SQLite opens no path of more than 512 bytes.
+  const deep = join(folder, ...Array<string>(3).fill('a'.repeat(200)));
+  await mkdir(deep, { recursive: true });
+  const file = join(deep, 'backup.db');
+  await writeFile(file, '');
+  const { code, stderr } = await runInProcess(['restore', file], `sqlite:${join(folder, 'store.db')}`);
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: the database .*backup\.db cannot be opened: unable to open database file\n$/);
+});
+
 test('a command that writes during a restore is given no id a second time', async (t) => {
   const world = await prepare(t);
   await world.service.stop();

@@ -65,6 +65,8 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
 function requireBackup(file: string): number {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new OperatorError(`there is no file ${file}`);
+  // Throws why the file cannot be opened, which `readMigrations` does not tell.
+  if (found.isFile()) openReadOnly(file).close();
   const names = (found.isFile() && readMigrations(file)) || [];
   const schema = compareSchema(names);
   if (schema === 'none') throw new OperatorError(`${file} is not a backup of a store`);
