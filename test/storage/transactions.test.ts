@@ -12,7 +12,7 @@ test('src/transactions.ts lists every transaction of the source, and each name o
     .filter((file) => file.endsWith('.ts'))
     .map((file) => readFile(join(source, file), 'utf8'));
   const names = (await Promise.all(texts)).flatMap((text) =>
-    [...text.matchAll(/= defineTransaction\(\s*'(\w+)'/g)].map(([, name = '']) => name),
+    [...text.matchAll(/= define(?:Transaction|Change)\(\s*'(\w+)'/g)].map(([, name = '']) => name),
   );
   assert.ok(names.length > 10);
   assert.deepEqual(transactions.map(({ name }) => name).sort(), names.sort());
