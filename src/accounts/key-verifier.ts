@@ -30,12 +30,6 @@ interface Entry {
   readonly staleAtMs: number;
 }
 
-/** A read that is running. Simultaneous requests of a key share it. */
-interface Read {
-  readonly sinceMs: number;
-  readonly verification: Promise<Verification>;
-}
-
 const invalid: Verification = { refusal: 'api_key_invalid' };
 
 /** Finds the caller of a key. Reuses the result of a read for `freshMs`. */
@@ -51,15 +45,14 @@ export function createKeyVerifier(
   /** By the text of the key. Only keys that exist have an entry, so that guesses take no place. */
   const entries = new LRUCache<string, Entry>({ max: keysMax });
   const uses = createRowBuffer(database, writeUses, Math.max);
-  const reads = createReads(database, entries, uses.add);
+  const reads = createReads(database, clock, entries, uses.add);
 
   /**
    * Returns the remembered result, or refuses without a query a text that is malformed, has a wrong checksum, or is for
-   * another environment. Returns null if the key must be read.
+   * another environment. Returns null if the key must be read for a request that arrived at `nowMs`.
    */
-  function recall(text: string): Verification | null {
+  function recall(text: string, nowMs = clock()): Verification | null {
     const entry = entries.peek(text);
-    const nowMs = clock();
     // A read that seems to lie in the future is not used: the clock was set back.
     if (entry !== undefined && nowMs < entry.staleAtMs && nowMs >= entry.readAtMs) return entry.verification;
     const isHere = environment === undefined || isOfEnvironment(text, environment);
@@ -67,16 +60,22 @@ export function createKeyVerifier(
   }
 
   return {
-    recall,
+    recall: (text: string) => recall(text),
 
     /**
      * Like `recall`, and reads the key if necessary. Unknown keys are not remembered, so a new key works at once. Throws
      * AppError `unavailable` if the key cannot be read.
      */
     async verify(text: string): Promise<Verification> {
-      const remembered = recall(text);
+      const nowMs = clock();
+      const remembered = recall(text, nowMs);
       if (remembered !== null) return remembered;
-      return await reads.join(text, clock());
+      // A read that is running began before this request, so it may have missed a new key or a change. Its result counts
+      // only if it is still fresh for this request. Otherwise all waiting requests share the next read.
+      const earlier = reads.find(text);
+      if (earlier === undefined) return await reads.join(text);
+      await earlier;
+      return recall(text, nowMs) ?? (await reads.join(text));
     },
 
     /** Forgets a key that was changed, so that the change takes effect at once on this instance. */
@@ -99,49 +98,43 @@ export function createKeyVerifier(
 /** Reads keys and remembers those that exist. `noteUse` gets each minute in which a key is used. */
 function createReads(
   database: Database,
+  clock: Clock,
   entries: LRUCache<string, Entry>,
   noteUse: (keyId: string, minute: number) => void,
 ) {
-  const reads = new Map<string, Read>();
+  /** The read of each key that is running. */
+  const reads = new Map<string, Promise<Verification>>();
 
-  function begin(text: string, sinceMs: number): Read {
-    const rows = database.read(selectKeyBySecret, { secretHash: hashKey(text) });
-    const verification: Promise<Verification> = rows
-      .then(([row]) => (row === undefined ? forgetUnknown(text) : remember(text, row, read)))
+  function begin(text: string): Promise<Verification> {
+    const sinceMs = clock();
+    const begun: Promise<Verification> = database
+      .read(selectKeyBySecret, { secretHash: hashKey(text) })
+      // A read that was running while a key was changed may have missed the change, so its result is not remembered.
+      .then(([row]) => take(text, row, sinceMs, reads.get(text) === begun))
       .finally(() => {
-        if (reads.get(text) === read) reads.delete(text);
+        if (reads.get(text) === begun) reads.delete(text);
       });
-    const read: Read = { sinceMs, verification };
-    reads.set(text, read);
-    return read;
+    reads.set(text, begun);
+    return begun;
   }
 
-  function forgetUnknown(text: string): Verification {
-    entries.delete(text);
-    return invalid;
-  }
-
-  function remember(text: string, row: KeyRow, read: Read): Verification {
-    const { sinceMs } = read;
+  function take(text: string, row: KeyRow | undefined, sinceMs: number, isCurrent: boolean): Verification {
+    const readBefore = entries.peek(text);
+    if (row === undefined || !isCurrent) entries.delete(text);
+    if (row === undefined) return invalid;
     const verification = judge(row, sinceMs);
     const minute = sinceMs - (sinceMs % minuteMs);
-    const isFirstUse = (entries.peek(text)?.readAtMs ?? 0) < minute;
-    if ('caller' in verification && isFirstUse) noteUse(row.id, minute);
-    // A read that was running while a key was changed may have missed the change.
-    if (reads.get(text) === read) {
-      const staleAtMs = findStaleness(row, sinceMs);
-      entries.set(text, { keyId: row.id, verification, readAtMs: sinceMs, staleAtMs });
-    }
+    if ('caller' in verification && (readBefore?.readAtMs ?? 0) < minute) noteUse(row.id, minute);
+    const staleAtMs = findStaleness(row, sinceMs);
+    if (isCurrent) entries.set(text, { keyId: row.id, verification, readAtMs: sinceMs, staleAtMs });
     return verification;
   }
 
   return {
-    /** Joins a read of this key that began within the last `freshMs`, or begins one. */
-    join(text: string, nowMs: number): Promise<Verification> {
-      const running = reads.get(text);
-      const isFresh = running !== undefined && Math.abs(nowMs - running.sinceMs) < freshMs;
-      return (isFresh ? running : begin(text, nowMs)).verification;
-    },
+    /** Returns the read of this key that is running. */
+    find: (text: string) => reads.get(text),
+    /** Joins the read of this key that is running, or begins one. */
+    join: (text: string) => reads.get(text) ?? begin(text),
     /** The results of running reads are not remembered. */
     abandon: () => reads.clear(),
   };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { generateKey } from '../../src/accounts/api-key.ts';
+import { generateKey, hashKey } from '../../src/accounts/api-key.ts';
+import { insertApiKey } from '../../src/accounts/key-rows.ts';
 import { createKeyVerifier, freshMs, knownMs, type Verification } from '../../src/accounts/key-verifier.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import type { Engine } from '../support/engines.ts';
@@ -206,14 +207,69 @@ for (const engine of engines)
       assert.equal(calls(), 1);
     });
 
-    test('cost one more read for each second in which a read gets no answer', async (t) => {
-      const { keyring, verifier, calls, clock, release } = await createHeld(t);
-      const { key } = await keyring.issue(order());
+    test('cost one more read if the first read is slow, however many requests arrive meanwhile', async (t) => {
+      const { keyring, verifier, calls, clock, firstRows, release } = await createHeld(t);
+      const { key, id } = await keyring.issue(order());
       const verifications: Promise<Verification>[] = [];
-      for (let sent = 0; sent < 300; sent += 1, clock.advance(10)) verifications.push(verifier.verify(key));
+      const sendForSeconds = (seconds: number) => {
+        for (const endMs = clock.now() + seconds * secondMs; clock.now() < endMs; clock.advance(10))
+          verifications.push(verifier.verify(key));
+      };
+      sendForSeconds(2);
+      await firstRows;
+      await keyring.revoke(id);
+      sendForSeconds(1);
       release();
-      for (const verification of await Promise.all(verifications)) callerOf(verification);
-      assert.equal(calls(), 3);
+      const told = await Promise.all(verifications);
+      assert.equal(calls(), 2);
+      // In the first second, a read from before the revocation may answer. Later, only a read from after it may.
+      for (const verification of told.slice(0, 100)) callerOf(verification);
+      for (const verification of told.slice(100))
+        assert.deepEqual(verification, { refusal: 'api_key_revoked' });
+    });
+
+    test('cost one more read if the key is unknown', async (t) => {
+      const { verifier, calls, release } = await createHeld(t);
+      const unknown = generateKey('stg');
+      const verifications = Array.from({ length: 100 }, async () => verifier.verify(unknown));
+      release();
+      for (const verification of await Promise.all(verifications)) assert.deepEqual(verification, invalid);
+      assert.equal(calls(), 2);
+    });
+
+    test('are accepted if they arrive after the key was created, even if an earlier read is still running', async (t) => {
+      const { keyring, store, database, verifier, firstRows, release } = await createHeld(t);
+      await keyring.issue(order());
+      const key = generateKey('stg');
+      const early = verifier.verify(key);
+      await firstRows;
+      const [row] = (await store.execute('select id from accounts')) as { id: number | string }[];
+      await database.run(insertApiKey, {
+        id: 'key_late',
+        account_id: BigInt(row?.id ?? 0),
+        secret_hash: hashKey(key),
+        visible_start: '',
+        name: null,
+        scopes: 'pets:read',
+        created_at_ms: 0n,
+        expires_at_ms: null,
+      });
+      const late = verifier.verify(key);
+      release();
+      assert.deepEqual(await early, invalid);
+      assert.equal(callerOf(await late).keyId, 'key_late');
+    });
+
+    test('are refused if they arrive after the expiry of the key, even if an earlier read is still running', async (t) => {
+      const { keyring, verifier, clock, release } = await createHeld(t);
+      const { key } = await keyring.issue(order({ lifetimeMs: hourMs }));
+      clock.advance(hourMs - 1);
+      const early = verifier.verify(key);
+      clock.advance(1);
+      const late = verifier.verify(key);
+      release();
+      callerOf(await early);
+      assert.deepEqual(await late, { refusal: 'api_key_expired' });
     });
 
     test('are refused in time after a revocation, even if a slow read that began before the revocation is still running', async (t) => {
