@@ -46,9 +46,10 @@ export function createCounterStore(options: { counters: MemoryCounters; database
       await conduct.flush();
     },
 
-    /** Deletes a bounded number of expired rows. Call it once a second. */
+    /** Forgets and deletes a bounded number of bans and rows without effect. Call it once a second. */
     async sweep(): Promise<void> {
       const nowMs = clock();
+      counters.sweep(nowMs);
       await database.run(deleteWindows, { ...expiredAt(nowMs), count: deletedRowsMax });
       await database.run(deleteConduct, { untilMs: BigInt(nowMs), count: deletedRowsMax });
     },

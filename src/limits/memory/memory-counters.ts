@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Limits } from '../../plans/plan.ts';
 import { addressesMax } from '../counters.ts';
 import { kindOf, type SubjectKind } from '../rules/address.ts';
-import { bannedUntilMs, type Conduct, newConduct, strike } from '../rules/bans.ts';
+import { bannedUntilMs, type Conduct, forgetAtMs, newConduct, strike } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
 import { closeEnded, newWindows, resetWindows, takeFromBoth, type Windows } from '../rules/windows.ts';
 
@@ -13,8 +13,12 @@ interface Entries<T> {
   set(name: string, entry: T): unknown;
 }
 
+/** Maximum number of keys that one sweep checks. 10,000 keys take about 1 ms. */
+const sweptKeysMax = 10_000;
+
 /**
- * Creates empty counts. Accounts and keys have no bound, because only operators and partners create them.
+ * Creates empty counts. Accounts have no bound, because only operators create them. A key is forgotten when its bans and
+ * strikes have no more effect.
  *
  * The changes since the counts were last stored are in `changed`. In place of a count or a ban that was dropped, they have
  * an empty one, which replaces the stored one.
@@ -57,6 +61,7 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}) {
 
   return {
     ...counts,
+    sweep: createSweep(keys),
 
     take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage {
       const entries = windowsOf[kindOf(subject)];
@@ -98,6 +103,16 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}) {
       resetWindows(windows, atMs);
       changed.windows.set(subject, windows);
     },
+  };
+}
+
+/** Creates a function that forgets keys without bans and strikes that count. It continues where its last call stopped. */
+function createSweep(keys: Map<string, Conduct>) {
+  let unswept = keys.entries();
+  return (nowMs: number): void => {
+    const swept = unswept.take(sweptKeysMax).toArray();
+    for (const [keyId, conduct] of swept) if (forgetAtMs(conduct) <= nowMs) keys.delete(keyId);
+    if (swept.length < sweptKeysMax) unswept = keys.entries();
   };
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { minuteMs, secondMs } from '../../../src/clock.ts';
 import { addressesMax } from '../../../src/limits/counters.ts';
 import { createMemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
 import { freeLimits } from '../../../src/plans/plan.ts';
@@ -14,4 +15,16 @@ test('a million new addresses take bounded memory and do not affect requests wit
   assert.equal(counters.look('address:stranger-0', nowMs).dayUsed, 0);
   assert.equal(counters.look('address:stranger-999999', nowMs).dayUsed, 1);
   assert.equal(counters.take('account:1', freeLimits, 'key', nowMs).verdict, 'passed');
+});
+
+test('a refused key takes no memory once its refusals have no more effect', () => {
+  const counters = createMemoryCounters();
+  const limits = { perMinute: 1, perDay: 100 };
+  for (const keyId of ['early', 'late'])
+    for (let sent = 0; sent < 2; sent += 1)
+      counters.take(`account:${keyId}`, limits, keyId, keyId === 'early' ? nowMs : nowMs + secondMs);
+  counters.sweep(nowMs + minuteMs - 1);
+  assert.equal(counters.keys.size, 2);
+  counters.sweep(nowMs + minuteMs);
+  assert.deepEqual([...counters.keys.keys()], ['late']);
 });
