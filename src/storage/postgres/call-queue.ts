@@ -6,7 +6,10 @@ import { type Lend, waitingTasksMax } from './pool.ts';
 
 /** Single statements of many callers, which share round trips. */
 export interface CallQueue {
-  /** Returns the rows of a statement. Throws `unavailable` if `waitingTasksMax` statements already wait. */
+  /**
+   * Returns the rows of a statement. Throws `unavailable` if `waitingTasksMax` statements already wait, or if its batch
+   * gets no connection within `connectMsMax`.
+   */
   run(call: Call): Promise<Rows>;
   /** Resolves when all statements are settled. */
   drain(): Promise<void>;
@@ -21,53 +24,55 @@ interface Waiting {
 
 /**
  * Sends the statements of one turn of the event loop together, at the end of its poll phase, and at most `callsMax` in
- * one batch. While `batchesMax` batches are under way, statements wait and form the next batch. A single statement does
- * not wait for others. A batch is one transaction, so one that writes commits all its statements (group commit).
+ * one batch. Each batch waits for a connection on its own, so a statement is not behind those of earlier turns. But while
+ * `batchesMax` batches are under way, statements wait and form the next batch. A single statement does not wait for
+ * others. A batch is one transaction, so one that writes commits all its statements (group commit).
  */
-export function createCallQueue(lend: Lend, callsMax: number, batchesMax: number): CallQueue {
+export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infinity): CallQueue {
   const underWay = new Set<Promise<void>>();
+  let unsettled = 0;
+  /** Number of unsettled statements whose batch has a connection. */
+  let running = 0;
   let waiting: Waiting[] = [];
   let isGathering = false;
 
   function sendWaiting(): void {
     isGathering = false;
     while (waiting.length > 0 && underWay.size < batchesMax) {
-      const sent = send(waiting.splice(0, callsMax)).then(() => {
+      const batch = waiting.splice(0, callsMax);
+      const sent = settle(batch, sendCalls, rejectLate).then(() => {
         underWay.delete(sent);
+        unsettled -= batch.length;
         if (!isGathering) sendWaiting();
       });
       underWay.add(sent);
     }
   }
 
-  /** If one statement fails, the server rolls back the batch. Then each statement is sent again separately. */
-  async function send(batch: readonly Waiting[]): Promise<void> {
-    try {
-      const calls = batch.map(({ call }) => call);
-      const results = await lend((client) => sendBatch(client, calls));
-      for (const [place, { resolve }] of batch.entries()) resolve(results[place] ?? []);
-    } catch (error) {
-      if (batch.length > 1 && isUndone(error)) await Promise.all(batch.map((one) => send([one])));
-      else fail(batch, error);
-    }
-  }
+  const sendCalls: SendCalls = (calls) =>
+    lend((client) => {
+      running += calls.length;
+      return sendBatch(client, calls).finally(() => {
+        running -= calls.length;
+      });
+    });
 
   /**
-   * Rejects the statements of a failed batch. After a fault, also rejects those that have waited longer than
-   * `connectMsMax`. Otherwise they would wait for the next fault too.
+   * After a fault, rejects the statements that have waited longer than `connectMsMax`. Otherwise they would wait for the
+   * next fault too.
    */
-  function fail(batch: readonly Waiting[], error: unknown): void {
-    for (const { reject } of batch) reject(error);
-    if (isUndone(error)) return;
+  function rejectLate(fault: unknown): void {
     const lastMs = performance.now() - connectMsMax;
     const late = waiting.filter(({ sinceMs }) => sinceMs < lastMs);
     waiting = waiting.filter(({ sinceMs }) => sinceMs >= lastMs);
-    for (const { reject } of late) reject(error);
+    unsettled -= late.length;
+    for (const { reject } of late) reject(fault);
   }
 
   return {
     run(call) {
-      if (waiting.length >= waitingTasksMax) return Promise.reject(storeOverloaded());
+      if (unsettled - running >= waitingTasksMax) return Promise.reject(storeOverloaded());
+      unsettled += 1;
       return new Promise((resolve, reject) => {
         waiting.push({ call, sinceMs: performance.now(), resolve, reject });
         if (isGathering || underWay.size === batchesMax) return;
@@ -81,4 +86,28 @@ export function createCallQueue(lend: Lend, callsMax: number, batchesMax: number
       while (underWay.size > 0) await Promise.all(underWay);
     },
   };
+}
+
+type SendCalls = (calls: readonly Call[]) => Promise<readonly Rows[]>;
+
+/**
+ * Sends a batch and settles its statements. If one statement fails, the server rolls back the batch. Then each statement
+ * is sent again separately.
+ */
+async function settle(
+  batch: readonly Waiting[],
+  sendCalls: SendCalls,
+  onFault: (fault: unknown) => void,
+): Promise<void> {
+  try {
+    const results = await sendCalls(batch.map(({ call }) => call));
+    for (const [place, { resolve }] of batch.entries()) resolve(results[place] ?? []);
+  } catch (error) {
+    if (batch.length > 1 && isUndone(error)) {
+      await Promise.all(batch.map((one) => settle([one], sendCalls, onFault)));
+      return;
+    }
+    for (const { reject } of batch) reject(error);
+    if (!isUndone(error)) onFault(error);
+  }
 }

@@ -17,7 +17,6 @@ import {
   runSteps,
   send,
 } from './client.ts';
-import { readConnectionsMax } from './connections.ts';
 import { isConnectionSpoilt } from './faults.ts';
 import { loadRows } from './load.ts';
 import { createPostgresPool } from './pool.ts';
@@ -103,7 +102,7 @@ const groupWritesMax = 64;
 
 function connect(url: string): Database {
   const pool = createPostgresPool(url);
-  const reads = createCallQueue(pool.read, batchReadsMax, readConnectionsMax);
+  const reads = createCallQueue(pool.read, batchReadsMax);
   const writes = createCallQueue(pool.write, groupWritesMax, 1);
   let isClosed = false;
 
