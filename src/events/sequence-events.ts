@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { createBatches, takeOldest } from '../storage/batches.ts';
+import { createBatches, snapshotColumns, takeOldest } from '../storage/batches.ts';
 import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 
 /** Maximum number of events that get their positions in one transaction. */
@@ -41,6 +41,7 @@ export const moveWaiting = statement<{ lock: bigint; after: bigint; count: bigin
     .select(({ fn }) => [
       fn.countAll<bigint>().as('taken'),
       sql<bigint | null>`(select max(id) from taken)`.as('last'),
+      ...snapshotColumns,
     ]),
 );
 
@@ -82,6 +83,6 @@ export async function sequenceEvents(
   if (database.engine === 'sqlite') return database.transact(sequenceCopied, null);
   await runBatches(async (range) => {
     const [moved] = await database.run(moveWaiting, { lock: sequencingLock, ...range });
-    return moved ?? { taken: 0n, last: null };
+    return moved ?? null;
   });
 }

@@ -1,6 +1,6 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { type PetStatus, petStatuses } from '../pets/pet.ts';
-import { createBatches, takeOldest } from '../storage/batches.ts';
+import { createBatches, snapshotColumns, takeOldest } from '../storage/batches.ts';
 import { type Database, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 import { sums } from './inventory.ts';
@@ -60,7 +60,7 @@ const foldChanges = statement<{ lock: bigint; after: bigint; count: bigint }>({
     .from('total')
     .set(addCounts('inventory_totals', 'total'))
     .where('total.changes', '>', sql.lit(0n))
-    .returning(['total.changes as taken', 'total.last']),
+    .returning(['total.changes as taken', 'total.last', ...snapshotColumns]),
 );
 
 /**
@@ -74,6 +74,6 @@ export async function foldInventory(
   if (database.engine === 'sqlite') return;
   await runBatches(async (range) => {
     const [folded] = await database.run(foldChanges, { lock: foldingLock, ...range });
-    return folded ?? { taken: 0n, last: null };
+    return folded ?? null;
   });
 }

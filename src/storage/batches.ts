@@ -10,8 +10,8 @@ const shrinksMax = 50;
 /** Maximum number of batches in a run. The next run begins at the first row again. */
 const batchesMax = 20;
 
-/** Runs a job in batches until one takes fewer rows than it may. */
-export type RunBatches = (batch: (range: Range) => Promise<Taken>) => Promise<void>;
+/** Runs a job in batches until one takes fewer rows than it may. A job returns null if it has taken nothing. */
+export type RunBatches = (batch: (range: Range) => Promise<Taken | null>) => Promise<void>;
 
 /** At most `count` rows with ids above `after`. */
 interface Range {
@@ -19,30 +19,52 @@ interface Range {
   readonly count: bigint;
 }
 
-/** The number of rows that a batch has taken, and the last of their ids. */
+/** What a batch has taken, and the transactions that its snapshot has seen (`snapshotColumns`). */
 interface Taken {
   readonly taken: bigint;
+  /** The last id of the rows. */
   readonly last: bigint | null;
+  /** All transactions with lower ids had ended. */
+  readonly running_from: bigint;
+  /** No transaction with this or a higher id had begun to write. */
+  readonly begun_before: bigint;
 }
+
+/** The columns of a statement that `createBatches` needs beside the rows that it took. */
+export const snapshotColumns = [
+  sql<bigint>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`.as('running_from'),
+  sql<bigint>`pg_snapshot_xmax(pg_current_snapshot())::text::bigint`.as('begun_before'),
+] as const;
 
 /**
  * Creates a run of batches of at most `max` rows. After a slow or a failed batch, the next one has half as many rows,
  * also in the next run. After a quick one, it has twice as many.
+ *
+ * A batch skips the rows that earlier batches have deleted, because the index leads to them for as long as any
+ * transaction may see them. It skips only ids that no running transaction can still commit: otherwise it would take
+ * a row whose writer has waited for the writer of a skipped one.
  */
 export function createBatches(max: number): RunBatches {
   const least = Math.ceil(max / shrinksMax);
   let size = max;
   return async (batch) => {
     let after = 0n;
+    /** Earlier batches. Their last ids were assigned before the transaction `begunBefore` began to write. */
+    const earlier: { readonly last: bigint; readonly begunBefore: bigint }[] = [];
     for (let batches = 0; batches < batchesMax; batches += 1) {
       const startedAtMs = performance.now();
       const count = size;
       // If the batch fails, the next run begins with this number.
       size = Math.max(least, Math.floor(count / 2));
-      const { taken, last } = await batch({ after, count: BigInt(count) });
+      const done: Taken | null = await batch({ after, count: BigInt(count) });
       if (performance.now() - startedAtMs <= slowMs) size = Math.min(max, count * 2);
-      if (taken < count || last === null) return;
-      after = last;
+      if (done === null || done.last === null || done.taken < count) return;
+      earlier.push({ last: done.last, begunBefore: done.begun_before });
+      while (earlier[0] !== undefined && earlier[0].begunBefore <= done.running_from) {
+        const { last } = earlier.shift() ?? earlier[0];
+        // A batch that began further back may have ended before that id.
+        after = last < done.last ? last : done.last;
+      }
     }
   };
 }
@@ -53,8 +75,7 @@ export function createBatches(max: number): RunBatches {
  * process that stops never holds the lock.
  *
  * The planner takes the index for a range of ids with two ends, if it knows that the table has many rows. So the
- * statement must be planned each time (`isPlannedEachTime`). It starts after the batch before it, because the index
- * leads to deleted rows for as long as any transaction may see them.
+ * statement must be planned each time (`isPlannedEachTime`).
  */
 export function takeOldest<R>(
   table: 'event_outbox' | 'inventory_changes',

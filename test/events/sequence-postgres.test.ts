@@ -53,6 +53,29 @@ test('an open transaction delays no other event, and its own events come after t
   assert.deepEqual((await read(first.next)).names, ['slow']);
 });
 
+test('the changes of an animal stay in order if the first is committed between two batches', {
+  skip,
+}, async (t) => {
+  const { store, database, read } = await openStore(t);
+  const [rex] = await database.run(insertPet, petValues(pet));
+  await sequenceEvents(database);
+  const slow = await connect(t, store);
+  await slow.query(`begin; update pets set name = 'first' where id = ${rex?.id}`);
+  await database.run(insertPet, petValues({ ...pet, name: 'other' }));
+  let isCommitted = false;
+  await sequenceEvents(database, (batch) =>
+    createBatches(1)(async (range) => {
+      const taken = await batch(range);
+      if (!isCommitted) await slow.query('commit');
+      if (!isCommitted) await slow.query(`update pets set name = 'second' where id = ${rex?.id}`);
+      isCommitted = true;
+      return taken;
+    }),
+  );
+  await sequenceEvents(database);
+  assert.deepEqual((await read('oldest')).names, ['Rex', 'other', 'first', 'second']);
+});
+
 /** A process that assigns positions without a pause, and prints a line after each time. */
 const sequencer = (url: string) => `
   import { sequenceEvents } from '${import.meta.resolve('../../src/events/sequence-events.ts')}';

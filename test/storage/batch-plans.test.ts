@@ -81,7 +81,7 @@ test('a slow or a failed batch halves the next one, also in the next run; a quic
     run(async ({ count }) => {
       counts.push(count);
       await work();
-      return { taken: 0n, last: null };
+      return null;
     });
   const isQuick = async () => undefined;
   const isSlow = () => setTimeout(1_100);
