@@ -137,7 +137,7 @@ export const judgedScenarios: readonly Scenario[] = [
     name: 'inventory',
     title: `inventory of the store and of ${categories} categories in turn`,
     requests: () => toGets(['', ...listCategories().map((id) => `?categoryId=${id}`)].map(toInventoryPath)),
-    ratioMax: ratioMax.uncachedList,
+    ratioMax: ratioMax.inventory,
   },
   ...writes,
 ];
