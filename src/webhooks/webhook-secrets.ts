@@ -82,7 +82,7 @@ export async function reviewSecrets(database: Database, box: SecretBox): Promise
 
 /**
  * Returns the problem if secrets are encrypted and no key decrypts one of them, because WEBHOOK_SECRET_KEY lacks the
- * key. Otherwise returns null. One webhook with a broken secret is no reason to stop a start.
+ * key. Otherwise returns null. One webhook with a broken secret does not stop a start.
  */
 export function findLostKey({ decrypted, unreadable }: SecretReview): string | null {
   const [first, ...others] = unreadable;

@@ -201,7 +201,7 @@ describe('an unusable store prints one line and exits with 1:', () => {
     expectMistake(await runInProcess('keys list', databaseUrl), 1, line);
   }
 
-  test('the address is no plain path', async () => {
+  test('the address is not a plain path', async () => {
     const line = /^error: wrong settings: DATABASE_URL must be "sqlite:" and the path of a file/;
     for (const address of ['sqlite:./store.db\r', 'sqlite:./a?mode=ro', 'sqlite://./x', 'sqlite:~/x'])
       await assertRefused(address, line);
