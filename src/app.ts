@@ -176,7 +176,7 @@ async function startJobs(
         'lifted bans and resets of limits could not be read; the service tries again every second',
       ),
     );
-  exposeWaits(registry, store.tail);
+  exposeWaits(registry, store.feed.countWaiting);
   const noteFeedLag = exposeFeedLag(registry);
   const sessions = createSessions(store.database, clock);
   const measureStore = exposeStoreSize(registry, store.database, config.databaseUrl);

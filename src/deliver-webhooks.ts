@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { type Clock, hourMs, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
-import { OperatorError } from './errors.ts';
+import { AppError, OperatorError } from './errors.ts';
 import { createEventIds } from './events/event-ids.ts';
 import type { ClockWatch } from './jobs/clock-watch.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
@@ -104,8 +104,11 @@ function observe(log: Log, metrics: ReturnType<typeof exposeWebhooks>): Delivery
   const sealed = new Set<string>();
   return {
     onAttempt: metrics.noteAttempt,
-    onFault: (webhook, err) =>
-      log.error({ webhook, err }, 'an attempt to send to a webhook failed unexpectedly'),
+    onFault(webhook, err) {
+      // Faults of the store have their own log lines (store-calls.ts).
+      if (err instanceof AppError && err.code === 'unavailable') return;
+      log.error({ webhook, err }, 'an attempt to send to a webhook failed unexpectedly');
+    },
     onDisabled: (webhook, reason) => log.warn({ webhook }, `a webhook is disabled: ${reason}`),
     onSealed(webhook) {
       if (sealed.has(webhook)) return;

@@ -6,7 +6,6 @@ import { type Categories, createCategories } from './categories/categories.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createFeed, type Feed } from './events/feed.ts';
-import { createTail, type Tail } from './events/tail.ts';
 import { createFirstAnswers, type FirstAnswers } from './idempotency/first-answers.ts';
 import { type CountInventory, createInventory } from './inventory/inventory.ts';
 import { type ChangeAs, type Changes, prepareChanges } from './operator/changes.ts';
@@ -29,7 +28,6 @@ export interface Store extends Changes {
   readonly orders: Orders;
   readonly categories: Categories;
   readonly feed: Feed;
-  readonly tail: Tail;
   readonly firstAnswers: FirstAnswers;
   readonly changeAs: ChangeAs;
   readonly audit: Audit;
@@ -53,13 +51,11 @@ export async function openStore(
   const database = noteWrites(opened, version.forget);
   const firstAnswers = createFirstAnswers(database);
   const catalogue = createCatalogue(database, firstAnswers);
-  const tail = createTail(database, clock);
   const changeAs = prepareChanges(database, clock, keyEnvironmentOf[config.environment]);
   return {
     database,
     version,
-    tail,
-    feed: createFeed(database, tail),
+    feed: createFeed(database, clock),
     firstAnswers,
     catalogue,
     countInventory: createInventory(database),

@@ -1,20 +1,29 @@
 import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../errors.ts';
-import { type Dialect, type Statement, statement } from '../storage/database.ts';
+import { type Dialect, type RowOf, type Statement, statement } from '../storage/database.ts';
 import { eventTypes, orderEventTypes } from './event.ts';
 import type { EventReader } from './event-reader.ts';
 
-/** A row of an event. `data` is the changed row as JSON. `previous` is the same row before an update, else null. */
-export interface EventRow {
-  readonly id: bigint;
-  readonly at_ms: bigint;
-  readonly type: string;
-  /** The id and the name of the account of an order. Null for other events. */
-  readonly account_id: bigint | null;
-  readonly account: string | null;
-  readonly data: string;
-  readonly previous: string | null;
-}
+const eventColumns = [
+  'events.id',
+  'at_ms',
+  'type',
+  'account_id',
+  'data',
+  'previous',
+  sql<string | null>`(select name from accounts where accounts.id = events.account_id)`.as('account'),
+] as const;
+
+/** Selects the event at a position. */
+export const selectEvent = statement<{ position: bigint }>()((query, p) =>
+  query.selectFrom('events').select(eventColumns).where('id', '=', p.position),
+);
+
+/**
+ * A row of an event. `data` is the changed row as JSON. `previous` is the same row before an update, else null.
+ * `account_id` and `account` are those of an order, null for other events.
+ */
+export type EventRow = RowOf<typeof selectEvent>;
 
 /** The bounds of the feed. */
 export interface Ends {
@@ -83,19 +92,41 @@ const isOfCatalogue = sql`events.type in (${listLiterals(
 )})`;
 
 /**
- * The condition for the events that a reader may see. It names the types, so that nobody sees a type that this release
- * does not know. If the reader may see only orders, an index of order events has the condition on `account_id`. Other
- * readers need no such index, because at least half of all events are about animals.
+ * The condition for the order events that a reader may see. It names the types, so that nobody sees a type that this
+ * release does not know. An index of order events has the condition on `account_id`.
  */
-const visible = (seesPets: boolean, orders: RawBuilder<unknown>) =>
-  seesPets ? sql`(${isOfCatalogue} or ${orders})` : orders;
+const visibleOrders = {
+  none: () => sql<boolean>`false`,
+  own: (accountId: bigint) => sql<boolean>`(events.account_id = ${accountId} and ${isOfOrders})`,
+  all: () => sql<boolean>`(events.account_id is not null and ${isOfOrders})`,
+};
+
+const selectPage = (seesPets: boolean, seesOrders: EventReader['seesOrders']): PageStatement =>
+  statement<PageParameters>()((query, p, dialect) => {
+    const orders = visibleOrders[seesOrders](p.accountId);
+    return query
+      .with('ends', () => endsFor(p.after, dialect))
+      .with('page', (cte) =>
+        cte
+          .selectFrom('events')
+          .select(eventColumns)
+          .where('events.id', '>', p.after)
+          // Needs no index for animals and categories, because at least half of all events are about animals.
+          .where(seesPets ? sql<boolean>`(${isOfCatalogue} or ${orders})` : orders)
+          .orderBy('events.id')
+          .limit(p.count),
+      )
+      .selectFrom('ends')
+      .leftJoin('page', (join) => join.onTrue())
+      .selectAll()
+      .orderBy('page.id')
+      .$castTo<FeedRow>();
+  });
 
 const pagesOf = (seesPets: boolean) => ({
-  none: selectPage(() => visible(seesPets, sql`false`)),
-  own: selectPage((accountId) =>
-    visible(seesPets, sql`(events.account_id = ${accountId} and ${isOfOrders})`),
-  ),
-  all: selectPage(() => visible(seesPets, sql`(events.account_id is not null and ${isOfOrders})`)),
+  none: selectPage(seesPets, 'none'),
+  own: selectPage(seesPets, 'own'),
+  all: selectPage(seesPets, 'all'),
 });
 
 const pages = { true: pagesOf(true), false: pagesOf(false) };
@@ -106,25 +137,6 @@ const pages = { true: pagesOf(true), false: pagesOf(false) };
  */
 export function selectPageFor({ seesPets, seesOrders }: EventReader): PageStatement {
   return pages[`${seesPets}`][seesOrders];
-}
-
-function selectPage(isVisible: (accountId: bigint) => RawBuilder<unknown>): PageStatement {
-  return statement<PageParameters>()((query, p, dialect) =>
-    query
-      .with('ends', () => endsFor(p.after, dialect))
-      .with(
-        'page',
-        () => sql<EventRow>`(select events.id, at_ms, type, account_id, data, previous,
-          (select name from accounts where accounts.id = events.account_id) as account
-          from events where events.id > ${p.after} and ${isVisible(p.accountId)}
-          order by events.id limit ${p.count} + 0)`,
-      )
-      .selectFrom('ends')
-      .leftJoin('page', (join) => join.onTrue())
-      .selectAll()
-      .orderBy('page.id')
-      .$castTo<FeedRow>(),
-  );
 }
 
 /**

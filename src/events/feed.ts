@@ -1,4 +1,4 @@
-import { secondMs } from '../clock.ts';
+import { type Clock, secondMs } from '../clock.ts';
 import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
 import type { EventReader } from './event-reader.ts';
@@ -11,7 +11,7 @@ import {
   toPage,
   unknownEvent,
 } from './feed-page.ts';
-import type { Tail } from './tail.ts';
+import { createTail } from './tail.ts';
 
 /** Maximum number of seconds that a request waits for an event. */
 export const waitSecondsMax = 20;
@@ -23,7 +23,7 @@ export interface FeedQuery {
   readonly limit: number;
 }
 
-/** Options for a request that waits for an event if its page is empty (long polling). */
+/** How a request waits for an event if its page is empty (long polling). */
 export interface FeedWait {
   /** 0 to `waitSecondsMax`. 0 means no wait. */
   readonly seconds: number;
@@ -34,14 +34,12 @@ export interface FeedWait {
   readonly noteHeld: (ms: number) => void;
 }
 
-/** What `createFeed` returns. */
 export type Feed = ReturnType<typeof createFeed>;
 
-/**
- * All changes of the store in an order that never changes. Requests wait for events at `tail`. Methods also throw the
- * errors of the database.
- */
-export function createFeed(database: Database, tail: Tail) {
+/** All changes of the store in an order that never changes. Methods also throw the errors of the database. */
+export function createFeed(database: Database, clock: Clock) {
+  const tail = createTail(database, clock);
+
   /**
    * Returns a page of the events that the reader may see. Throws `events_expired` if an event after the position is
    * deleted, or if only a server that this one took over from may have given the position. Throws `invalid_parameter` if
@@ -59,7 +57,7 @@ export function createFeed(database: Database, tail: Tail) {
   return {
     read,
 
-    /** Like `read`, but a request with an empty page waits at the tail, and also throws the errors of `Tail.wait`. */
+    /** Like `read`, but a request with an empty page waits at the tail, and also throws the errors of `tail.wait`. */
     async readOrWait(query: FeedQuery, reader: EventReader, wait: FeedWait): Promise<FeedPage> {
       const { seconds, keyId, onGone, noteHeld } = wait;
       const page = await read(query, reader);
@@ -72,5 +70,9 @@ export function createFeed(database: Database, tail: Tail) {
         noteHeld(performance.now() - startedAtMs);
       }
     },
+
+    countWaiting: tail.count,
+    /** Answers all requests that wait or come later with empty pages. */
+    stopWaiting: tail.stop,
   };
 }

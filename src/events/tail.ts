@@ -7,9 +7,9 @@ import { canSee, type EventReader, everything } from './event-reader.ts';
 import { endsOf, type FeedPage, selectPageFor, toPage } from './feed-page.ts';
 
 /** A request with an empty page that waits for events. */
-export interface Waiting {
-  /** The end of the empty page. The client has seen all events up to this position. */
-  readonly position: bigint;
+interface Waiting {
+  /** The client has seen all events up to this position. */
+  position: bigint;
   readonly limit: number;
   readonly reader: EventReader;
   readonly keyId: string;
@@ -17,22 +17,6 @@ export interface Waiting {
   readonly endsAtMs: number;
   /** Registers a listener for the disconnection of the client. */
   readonly onGone: (listener: () => void) => void;
-}
-
-/** The end of the feed, where requests wait for events (long polling). */
-export interface Tail {
-  /**
-   * Resolves to a page with events, or to an empty page soon after the time is over, or at once if the client
-   * disconnects, the tail stops or another server takes over.
-   *
-   * Throws `unavailable` if too many requests wait or the store cannot be read. If the key expires or is revoked during
-   * the wait, or the account is suspended, throws the same error as a request with such a key.
-   */
-  wait(waiting: Waiting): Promise<FeedPage>;
-  /** Returns the number of waiting requests. */
-  count(): number;
-  /** Resolves all requests that wait or come later with empty pages. */
-  stop(): void;
 }
 
 /** Milliseconds between two polls of the store while a request waits. A wait may end this much late. */
@@ -43,13 +27,15 @@ const pollEvents = 500;
 export const waitingPagesMax = 10_000;
 
 interface Waiter extends Waiting {
-  position: bigint;
   readonly settle: (page: FeedPage) => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** Creates a tail. One poll of the store serves all waiting requests. If no request waits, the store is not polled. */
-export function createTail(database: Database, clock: Clock): Tail {
+/**
+ * Creates the end of the feed, where requests wait for events (long polling). One poll of the store serves all of them.
+ * If no request waits, the store is not polled.
+ */
+export function createTail(database: Database, clock: Clock) {
   const waiters = new Set<Waiter>();
   let isPolling = false;
   let isStopped = false;
@@ -58,7 +44,7 @@ export function createTail(database: Database, clock: Clock): Tail {
     isPolling = true;
     for (let isFull = false; waiters.size > 0; ) {
       await pause(isFull ? 0 : pollMs);
-      isFull = await poll().catch((error) => {
+      isFull = await poll([...waiters], database, clock()).catch((error) => {
         for (const waiter of waiters) waiter.fail(error);
         return false;
       });
@@ -66,30 +52,17 @@ export function createTail(database: Database, clock: Clock): Tail {
     isPolling = false;
   }
 
-  /** Answers the requests that need not wait longer. Returns true if the store may have more events. */
-  async function poll(): Promise<boolean> {
-    const polled = [...waiters];
-    if (polled.length === 0) return false;
-    const oldest = polled.reduce((least, { position }) => (position < least ? position : least), int64Max);
-    const range = { after: oldest, count: BigInt(pollEvents), accountId: 0n };
-    const rows = await database.read(selectPageFor(everything), range);
-    const page = toPage(rows, pollEvents);
-    const { skipped_to } = endsOf(rows);
-    const nowMs = performance.now();
-    const ended = polled.flatMap((waiter) => {
-      // Another server took over during the wait. The next request finds out whether its position is lost.
-      if (waiter.position < skipped_to) return [{ waiter, own: emptyPage(waiter) }];
-      const own = pageFor(waiter, page);
-      waiter.position = own.next;
-      return own.events.length > 0 || waiter.endsAtMs <= nowMs ? [{ waiter, own }] : [];
-    });
-    if (ended.length > 0) await answer(ended, database, clock());
-    return page.events.length >= pollEvents;
-  }
-
   return {
-    async wait(waiting) {
-      if (waiters.size >= waitingPagesMax) throw crowded();
+    /**
+     * Resolves to a page with events, or to an empty page soon after the time is over, or at once if the client
+     * disconnects, the tail stops or another server takes over.
+     *
+     * Throws `unavailable` if too many requests wait or the store cannot be read. If the key expires or is revoked
+     * during the wait, or the account is suspended, throws the same error as a request with such a key.
+     */
+    async wait(waiting: Waiting): Promise<FeedPage> {
+      if (waiters.size >= waitingPagesMax)
+        throw new AppError('unavailable', 'too many requests are waiting for events; try again');
       const { promise, resolve, reject } = Promise.withResolvers<FeedPage>();
       const waiter: Waiter = { ...waiting, settle: resolve, fail: reject };
       waiters.add(waiter);
@@ -102,27 +75,46 @@ export function createTail(database: Database, clock: Clock): Tail {
         waiters.delete(waiter);
       }
     },
+    /** Returns the number of waiting requests. */
     count: () => waiters.size,
-    stop() {
+    /** Resolves all requests that wait or come later with empty pages. */
+    stop(): void {
       isStopped = true;
       for (const waiter of waiters) waiter.settle(emptyPage(waiter));
     },
   };
 }
 
-/**
- * Answers waiting requests, with events or because their time is over. Checks their keys again, because a key may have
- * expired or been revoked during the wait.
- */
+/** Answers the requests that need not wait longer. Returns true if the store may have more events. */
+async function poll(waiters: readonly Waiter[], database: Database, nowMs: number): Promise<boolean> {
+  if (waiters.length === 0) return false;
+  const after = waiters.reduce((least, { position }) => (position < least ? position : least), int64Max);
+  const range = { after, count: BigInt(pollEvents), accountId: 0n };
+  const rows = await database.read(selectPageFor(everything), range);
+  const page = toPage(rows, pollEvents);
+  const { skipped_to } = endsOf(rows);
+  const ended: [Waiter, FeedPage][] = [];
+  for (const waiter of waiters) {
+    // Another server took over during the wait. The next request finds out whether its position is lost.
+    const own = waiter.position < skipped_to ? emptyPage(waiter) : pageFor(waiter, page);
+    const isOver = waiter.position < skipped_to || waiter.endsAtMs <= performance.now();
+    waiter.position = own.next;
+    if (own.events.length > 0 || isOver) ended.push([waiter, own]);
+  }
+  if (ended.length > 0) await answer(ended, database, nowMs);
+  return page.events.length >= pollEvents;
+}
+
+/** Checks the keys again, because a key may have expired or been revoked during the wait. */
 async function answer(
-  ended: readonly { readonly waiter: Waiter; readonly own: FeedPage }[],
+  ended: readonly (readonly [Waiter, FeedPage])[],
   database: Database,
   nowMs: number,
 ): Promise<void> {
-  const failures = await findEndedKeys(database, new Set(ended.map(({ waiter }) => waiter.keyId)), nowMs);
-  for (const { waiter, own } of ended) {
+  const failures = await findEndedKeys(database, new Set(ended.map(([{ keyId }]) => keyId)), nowMs);
+  for (const [waiter, page] of ended) {
     const failure = failures.get(waiter.keyId);
-    if (failure === undefined) waiter.settle(own);
+    if (failure === undefined) waiter.settle(page);
     else waiter.fail(failure);
   }
 }
@@ -143,8 +135,4 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();
   });
-}
-
-function crowded(): AppError {
-  return new AppError('unavailable', 'too many requests are waiting for events; try again');
 }

@@ -1,7 +1,6 @@
 import { Registry } from 'prom-client';
 import { createKeyLookup } from '../accounts/key-lookup.ts';
 import type { KeyVerifier } from '../accounts/key-verifier.ts';
-import type { Tail } from '../events/tail.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../observability/log.ts';
 import type { TrustProxy } from '../setting-values.ts';
@@ -35,7 +34,6 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly limiter: Limiter;
   /** Keeps the requests that fail or are slow. */
   readonly failedRequests: Pick<FailedRequests, 'note'>;
-  readonly tail: Tail;
   readonly version: Version;
   readonly log: Log;
   /** The registry to which the server adds its metrics. */
@@ -96,7 +94,7 @@ export function buildServer(options: ServerOptions): HttpService {
     log,
     timeouts,
     onArrival: version.openTurn,
-    onClosing: options.tail.stop,
+    onClosing: options.feed.stopWaiting,
   });
   watchRefusedConnections(service.server, registry, clock, log);
   return service;

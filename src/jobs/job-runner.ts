@@ -21,7 +21,7 @@ export interface Job {
 export interface JobRunner {
   /**
    * Runs a job every `everyMs` milliseconds. Skips a run while the previous run is not finished. A failed run is logged,
-   * and the next run tries again. If it throws an AggregateError, each of its errors is logged.
+   * and the next run tries again.
    */
   start(job: Job): void;
   /** Starts no further runs. */
@@ -38,11 +38,9 @@ export function createJobRunner(log: Log, clocks: ClockWatch): JobRunner {
   }
 
   function report({ name }: Job, error: unknown): void {
-    for (const err of error instanceof AggregateError ? error.errors : [error]) {
-      // Faults of the store have their own log lines (store-calls.ts).
-      const isKnown = err instanceof AppError && err.code === 'unavailable';
-      if (!isKnown) log.error({ err, job: name }, 'a background job failed; its next run tries again');
-    }
+    // Faults of the store have their own log lines (store-calls.ts).
+    if (error instanceof AppError && error.code === 'unavailable') return;
+    log.error({ err: error, job: name }, 'a background job failed; its next run tries again');
   }
 
   return {

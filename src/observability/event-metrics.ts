@@ -1,12 +1,11 @@
 import type { Registry } from 'prom-client';
 import { secondMs } from '../clock.ts';
-import type { Tail } from '../events/tail.ts';
 import type { WebhookLag } from '../webhooks/operator-webhooks.ts';
 import { attemptFailures } from '../webhooks/webhook.ts';
 import { exposeBy, exposeGauge } from './metrics.ts';
 
-export function exposeWaits(registry: Registry, tail: Pick<Tail, 'count'>): void {
-  exposeGauge(registry, 'event_waits', 'Number of requests that wait for an event.', tail.count);
+export function exposeWaits(registry: Registry, countWaiting: () => number): void {
+  exposeGauge(registry, 'event_waits', 'Number of requests that wait for an event.', countWaiting);
 }
 
 /**

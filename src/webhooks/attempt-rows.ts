@@ -106,7 +106,8 @@ const deleteOldAttempts = statement<{ id: bigint; count: bigint }>()((query, p) 
     ),
 );
 
-const deleteRequest = statement<{ requestId: bigint }>()((query, p) =>
+/** Deletes a requested message that is sent or cannot be sent. */
+export const deleteRequest = statement<{ requestId: bigint }>()((query, p) =>
   query.deleteFrom('webhook_requests').where('id', '=', p.requestId),
 );
 
@@ -132,11 +133,6 @@ export const noteAttempt = defineTransaction(
   },
   'row locks',
 );
-
-/** Drops a requested message that cannot be sent. */
-export async function dropRequest(database: Database, requestId: bigint): Promise<void> {
-  await database.run(deleteRequest, { requestId });
-}
 
 const selectAttempts = statement<{ id: bigint; keptMs: bigint; count: bigint }>()((query, p, { nowMs }) =>
   query

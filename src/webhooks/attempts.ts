@@ -1,29 +1,32 @@
 import type { EventIds } from '../events/event-ids.ts';
 import { writeEvent } from '../events/event-json.ts';
 import { canSee } from '../events/event-reader.ts';
+import { selectEvent } from '../events/feed-page.ts';
 import type { Database } from '../storage/database.ts';
-import { dropRequest, type EndedAttempt, isSuccess, noteAttempt } from './attempt-rows.ts';
+import { deleteRequest, type EndedAttempt, isSuccess, noteAttempt } from './attempt-rows.ts';
 import {
   disableLost,
   passEvents,
   type SendingRow,
   selectRequest,
   selectSending,
-  toEvent,
+  toIds,
 } from './delivery-rows.ts';
 import type { AttemptResult, PostMessage } from './post-message.ts';
 import { planWaitMs, readRetryAfterMs } from './rules/retry.ts';
 import type { SecretBox } from './secret-box.ts';
-import type { Turn } from './sendings.ts';
 import { signMessage } from './sign-message.ts';
 import { readerOf } from './webhook.ts';
-import type { WebhookRow } from './webhook-rows.ts';
+import { selectValidSecrets } from './webhook-secrets.ts';
 
 /** Callbacks for metrics and the log. */
 export interface DeliveryObserver {
   /** Called after each attempt. `result` is the HTTP status, or an `AttemptFailure` if there was no response. */
   onAttempt(result: string): void;
-  /** Called if an attempt throws an error. The attempt counts as failed, like one without a response. */
+  /**
+   * Called if an attempt throws an error, which counts as an attempt without a response. Also called if the store fails
+   * before or after an attempt, which stops the delivery for a while.
+   */
   onFault(webhookId: string, error: unknown): void;
   /** Called after the service has disabled a webhook. */
   onDisabled(webhookId: string, reason: string): void;
@@ -34,7 +37,6 @@ export interface DeliveryObserver {
 /** A webhook and the secrets that sign its messages. */
 interface Sending {
   readonly row: SendingRow;
-  /** Empty if no configured key decrypts them. Then nothing can be sent. */
   readonly secrets: readonly Uint8Array[];
 }
 
@@ -62,76 +64,77 @@ interface Outgoing {
 
 const reasons = { gone: 'it answered 410', failing: 'no attempt has succeeded for 5 days' } as const;
 
-/** Creates the turns of deliveries. A turn reads the webhook, sends at most one message and records the result. */
+/**
+ * Creates the turns of deliveries. A turn reads the webhook, sends at most one message and records the result. It returns
+ * true if there may be more to send.
+ */
 export function createTurns(parts: AttemptParts) {
-  const { database, ids, box, observer, mayBegin } = parts;
-
-  /** Returns null if the webhook is deleted, its account is suspended or no attempt may begin. */
-  async function read(id: bigint): Promise<Sending | null> {
-    const rows = mayBegin() ? await database.read(selectSending, { id }) : [];
-    const [row] = rows;
-    if (row === undefined) return null;
-    const secrets = rows.map(({ secret }) => box.open(secret, row.public_id)).filter((one) => one !== null);
-    if (secrets.length === 0) observer.onSealed(row.public_id);
-    return { row, secrets };
-  }
+  const { database, ids, observer } = parts;
 
   return {
     /** Sends the event that is next for a webhook. */
-    async sendEvent(id: bigint): Promise<Turn> {
-      const sending = await read(id);
-      if (sending === null || sending.row.is_due !== 1n) return 'done';
-      if (sending.secrets.length === 0) return 'held';
+    async sendEvent(id: bigint): Promise<boolean> {
+      const sending = await readSending(parts, id);
+      if (sending === null || sending.row.is_due !== 1n) return false;
       const { row } = sending;
       if (row.position < row.deleted_to) {
         const disabled = await database.run(disableLost, { id, position: row.position });
         if (disabled.length > 0)
           observer.onDisabled(row.public_id, 'the events after its position are no longer kept');
-        return 'done';
+        return false;
       }
-      const event = toEvent(row);
+      if (row.next_id === null) return false;
       // Before the attempt, the webhook moves to the position right before the event. If its types change during the
       // attempt, the new types then apply to all later events. If they have changed already, the webhook is read again.
-      const to = event === null ? row.newest : event.id - 1n;
-      if (to > row.position && !(await pass(database, [row], to))) return 'more';
-      if (event === null) return 'done';
+      const before = row.next_id - 1n;
+      const [moved = row] =
+        before > row.position ? await database.run(passEvents, { ids: toIds([row]) }) : [];
+      const [event] = await database.read(selectEvent, { position: row.next_id });
+      if (event === undefined || moved.position !== before) return true;
       const writeBody = () => writeEvent(event, readerOf(row), ids);
-      const message = { id: ids.write(event.id), writeBody, sent: { position: event.id } };
-      return (await attempt(parts, sending, message)) ? 'more' : 'done';
+      return await attempt(parts, sending, {
+        id: ids.write(event.id),
+        writeBody,
+        sent: { position: event.id },
+      });
     },
 
     /** Sends the oldest message that was requested for a webhook, if there is one. */
-    async sendRequested(id: bigint): Promise<Turn> {
-      const sending = await read(id);
-      if (sending === null) return 'done';
-      if (sending.secrets.length === 0) return 'held';
+    async sendRequested(id: bigint): Promise<boolean> {
+      const sending = await readSending(parts, id);
+      if (sending === null) return false;
       const reader = readerOf(sending.row);
       const [request] = await database.read(selectRequest, { id });
-      if (request === undefined) return 'done';
-      const { request_id: requestId, message_id: messageId, position } = request;
-      const event = toEvent(request);
+      if (request === undefined) return false;
+      const { requestId, message_id: messageId, position } = request;
+      const [event] = position === 0n ? [] : await database.read(selectEvent, { position });
       // Since the request, the event may have been deleted, or the types of the webhook may have changed.
-      if (position !== 0n && (event === null || !canSee(reader, event))) {
-        await dropRequest(database, requestId);
-        return 'done';
+      if (position !== 0n && (event === undefined || !canSee(reader, event))) {
+        await database.run(deleteRequest, { requestId });
+        return false;
       }
       const atMs = Number(sending.row.now_ms);
-      const writeBody = () => (event === null ? writePing(messageId, atMs) : writeEvent(event, reader, ids));
+      const writeBody = () =>
+        event === undefined ? writePing(messageId, atMs) : writeEvent(event, reader, ids);
       await attempt(parts, sending, { id: messageId, writeBody, sent: { requestId } });
-      return 'done';
+      return false;
     },
   };
 }
 
-/** Advances webhooks past events that they do not receive. Returns true if at least one is advanced. */
-export async function pass(
-  database: Database,
-  rows: readonly Pick<WebhookRow, 'id' | 'position' | 'types'>[],
-  to: bigint,
-): Promise<boolean> {
-  const ids = `[${rows.map(({ id }) => id).join()}]`;
-  const states = JSON.stringify(rows.map(({ id, position, types }) => `${id} ${position} ${types}`));
-  return (await database.run(passEvents, { ids, states, to })).length > 0;
+/** Returns null if the webhook is deleted or sealed, its account is suspended or no attempt may begin. */
+async function readSending(
+  { database, box, observer, mayBegin }: AttemptParts,
+  id: bigint,
+): Promise<Sending | null> {
+  if (!mayBegin()) return null;
+  const reads = [database.read(selectSending, { id }), database.read(selectValidSecrets, { id })] as const;
+  const [[row], sealed] = await Promise.all(reads);
+  if (row === undefined || sealed.length === 0) return null;
+  const secrets = sealed.map(({ secret }) => box.open(secret, row.public_id)).filter((one) => one !== null);
+  if (secrets.length > 0) return { row, secrets };
+  observer.onSealed(row.public_id);
+  return null;
 }
 
 /**

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { secondMs } from '../clock.ts';
-import type { Database } from '../storage/database.ts';
-import { type AttemptParts, createTurns, pass } from './attempts.ts';
-import { type DueRow, selectDue, selectRequested } from './delivery-rows.ts';
+import { LRUCache } from 'lru-cache';
+import { minuteMs, secondMs } from '../clock.ts';
+import { type AttemptParts, createTurns } from './attempts.ts';
+import { passEvents, selectDue, selectRequested, toIds } from './delivery-rows.ts';
 import { bodyMsMax } from './post-message.ts';
 import { attemptMsMax } from './rules/retry.ts';
-import { createSendings } from './sendings.ts';
 
 export interface DelivererParts extends Omit<AttemptParts, 'mayBegin' | 'signal'> {
   /** Milliseconds until the lease of this instance expires. 0 without the lease. */
@@ -25,7 +24,14 @@ const dueRows = 100;
 /** Number of webhooks with requested messages in one read. */
 const requestedRows = 1_000;
 
-/** What `createDeliverer` returns. */
+/**
+ * Time for which a delivery stops that has failed unexpectedly. The store may not have the failure, so nothing else
+ * keeps the delivery from failing again at once.
+ */
+const heldMs = minuteMs / 2;
+/** Maximum number of stopped deliveries. Beyond it, those that stopped first may go on. */
+const heldMax = 10_000;
+
 export type Deliverer = ReturnType<typeof createDeliverer>;
 
 /**
@@ -33,47 +39,41 @@ export type Deliverer = ReturnType<typeof createDeliverer>;
  * webhooks have events, they take turns, and each turn sends one event.
  */
 export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: DelivererParts) {
-  const { database } = parts;
+  const { database, observer } = parts;
   const stopping = new AbortController();
   let isEnding = false;
   const mayBegin = () => !isEnding && leftMs() >= leftMsMin;
   const { sendEvent, sendRequested } = createTurns({ ...parts, mayBegin, signal: stopping.signal });
-  const sendings = createSendings(sendingsMax);
+  const queue = createQueue(sendingsMax, observer.onFault);
 
-  async function beginRequested(): Promise<void> {
-    for (const { id } of await database.read(selectRequested, { count: BigInt(requestedRows) }))
-      sendings.add(`${id} requested`, () => sendRequested(id));
-  }
-
-  /** Starts the next event of each webhook, and advances the webhooks that have none. */
-  async function beginEvents(due: readonly DueRow[]): Promise<void> {
-    const passed: DueRow[] = [];
-    for (const row of due) {
-      const name = String(row.id);
-      if (row.next_id !== null) sendings.add(name, () => sendEvent(row.id));
-      else if (!sendings.has(name)) passed.push(row);
+  /** Starts the requested messages and the next event of each webhook, and advances the webhooks that have no event. */
+  async function look(): Promise<void> {
+    if (!mayBegin()) return;
+    for (const webhook of await database.read(selectRequested, { count: BigInt(requestedRows) }))
+      queue.add(`${webhook.id} requested`, { webhook, takeTurn: sendRequested });
+    const after = { afterPosition: -1n, afterId: 0n };
+    for (; mayBegin(); await nextTurn()) {
+      const due = await database.read(selectDue, { ...after, count: BigInt(dueRows) });
+      const idle = due.filter(({ next_id }) => next_id === null);
+      for (const webhook of due)
+        if (webhook.next_id !== null) queue.add(String(webhook.id), { webhook, takeTurn: sendEvent });
+      if (idle.length > 0) await database.run(passEvents, { ids: toIds(idle) });
+      const last = due.at(-1);
+      if (last === undefined || due.length < dueRows) return;
+      after.afterPosition = last.position;
+      after.afterId = last.id;
     }
-    const [first] = passed;
-    if (first !== undefined) await pass(database, passed, first.newest);
   }
 
   return {
     /**
      * Starts the deliveries that are due. Every instance calls this regularly, but only the instance with the lease
-     * sends. Throws the errors of the database. Throws an AggregateError with the errors of deliveries that have failed
-     * unexpectedly since the last call.
+     * sends. Throws the errors of the database.
      */
-    async look(): Promise<void> {
-      if (mayBegin()) await beginRequested();
-      for await (const due of listDue(database, mayBegin)) await beginEvents(due);
-      sendings.throwFailures();
-    },
+    look,
 
-    /** Resolves when no delivery is running. Throws an AggregateError like `look`. */
-    async untilIdle(): Promise<void> {
-      await sendings.untilIdle();
-      sendings.throwFailures();
-    },
+    /** Resolves when no delivery is running. */
+    untilIdle: queue.untilIdle,
 
     /**
      * Starts no more deliveries, and aborts the running deliveries after `graceMs`. An aborted delivery records no
@@ -81,25 +81,60 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
      */
     async stop(graceMs: number): Promise<void> {
       isEnding = true;
-      await Promise.race([sendings.untilIdle(), pause(graceMs)]);
+      await Promise.race([queue.untilIdle(), pause(graceMs)]);
       stopping.abort();
-      await sendings.untilIdle();
+      await queue.untilIdle();
     },
   };
 }
 
-/** Yields the webhooks that are due, farthest behind first, while `mayBegin` returns true. */
-async function* listDue(database: Database, mayBegin: () => boolean): AsyncGenerator<readonly DueRow[]> {
-  const after = { afterPosition: -1n, afterId: 0n };
-  while (mayBegin()) {
-    const due = await database.read(selectDue, { ...after, count: BigInt(dueRows) });
-    yield due;
-    const last = due.at(-1);
-    if (last === undefined || due.length < dueRows) return;
-    after.afterPosition = last.position;
-    after.afterId = last.id;
-    await nextTurn();
+interface Delivery {
+  readonly webhook: { readonly id: bigint; readonly public_id: string };
+  /** Sends at most one message to a webhook. Returns true if there may be more to send. */
+  readonly takeTurn: (id: bigint) => Promise<boolean>;
+}
+
+/**
+ * Creates a queue of the deliveries that wait for a turn. Each has a unique name. At most `runningMax` run at the same
+ * time. One that has more to send goes to the end of the queue, so each gets its next turn after at most one turn of
+ * every other. One that fails stops for `heldMs`.
+ */
+function createQueue(runningMax: number, onFault: (webhookId: string, error: unknown) => void) {
+  const waiting = new Map<string, Delivery>();
+  const running = new Map<string, Promise<void>>();
+  const held = new LRUCache<string, true>({ max: heldMax, ttl: heldMs });
+
+  function fill(): void {
+    for (const [name, delivery] of waiting) {
+      if (running.size >= runningMax) return;
+      waiting.delete(name);
+      running.set(name, run(name, delivery));
+    }
   }
+
+  async function run(name: string, delivery: Delivery): Promise<void> {
+    const { webhook, takeTurn } = delivery;
+    const hasMore = await takeTurn(webhook.id).catch((error) => {
+      held.set(name, true);
+      onFault(webhook.public_id, error);
+      return false;
+    });
+    running.delete(name);
+    if (hasMore) waiting.set(name, delivery);
+    fill();
+  }
+
+  return {
+    /** Appends a delivery, unless it runs, waits or is stopped. */
+    add(name: string, delivery: Delivery): void {
+      if (running.has(name) || waiting.has(name) || held.has(name)) return;
+      waiting.set(name, delivery);
+      fill();
+    },
+    async untilIdle(): Promise<void> {
+      while (running.size > 0) await Promise.allSettled(running.values());
+    },
+  };
 }
 
 function pause(ms: number): Promise<void> {

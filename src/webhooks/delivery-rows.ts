@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import { eventTypes } from '../events/event.ts';
 import { isOrderType } from '../events/event-reader.ts';
-import { type EventRow, newest } from '../events/feed-page.ts';
+import { newest } from '../events/feed-page.ts';
 import { int64Max } from '../int64.ts';
-import { type Dialect, statement } from '../storage/database.ts';
+import { type Dialect, type RowOf, statement } from '../storage/database.ts';
 import { plannedMsMax } from './rules/retry.ts';
-import type { TimedRow, WebhookRow } from './webhook-rows.ts';
+import { webhookColumns } from './webhook-rows.ts';
 
 const isDue = ({ nowMs }: Dialect) =>
   sql<boolean>`webhooks.status = 'enabled' and (webhooks.next_attempt_at_ms <= ${nowMs}
@@ -15,9 +15,6 @@ const isBehind = sql<boolean>`webhooks.position < ${newest}`;
 
 /** While an account is suspended, its webhooks receive nothing and keep their positions. */
 const ofActiveAccount = sql<boolean>`exists (select 1 from accounts where accounts.id = webhooks.account_id and suspended_at_ms is null)`;
-
-const toFlag = (condition: RawBuilder<boolean>) =>
-  sql<bigint>`cast(case when ${condition} then 1 else 0 end as bigint)`;
 
 /**
  * The first event after the position with the type `wanted.type`. The comparisons of rows and the order by all columns
@@ -46,33 +43,28 @@ const allTypes = sql.join(
 );
 
 /** SQL expression for the next event of a row of `webhooks`, or null. It finds only events that the webhook may see. */
-const nextEventId = sql<bigint | null>`(select min(case
+const nextEventId: RawBuilder<bigint | null> = sql`(select min(case
     when wanted.is_order = 0 and webhooks.sees_pets = 0 then null
     when wanted.is_order = 1 and webhooks.sees_orders = 'none' then null
     when wanted.is_order = 1 and webhooks.sees_orders = 'own' then ${nextOfOwn}
     else ${nextOfAny} end)
   from (${allTypes}) as wanted where ' ' || webhooks.types || ' ' like '% ' || wanted.type || ' %')`;
 
-/** A webhook that is behind the end of the feed and waits for no retry. */
-export interface DueRow extends Pick<WebhookRow, 'id' | 'position' | 'types'> {
-  /** Null if the webhook only needs a new position. */
-  readonly next_id: bigint | null;
-  /** The end of the feed, when `next_id` was read. */
-  readonly newest: bigint;
-}
-
-/** Selects the `count` webhooks that are due and farthest behind, after a position and the id of a webhook there. */
+/**
+ * Selects the `count` webhooks that are behind the end of the feed and wait for no retry, farthest behind first, after a
+ * position and the id of a webhook there. `next_id` is null if the webhook only needs a new position.
+ */
 export const selectDue = statement<{ afterPosition: bigint; afterId: bigint; count: bigint }>()(
   (query, p, dialect) =>
     query
       .selectFrom('webhooks')
-      .select(['webhooks.id', 'position', 'types', nextEventId.as('next_id'), newest.as('newest')])
+      .select(['id', 'public_id', 'position', nextEventId.as('next_id')])
       .where(isDue(dialect))
       .where(isBehind)
       .where(sql<boolean>`(webhooks.position, webhooks.id) > (${p.afterPosition}, ${p.afterId})`)
       .where(ofActiveAccount)
       .orderBy('position')
-      .orderBy('webhooks.id')
+      .orderBy('id')
       .limit(p.count),
 );
 
@@ -81,89 +73,43 @@ export const selectRequested = statement<{ count: bigint }>()((query, p) =>
   query
     .selectFrom('webhook_requests')
     .innerJoin('webhooks', 'webhooks.id', 'webhook_requests.webhook_id')
-    .select('webhooks.id')
+    .select(['webhooks.id', 'public_id'])
     .where(ofActiveAccount)
-    .groupBy('webhooks.id')
+    .groupBy(['webhooks.id', 'public_id'])
     .orderBy(({ fn }) => fn.min('webhook_requests.id'))
     .limit(p.count),
 );
 
-/** The columns of an event in a join with the table `events`. All are null if there is none. */
-const eventColumns = [
-  'events.id as event_id',
-  'events.at_ms as event_at_ms',
-  'events.type as event_type',
-  'events.account_id as event_account_id',
-  sql<string | null>`(select name from accounts where accounts.id = events.account_id)`.as('event_account'),
-  'events.data as event_data',
-  'events.previous as event_previous',
-] as const;
-
-type EventColumns = { readonly [K in keyof EventRow as `event_${K}`]: EventRow[K] | null };
-
-/** Returns the event of a row with `eventColumns`, or null. */
-export function toEvent(row: EventColumns): EventRow | null {
-  const { event_id: id, event_at_ms: at_ms, event_type: type, event_data: data } = row;
-  if (id === null || at_ms === null || type === null || data === null) return null;
-  const { event_account_id: account_id, event_account: account, event_previous: previous } = row;
-  return { id, at_ms, type, account_id, account, data, previous };
-}
-
-/** Selects the oldest requested message of a webhook, with its event. A ping has position 0 and no event. */
+/** Selects the oldest requested message of a webhook. */
 export const selectRequest = statement<{ id: bigint }>()((query, p) =>
   query
     .selectFrom('webhook_requests')
-    .leftJoin('events', 'events.id', 'webhook_requests.position')
-    .select(['webhook_requests.id as request_id', 'message_id', 'position'])
-    .select(eventColumns)
+    .select(['id as requestId', 'message_id', 'position'])
     .where('webhook_id', '=', p.id)
-    .orderBy('webhook_requests.id')
+    .orderBy('id')
     .limit(sql.lit(1)),
 );
 
-/** A webhook, its next event and one of its secrets. */
-export interface SendingRow extends TimedRow, EventColumns {
-  readonly secret: Uint8Array;
-  /** 1 if the next event may be sent now, else 0. */
-  readonly is_due: bigint;
-  /** The bounds of the feed, when the next event was read. */
-  readonly deleted_to: bigint;
-  readonly newest: bigint;
-}
-
 /**
- * Selects a webhook and its next event, with one row for each valid secret, the current secret first. Returns no row if
- * the webhook does not exist or its account is suspended.
+ * Selects a webhook, the position of its next event or null, and up to where events are deleted. `is_due` is 1 if the
+ * event may be sent now, else 0. Returns no row if the webhook does not exist or its account is suspended.
  */
 export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
   query
-    .with(
-      (cte) => cte('due').materialized(),
-      (creator) =>
-        creator
-          .selectFrom('webhooks')
-          .selectAll()
-          .select([
-            toFlag(isDue(dialect)).as('is_due'),
-            nextEventId.as('next_id'),
-            newest.as('newest'),
-            sql<bigint>`(select deleted_to from event_horizon)`.as('deleted_to'),
-          ])
-          .where('webhooks.id', '=', p.id)
-          .where(ofActiveAccount),
-    )
-    .selectFrom('due')
-    .innerJoin('webhook_secrets', 'webhook_secrets.webhook_id', 'due.id')
-    .leftJoin('events', 'events.id', 'due.next_id')
-    .selectAll('due')
-    .select(['secret', dialect.nowMs.as('now_ms')])
-    .select(eventColumns)
-    .where(({ or, eb }) =>
-      or([eb('ends_at_ms', 'is', null), eb('ends_at_ms', '>', sql<bigint>`${dialect.nowMs}`)]),
-    )
-    .orderBy('webhook_secrets.id', 'desc')
-    .$castTo<SendingRow>(),
+    .selectFrom('webhooks')
+    .select([
+      ...webhookColumns,
+      dialect.nowMs.as('now_ms'),
+      sql<bigint>`cast(case when ${isDue(dialect)} then 1 else 0 end as bigint)`.as('is_due'),
+      nextEventId.as('next_id'),
+      sql<bigint>`(select deleted_to from event_horizon)`.as('deleted_to'),
+    ])
+    .where('id', '=', p.id)
+    .where(ofActiveAccount),
 );
+
+/** The result of `selectSending`. */
+export type SendingRow = RowOf<typeof selectSending>;
 
 /**
  * Selects the `count` active webhooks that are farthest behind the end of the feed, and the age of their next event in
@@ -171,38 +117,38 @@ export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
  */
 export const selectLags = statement<{ count: bigint }>()((query, p, { nowMs }) =>
   query
-    .with(
-      (cte) => cte('page').materialized(),
-      (creator) =>
-        creator
-          .selectFrom('webhooks')
-          .select(['public_id', nextEventId.as('next_id')])
-          .where('webhooks.status', '=', sql.lit('enabled'))
-          .where(isBehind)
-          .where(ofActiveAccount)
-          .orderBy('position')
-          .limit(p.count),
-    )
-    .selectFrom('page')
-    .innerJoin('events', 'events.id', 'page.next_id')
-    .select(['public_id', sql<bigint>`${nowMs} - events.at_ms`.as('behind_ms')])
-    .orderBy('events.id'),
+    .selectFrom('webhooks')
+    .select([
+      'public_id as id',
+      sql<bigint | null>`(select ${nowMs} - at_ms from events where events.id = ${nextEventId})`.as(
+        'behind_ms',
+      ),
+    ])
+    .where('status', '=', sql.lit('enabled'))
+    .where(isBehind)
+    .where(ofActiveAccount)
+    .orderBy('position')
+    .limit(p.count),
 );
 
+/** Returns a JSON array of the ids of webhooks. */
+export function toIds(webhooks: readonly { readonly id: bigint }[]): string {
+  return `[${webhooks.map(({ id }) => id).join()}]`;
+}
+
 /**
- * Advances webhooks past events that they do not receive. `ids` is a JSON array of integers. `states` is a JSON array of
- * strings of the form `id position types`. A webhook whose position or types have changed stays unchanged. Returns the
- * ids of the advanced webhooks.
+ * Advances webhooks to right before their next events, or to the end of the feed if they have none. `ids` is from
+ * `toIds`. Returns the advanced webhooks. One statement finds the next event and moves the position, so a
+ * change of `types` at the same time skips no event.
  */
-export const passEvents = statement<{ ids: string; states: string; to: bigint }>()(
-  (query, p, { isAmong, listTexts }) =>
-    query
-      .updateTable('webhooks')
-      .set({ position: p.to })
-      .where(isAmong('id', p.ids))
-      .where(sql<string>`webhooks.id || ' ' || position || ' ' || types`, 'in', listTexts(p.states))
-      .where('position', '<', p.to)
-      .returning('id'),
+export const passEvents = statement<{ ids: string }>()((query, p, dialect) =>
+  query
+    .updateTable('webhooks')
+    .set({ position: sql<bigint>`coalesce(${nextEventId} - 1, ${newest})` })
+    .where(dialect.isAmong('id', p.ids))
+    .where(isDue(dialect))
+    .where(isBehind)
+    .returning(['id', 'position']),
 );
 
 /** Disables a webhook whose next events are deleted. If its position has changed, does nothing and returns no row. */

@@ -147,7 +147,9 @@ function createReads(database: Database) {
         database.read(selectLags, { count: shownLagsMax }),
         database.read(countDisabled, {}),
       ]);
-      const farthest = lags.map(({ public_id: id, behind_ms }) => ({ id, behindMs: Number(behind_ms) }));
+      const farthest = lags.flatMap(({ id, behind_ms }) =>
+        behind_ms === null ? [] : [{ id, behindMs: Number(behind_ms) }],
+      );
       const disabled = { owner: 0, operator: 0, gone: 0, failing: 0 };
       for (const { disabled_because: because, count } of counts)
         if (because !== null) disabled[because as DisabledReason] = Number(count);

@@ -19,7 +19,7 @@ const stateColumns = [
   'last_result',
 ] as const;
 
-const webhookColumns = [
+export const webhookColumns = [
   'id',
   'public_id',
   'account_id',

@@ -28,6 +28,16 @@ export const deleteOldSecrets = statement<{ webhookId: bigint; count: bigint }>(
     ),
 );
 
+/** Selects the secrets that sign the messages of a webhook, the current secret first. */
+export const selectValidSecrets = statement<{ id: bigint }>()((query, p, { nowMs }) =>
+  query
+    .selectFrom('webhook_secrets')
+    .select('secret')
+    .where('webhook_id', '=', p.id)
+    .where(sql<boolean>`(ends_at_ms is null or ends_at_ms > ${nowMs})`)
+    .orderBy('id', 'desc'),
+);
+
 /** Selects the `count` valid secrets of all webhooks with ids above `afterId`. */
 const selectSecrets = statement<{ afterId: bigint; count: bigint }>()((query, p, { nowMs }) =>
   query

@@ -10,7 +10,6 @@ import type { EventReader } from '../../src/events/event-reader.ts';
 import { expireEvents, keptMs } from '../../src/events/expire-events.ts';
 import { createFeed, type Feed, type FeedQuery } from '../../src/events/feed.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
-import { createTail } from '../../src/events/tail.ts';
 import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { createCatalogue } from '../../src/pets/catalogue.ts';
 import { createBatches } from '../../src/storage/batches.ts';
@@ -35,8 +34,7 @@ interface ShownEvent {
 async function openFeedShop(t: TestContext, engine: Engine) {
   const shop = await openShop(t, engine);
   const { database } = shop;
-  const tail = createTail(database, Date.now);
-  const feed = createFeed(database, tail);
+  const feed = createFeed(database, Date.now);
   const catalogue = createCatalogue(database, createFirstAnswers(database));
 
   /** Assigns positions to all committed events, then returns a page as the reader sees it. */
@@ -46,7 +44,7 @@ async function openFeedShop(t: TestContext, engine: Engine) {
     return { ...page, shown: JSON.parse(writeEvents(page.events, reader, ids)) as ShownEvent[] };
   }
   const types = async (reader?: EventReader) => (await show(reader)).shown.map(({ type }) => type);
-  return { ...shop, tail, feed, catalogue, categories: createCategories(database, systemClock), show, types };
+  return { ...shop, feed, catalogue, categories: createCategories(database, systemClock), show, types };
 }
 
 /** Returns the ids of all events, read page by page. */
@@ -267,14 +265,14 @@ function describeWaiting(engine: Engine): void {
   const start = async (feed: Feed) => ({ start: await readEnd(feed), limit });
 
   test('lets an empty page wait for the first event that its reader may see', async (t) => {
-    const { database, feed, tail, addPet, addBuyer, place } = await openFeedShop(t, engine);
+    const { database, feed, addPet, addBuyer, place } = await openFeedShop(t, engine);
     const [buyer, pet] = [await addBuyer(), await addPet()];
     await sequenceEvents(database);
     const from = await start(feed);
     const reader = { accountId: buyer.accountId, seesPets: false, seesOrders: 'own' } as const;
     const waiting = Promise.resolve(feed.readOrWait(from, reader, patient));
     const other = Promise.resolve(feed.readOrWait(from, manager, patient));
-    await untilWaiting(tail, 2);
+    await untilWaiting(feed, 2);
     await addPet();
     await sequenceEvents(database);
     assert.deepEqual(
@@ -289,16 +287,16 @@ function describeWaiting(engine: Engine): void {
       ['order.reserved'],
     );
     assert.equal(page.next, await readEnd(feed));
-    assert.equal(tail.count(), 0);
+    assert.equal(feed.countWaiting(), 0);
   });
 
   test('returns the first events after the position of a waiting page, even if many events come at once', async (t) => {
-    const { database, feed, tail, addPet } = await openFeedShop(t, engine);
+    const { database, feed, addPet } = await openFeedShop(t, engine);
     await addPet();
     await sequenceEvents(database);
     const from = await start(feed);
     const waiting = Promise.resolve(feed.readOrWait({ ...from, limit: 2 }, manager, patient));
-    await untilWaiting(tail, 1);
+    await untilWaiting(feed, 1);
     await database.load('pets', ['name', 'category_id', 'status', 'is_owned'], manyPets());
     await sequenceEvents(database);
     const first = await waiting;
@@ -307,19 +305,19 @@ function describeWaiting(engine: Engine): void {
   });
 
   test('ends a wait with an empty page if the client disconnects or the service stops', async (t) => {
-    const { feed, tail } = await openFeedShop(t, engine);
+    const { feed } = await openFeedShop(t, engine);
     const from = await start(feed);
     const leaving = createLeaver();
     const left = Promise.resolve(feed.readOrWait(from, manager, { ...patient, onGone: leaving.onGone }));
     const stopped = Promise.resolve(feed.readOrWait(from, manager, patient));
-    await untilWaiting(tail, 2);
+    await untilWaiting(feed, 2);
     leaving.leave();
     assert.deepEqual((await left).events, []);
-    assert.equal(tail.count(), 1);
-    tail.stop();
+    assert.equal(feed.countWaiting(), 1);
+    feed.stopWaiting();
     assert.deepEqual((await stopped).events, []);
     assert.deepEqual((await feed.readOrWait(from, manager, patient)).events, []);
-    assert.equal(tail.count(), 0);
+    assert.equal(feed.countWaiting(), 0);
   });
 
   for (const ending of ['an event', 'the end of its time'])
@@ -329,7 +327,7 @@ function describeWaiting(engine: Engine): void {
       ['suspended_at_ms', 'account_suspended'],
     ] as const)
       test(`ends a wait by ${ending} with the error of a key whose ${what} came during the wait`, async (t) => {
-        const { store, database, feed, tail, addPet, addBuyer } = await openFeedShop(t, engine);
+        const { store, database, feed, addPet, addBuyer } = await openFeedShop(t, engine);
         const { accountId } = await addBuyer();
         const bytes = engine.name === 'SQLite' ? `x'00'` : `'\\x00'`;
         await store.execute(`insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
@@ -341,7 +339,7 @@ function describeWaiting(engine: Engine): void {
           noteHeld: (ms: number) => void held.push(ms),
         };
         const refused = assert.rejects(feed.readOrWait(await start(feed), manager, wait), isAppError(code));
-        await untilWaiting(tail, 1);
+        await untilWaiting(feed, 1);
         const table = what === 'suspended_at_ms' ? 'accounts' : 'api_keys';
         await store.execute(`update ${table} set ${what} = 1`);
         if (ending === 'an event') await addPet();
@@ -366,8 +364,8 @@ async function* manyPets() {
   yield Array.from({ length: 5 }, (_, index) => [`n${index}`, 1n, 'sold', 0n]);
 }
 
-async function untilWaiting(tail: { count(): number }, count: number): Promise<void> {
-  while (tail.count() < count) await new Promise((resolve) => setImmediate(resolve));
+async function untilWaiting(feed: Feed, count: number): Promise<void> {
+  while (feed.countWaiting() < count) await new Promise((resolve) => setImmediate(resolve));
 }
 
 function isAppError(code: ErrorCode) {

@@ -463,7 +463,7 @@ function describeTypes(engine: Engine): void {
       const sender = openSender({
         ...database,
         async run(statement, parameters) {
-          if ('states' in parameters) await change(id, { types });
+          if ('ids' in parameters) await change(id, { types });
           return await database.run(statement, parameters);
         },
       });
@@ -695,7 +695,7 @@ function describeTurns(engine: Engine): void {
     assert.deepEqual([after, lastAttempt], [ids.write(3n), null]);
   });
 
-  test('a sender throws the errors of all deliveries that fail unexpectedly', async (t) => {
+  test('the errors of all deliveries that fail unexpectedly are noted', async (t) => {
     const { database, addPet, add } = await openWorld(t, engine);
     for (let count = 0; count < 2; count += 1) await add();
     await addPet();
@@ -707,9 +707,8 @@ function describeTurns(engine: Engine): void {
       },
     });
     t.after(() => sender.stop(0));
-    const errors = [new Error('webhook 1'), new Error('webhook 2')];
-    await assert.rejects(sender.send(), { name: 'AggregateError', errors });
-    await sender.untilIdle();
+    await sender.send();
+    assert.deepEqual(sender.noted, ['Error: webhook 1', 'Error: webhook 2']);
   });
 }
 
@@ -957,7 +956,7 @@ function describeAttempts(engine: Engine): void {
     const sender = openSender({ ...database, transact });
     t.after(() => sender.stop(0));
     await sender.look();
-    await assert.rejects(sender.untilIdle(), { name: 'AggregateError' });
+    await sender.untilIdle();
     for (let look = 0; look < 5; look += 1) await sender.look();
     await sender.untilIdle();
     assert.equal(receiver.received.length, 1);

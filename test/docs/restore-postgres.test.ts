@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFeed } from '../../src/events/feed.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
-import { createTail } from '../../src/events/tail.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { petValues } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
@@ -16,7 +15,7 @@ test('after a restore, the SQL of the guide skips the ids and positions that cam
 }, async (t) => {
   const store = await postgres.createStore(t);
   const database = await store.open();
-  const feed = createFeed(database, createTail(database, Date.now));
+  const feed = createFeed(database, Date.now);
   async function add(): Promise<bigint> {
     const [row] = await database.run(
       insertPet,

@@ -6,7 +6,6 @@ import { Client } from 'pg';
 import type { EventReader } from '../../src/events/event-reader.ts';
 import { createFeed } from '../../src/events/feed.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
-import { createTail } from '../../src/events/tail.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { createBatches } from '../../src/storage/batches.ts';
 import { petValues } from '../support/catalogue.ts';
@@ -28,7 +27,7 @@ async function connect(t: TestContext, { url }: Store): Promise<Client> {
 async function openStore(t: TestContext) {
   const store = await postgres.createStore(t);
   const database = await store.open();
-  const feed = createFeed(database, createTail(database, Date.now));
+  const feed = createFeed(database, Date.now);
   /** Returns the names of the animals in the events after a position, and the next position. */
   async function read(start: bigint | 'oldest') {
     const { events, next } = await feed.read({ start, limit: 100 }, everything);

@@ -8,7 +8,6 @@ import { Pool } from 'pg';
 import { commandActor } from '../../src/audit/audit-entry.ts';
 import { OperatorError } from '../../src/errors.ts';
 import { createFeed } from '../../src/events/feed.ts';
-import { createTail } from '../../src/events/tail.ts';
 import { hashIdempotencyKey } from '../../src/idempotency/answer-once.ts';
 import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
@@ -156,7 +155,7 @@ test('a backup of the first release skips the ids and positions that came after 
   await restoreSqlite(path, file, { actor: commandActor(), nowMs: Date.now() });
 
   const database = await store.open();
-  const feed = createFeed(database, createTail(database, Date.now));
+  const feed = createFeed(database, Date.now);
   const reader = { accountId: 0n, seesPets: true, seesOrders: 'all' } as const;
   const expectLost = () =>
     assert.rejects(feed.read({ start: 3n, limit: 1 }, reader), { code: 'events_expired' });
