@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAccountKeys } from './accounts/account-keys.ts';
 import { selectAnyAccount } from './accounts/account-rows.ts';
 import { describeForeignKeys, keyEnvironmentOf } from './accounts/api-key.ts';
 import { selectAnyKey } from './accounts/key-rows.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
-import type { IssuedKey, Keyring } from './accounts/keyring.ts';
+import { createKeyring, type IssuedKey, type Keyring } from './accounts/keyring.ts';
 import { type Clock, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import { type DeliveryOptions, deliverWebhooks } from './deliver-webhooks.ts';
@@ -218,7 +217,8 @@ async function warnOfKeys({ keyring, database }: Store, { environment }: Config,
 /** Builds the public server. Returns it with the function that writes the counts in memory. */
 function buildPublicServer({ store, config, clock, log, registry, secret, counting }: Basics) {
   const { database } = store;
-  const verifier = createKeyVerifier(database, clock, { environment: keyEnvironmentOf[config.environment] });
+  const environment = keyEnvironmentOf[config.environment];
+  const verifier = createKeyVerifier(database, clock, { environment });
   const usage = createUsageCounts(database, clock);
   const failedRequests = createFailedRequests(database, clock);
   const { counters, sharing } = counting;
@@ -239,7 +239,7 @@ function buildPublicServer({ store, config, clock, log, registry, secret, counti
     verifier,
     limiter,
     failedRequests,
-    accountKeys: createAccountKeys(database, clock, keyEnvironmentOf[config.environment], verifier),
+    keyringOf: (name) => createKeyring(database, clock, environment, { kind: 'key', name }, verifier),
     cursors: createCursors(secret),
     eventIds,
     webhooks: createWebhooks(database, eventIds, createSecretBox(config.webhookSecretKeys)),

@@ -1,5 +1,5 @@
+import { countOpenHolds } from './accounts/account-state.ts';
 import { keyEnvironmentOf } from './accounts/api-key.ts';
-import { createReadStanding, type ReadStanding } from './accounts/key-standing.ts';
 import { commandActor } from './audit/audit-entry.ts';
 import { type Audit, createAudit } from './audit/audit-log.ts';
 import { type Categories, createCategories } from './categories/categories.ts';
@@ -31,7 +31,8 @@ export interface Store extends Changes {
   readonly firstAnswers: FirstAnswers;
   readonly changeAs: ChangeAs;
   readonly audit: Audit;
-  readonly readStanding: ReadStanding;
+  /** Returns the number of open holds of an account. */
+  readonly countOpenHolds: (accountId: bigint) => Promise<bigint>;
   close(): Promise<void>;
 }
 
@@ -64,7 +65,7 @@ export async function openStore(
     changeAs,
     ...changeAs(commandActor()),
     audit: createAudit(database, clock),
-    readStanding: createReadStanding(database),
+    countOpenHolds: (accountId) => countOpenHolds(database, accountId),
     close: () => database.close(),
   };
 }

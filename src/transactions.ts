@@ -7,7 +7,7 @@ import {
   suspendAccount,
 } from './accounts/account-changes.ts';
 import { deleteAccount } from './accounts/delete-account.ts';
-import { createAccountKey, issueFirstKey, issueKey, revokeKey, rotateKey } from './accounts/key-changes.ts';
+import { createOwnKey, issueFirstKey, issueKey, revokeKey, rotateKey } from './accounts/key-changes.ts';
 import { writeUses } from './accounts/key-rows.ts';
 import { recordAct } from './audit/audit-log.ts';
 import { putCategory, removeCategory } from './categories/categories.ts';
@@ -44,7 +44,7 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   changeWebhook,
   closeOrder,
   createAccount,
-  createAccountKey,
+  createOwnKey,
   deleteAccount,
   deleteExpired,
   disableWebhooksOfKey,

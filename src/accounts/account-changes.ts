@@ -122,36 +122,29 @@ export const suspendAccount = defineChange(
   },
 );
 
-/** The account that a new key belongs to. */
-export interface KeyAccount {
-  readonly id: bigint;
-  readonly name: string;
-  readonly plan: string;
-}
-
 /**
- * Returns the account with this name, or creates it with the plan. Throws OperatorError if a new account has no plan,
- * or if an existing account has a different plan.
+ * Returns the id of the account with this name, or creates it with the plan. Throws OperatorError if a new account has no
+ * plan, or if an existing account has a different plan.
  */
 export function* findOrAddAccount(
   name: string,
   plan: Plan | null,
   by: Authorship,
-): Steps<{ readonly account: KeyAccount; readonly isNew: boolean }> {
+): Steps<{ readonly accountId: bigint; readonly isNew: boolean }> {
   const [found] = yield* step(selectAccount, { name });
   if (found === undefined) {
     if (plan === null) throw new OperatorError(`there is no account "${name}": a new account needs a plan`);
-    return { account: yield* addAccount(name, plan, by), isNew: true };
+    return { accountId: yield* addAccount(name, plan, by), isNew: true };
   }
   if (plan !== null && !isDeepStrictEqual(plan, readPlan(found)))
     throw new OperatorError(
       `the account "${name}" already has a plan (${found.plan}): "accounts set-plan" changes the plan`,
     );
-  return { account: found, isNew: false };
+  return { accountId: found.id, isNew: false };
 }
 
-/** Creates an account. Throws OperatorError if the name is invalid. */
-export function* addAccount(name: string, plan: Plan, by: Authorship): Steps<KeyAccount> {
+/** Creates an account and returns its id. Throws OperatorError if the name is invalid. */
+export function* addAccount(name: string, plan: Plan, by: Authorship): Steps<bigint> {
   if (!isAccountName(name)) throw new OperatorError(accountNameRule);
   const columns = { name, ...toPlanColumns(plan), created_at_ms: BigInt(by.nowMs) };
   const [row] = yield* step(insertAccount, columns);
@@ -163,7 +156,7 @@ export function* addAccount(name: string, plan: Plan, by: Authorship): Steps<Key
     before: null,
     after: describePlan(plan),
   });
-  return { id: row.id, name, plan: plan.name };
+  return row.id;
 }
 
 /** Returns the error for an account that does not exist. */

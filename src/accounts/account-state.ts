@@ -19,16 +19,16 @@ export async function readAccountState(
   const { keys: keysTotal, ...account } = await accounts.find(name);
   const { perMinute, perDay } = account.limits;
   const nowMs = clock();
-  const [usage, { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs }, [holds]] = await Promise.all([
+  const [usage, { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs }, holdsOpen] = await Promise.all([
     listUsage(database, account.id, nowMs),
     look(`account:${account.id}`),
-    database.read(countOpenHolds, { accountId: account.id }),
+    countOpenHolds(database, account.id),
   ]);
   return {
     ...account,
     minute: toWindow(perMinute, minuteUsed, minuteEndsAtMs),
     day: toWindow(perDay, dayUsed, dayEndsAtMs),
-    holdsOpen: Number(holds?.count ?? 0n),
+    holdsOpen: Number(holdsOpen),
     /** Number of keys of the account, including expired and revoked keys. */
     keysTotal,
     /** Request counts per hour, oldest first. Hours without requests are absent. */
@@ -37,7 +37,13 @@ export async function readAccountState(
   };
 }
 
-const countOpenHolds = statement<{ accountId: bigint }>()((query, p, { nowMs }) =>
+/** Returns the number of holds of an account that are open and have not expired. */
+export async function countOpenHolds(database: Database, accountId: bigint): Promise<bigint> {
+  const [holds] = await database.read(selectOpenHolds, { accountId });
+  return holds?.count ?? 0n;
+}
+
+const selectOpenHolds = statement<{ accountId: bigint }>()((query, p, { nowMs }) =>
   query
     .selectFrom('orders')
     .select(({ fn }) => fn.countAll<bigint>().as('count'))

@@ -44,6 +44,9 @@ export interface Caller {
   readonly accountId: bigint;
   readonly accountName: string;
   readonly keyId: string;
+  readonly keyName: string | null;
+  /** Unix milliseconds. Null: the key never expires. */
+  readonly keyExpiresAtMs: number | null;
   readonly plan: PlanName;
   readonly limits: Limits;
   readonly scopes: readonly Scope[];

@@ -123,10 +123,13 @@ function createAccountLists(database: Database, clock: Clock) {
       return toListed(row);
     },
 
-    async findId(name: string): Promise<bigint> {
-      const [row] = await database.read(selectAccount, { name });
-      if (row === undefined) throw noSuchAccount(name);
-      return row.id;
-    },
+    findId: (name: string) => findAccountId(database, name),
   };
+}
+
+/** Returns the id of an account. Throws OperatorError if the account does not exist. */
+export async function findAccountId(database: Database, name: string): Promise<bigint> {
+  const [row] = await database.read(selectAccount, { name });
+  if (row === undefined) throw noSuchAccount(name);
+  return row.id;
 }

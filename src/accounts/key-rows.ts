@@ -70,37 +70,19 @@ export const selectNamedKeys = statement<{ ids: string }>()((query, p, { listTex
   selectKeyRows(query).where('api_keys.id', 'in', listTexts(p.ids)),
 );
 
-/** Selects the data of `GET /account` without the rate limits: the key, and the number of open holds of its account. */
-export const selectStanding = statement<{ keyId: string }>()((query, p, { nowMs }) =>
-  query
-    .selectFrom('api_keys')
-    .select(['name', 'expires_at_ms'])
-    .select(({ selectFrom, fn }) =>
-      selectFrom('orders')
-        .select(fn.countAll<bigint>().as('count'))
-        .whereRef('orders.account_id', '=', 'api_keys.account_id')
-        .where('orders.closed_at_ms', 'is', null)
-        .where('orders.expires_at_ms', '>', nowMs)
-        .as('open_holds'),
-    )
-    .where('api_keys.id', '=', p.keyId),
-);
-
-/** Selects all keys with their accounts and bans, oldest first. Leaves out those of deleted accounts. */
-export const selectKeys = statement<Record<never, never>>()((query) =>
-  selectKeyRows(query)
-    .where('accounts.deleted_at_ms', 'is', null)
-    .orderBy('api_keys.created_at_ms')
-    .orderBy('api_keys.id'),
-);
-
-/** Selects the `count` newest keys of an account, revoked ones too, newest first. */
-export const selectNewestKeys = statement<{ accountId: bigint; count: bigint }>()((query, p) =>
-  selectKeyRows(query)
-    .where('api_keys.account_id', '=', p.accountId)
-    .orderBy('api_keys.created_at_ms', 'desc')
-    .orderBy('api_keys.id', 'desc')
-    .limit(p.count),
+/**
+ * The statement that selects the `count` newest keys of one or all accounts, revoked ones too, newest first. Leaves out
+ * those of deleted accounts.
+ */
+export const selectNewestKeys = byFilters((isSet: (name: 'accountId') => boolean) =>
+  statement<{ accountId: bigint | null; count: bigint }>()((query, p) =>
+    selectKeyRows(query)
+      .where('accounts.deleted_at_ms', 'is', null)
+      .$if(isSet('accountId'), (narrowed) => narrowed.where('api_keys.account_id', '=', p.accountId))
+      .orderBy('api_keys.created_at_ms', 'desc')
+      .orderBy('api_keys.id', 'desc')
+      .limit(p.count),
+  ),
 );
 
 /**

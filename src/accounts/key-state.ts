@@ -1,6 +1,8 @@
 import { AppError } from '../errors.ts';
-import { type Scope, scopes } from './account.ts';
+import type { PlanName } from '../plans/plan.ts';
+import { accountSuspended, type Scope, scopes } from './account.ts';
 import type { KeyRow } from './key-rows.ts';
+import type { PartnerKey } from './schemas.ts';
 
 /** Why a key is refused. `api_key_invalid`: the key is unknown, mistyped, or from another environment. */
 export type KeyRefusal = 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked';
@@ -41,9 +43,44 @@ export function readScopes(stored: string): readonly Scope[] {
   return scopes.filter((scope) => names.includes(scope));
 }
 
-/** Describes a key for the audit log. */
-export function describeKey(row: KeyRow): Record<string, unknown> {
-  return { name: row.name, scopes: readScopes(row.scopes), expiresAt: toTime(toMs(row.expires_at_ms)) };
+/** A key as operators see it. Times are Unix milliseconds. Null means never. */
+export type ListedKey = ReturnType<typeof toListedKey>;
+
+/** Converts a row into a key at `nowMs`. */
+export function toListedKey(row: KeyRow, nowMs: number) {
+  const state = readState(row, nowMs);
+  const isValid = state === 'active' || state === 'rotated';
+  const isBanned = isValid && (row.banned_until_ms ?? 0n) > nowMs;
+  return {
+    id: row.id,
+    visibleStart: row.visible_start,
+    name: row.name,
+    account: row.account_name,
+    plan: row.plan as PlanName,
+    state,
+    /** When the ban of a valid key ends. Null if the key is not banned. */
+    bannedUntilMs: isBanned ? Number(row.banned_until_ms) : null,
+    scopes: readScopes(row.scopes),
+    createdAtMs: Number(row.created_at_ms),
+    expiresAtMs: toMs(row.expires_at_ms),
+    revokedAtMs: readRevocation(row),
+    /** Rounded down to the minute. */
+    lastUsedAtMs: toMs(row.last_used_at_ms),
+  };
+}
+
+/** Converts a key that is not revoked into a key as partners see it. */
+export function toPartnerKey(key: ListedKey): PartnerKey {
+  return {
+    id: key.id,
+    name: key.name,
+    scopes: [...key.scopes],
+    expiresAt: toTime(key.expiresAtMs),
+    start: key.visibleStart,
+    state: key.state === 'revoked' ? 'expired' : key.state,
+    createdAt: new Date(key.createdAtMs).toISOString(),
+    lastUsedAt: toTime(key.lastUsedAtMs),
+  };
 }
 
 /** Converts a time of a row. Null stays null. */
@@ -67,4 +104,11 @@ export const keyMessages = {
 /** Returns the 401 error for requests without a valid key. */
 export function keyError(code: keyof typeof keyMessages): AppError {
   return new AppError(code, keyMessages[code]);
+}
+
+/** Returns the error for a request of a key that is expired, revoked, or of a suspended account. Null if it may go on. */
+export function findKeyError(row: KeyRow, nowMs: number): AppError | null {
+  const state = readState(row, nowMs);
+  if (state === 'expired' || state === 'revoked') return keyError(`api_key_${state}`);
+  return row.suspended_at_ms === null ? null : accountSuspended();
 }

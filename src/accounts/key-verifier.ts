@@ -7,7 +7,7 @@ import type { Caller } from './account.ts';
 import { readLimits } from './account-rows.ts';
 import { hashKey, isKeyText, isOfEnvironment, type KeyEnvironment } from './api-key.ts';
 import { type KeyRow, selectKeyBySecret, writeUses } from './key-rows.ts';
-import { type KeyRefusal, readScopes, readState } from './key-state.ts';
+import { type KeyRefusal, readScopes, readState, toMs } from './key-state.ts';
 
 /** The caller of a key, or the reason for its refusal. A refusal is a result, not an error. */
 export type Verification = { readonly caller: Caller } | { readonly refusal: KeyRefusal };
@@ -45,12 +45,9 @@ export function createKeyVerifier(
   /** By the text of the key. Only keys that exist have an entry, so that guesses take no place. */
   const entries = new LRUCache<string, Entry>({ max: keysMax });
   const uses = createRowBuffer(database, writeUses, Math.max);
-  const reads = createReads(database, clock, entries, uses.add);
+  const { reads, read } = createReads(database, clock, entries, uses.add);
 
-  /**
-   * Returns the remembered result, or refuses without a query a text that is malformed, has a wrong checksum, or is for
-   * another environment. Returns null if the key must be read for a request that arrived at `nowMs`.
-   */
+  /** Returns null if the key must be read for a request that arrived at `nowMs`. */
   function recall(text: string, nowMs = clock()): Verification | null {
     const entry = entries.peek(text);
     // A read that seems to lie in the future is not used: the clock was set back.
@@ -60,6 +57,10 @@ export function createKeyVerifier(
   }
 
   return {
+    /**
+     * Returns the remembered result, or refuses without a query a text that is malformed, has a wrong checksum, or is for
+     * another environment. Returns null if the key must be read.
+     */
     recall: (text: string) => recall(text),
 
     /**
@@ -72,15 +73,15 @@ export function createKeyVerifier(
       if (remembered !== null) return remembered;
       // A read that is running began before this request, so it may have missed a new key or a change. Its result counts
       // only if it is still fresh for this request. Otherwise all waiting requests share the next read.
-      const earlier = reads.find(text);
-      if (earlier === undefined) return await reads.join(text);
-      await earlier;
-      return recall(text, nowMs) ?? (await reads.join(text));
+      const running = reads.get(text);
+      if (running === undefined) return await read(text);
+      await running;
+      return recall(text, nowMs) ?? (await (reads.get(text) ?? read(text)));
     },
 
     /** Forgets a key that was changed, so that the change takes effect at once on this instance. */
     forget(keyId: string): void {
-      reads.abandon();
+      reads.clear();
       for (const [text, entry] of entries) if (entry.keyId === keyId) entries.delete(text);
     },
 
@@ -105,7 +106,7 @@ function createReads(
   /** The read of each key that is running. */
   const reads = new Map<string, Promise<Verification>>();
 
-  function begin(text: string): Promise<Verification> {
+  function read(text: string): Promise<Verification> {
     const sinceMs = clock();
     const begun: Promise<Verification> = database
       .read(selectKeyBySecret, { secretHash: hashKey(text) })
@@ -118,38 +119,36 @@ function createReads(
     return begun;
   }
 
-  function take(text: string, row: KeyRow | undefined, sinceMs: number, isCurrent: boolean): Verification {
-    const readBefore = entries.peek(text);
+  function take(text: string, row: KeyRow | undefined, readAtMs: number, isCurrent: boolean): Verification {
+    const before = entries.peek(text);
     if (row === undefined || !isCurrent) entries.delete(text);
     if (row === undefined) return invalid;
-    const verification = judge(row, sinceMs);
-    const minute = sinceMs - (sinceMs % minuteMs);
-    if ('caller' in verification && (readBefore?.readAtMs ?? 0) < minute) noteUse(row.id, minute);
-    const staleAtMs = findStaleness(row, sinceMs);
-    if (isCurrent) entries.set(text, { keyId: row.id, verification, readAtMs: sinceMs, staleAtMs });
+    const verification = judge(row, readAtMs);
+    const minute = readAtMs - (readAtMs % minuteMs);
+    if ('caller' in verification && (before?.readAtMs ?? 0) < minute) noteUse(row.id, minute);
+    const entry = { keyId: row.id, verification, readAtMs, staleAtMs: findStaleness(row, readAtMs) };
+    if (isCurrent) entries.set(text, entry);
     return verification;
   }
 
-  return {
-    /** Returns the read of this key that is running. */
-    find: (text: string) => reads.get(text),
-    /** Joins the read of this key that is running, or begins one. */
-    join: (text: string) => reads.get(text) ?? begin(text),
-    /** The results of running reads are not remembered. */
-    abandon: () => reads.clear(),
-  };
+  return { reads, read };
 }
 
 function judge(row: KeyRow, nowMs: number): Verification {
   const state = readState(row, nowMs);
   if (state === 'expired' || state === 'revoked') return { refusal: `api_key_${state}` };
-  const plan = row.plan as PlanName;
-  const limits = readLimits(row, nowMs);
-  const { account_id: accountId, account_name: accountName, id: keyId } = row;
-  const isSuspended = row.suspended_at_ms !== null;
-  return {
-    caller: { accountId, accountName, keyId, plan, limits, scopes: readScopes(row.scopes), isSuspended },
+  const caller = {
+    accountId: row.account_id,
+    accountName: row.account_name,
+    keyId: row.id,
+    keyName: row.name,
+    keyExpiresAtMs: toMs(row.expires_at_ms),
+    plan: row.plan as PlanName,
+    limits: readLimits(row, nowMs),
+    scopes: readScopes(row.scopes),
+    isSuspended: row.suspended_at_ms !== null,
   };
+  return { caller };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type AccountState, readAccountState, type WindowState } from '../accounts/account-state.ts';
-import type { ListedKey } from '../accounts/key-list.ts';
+import type { ListedKey } from '../accounts/key-state.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { OperatorError, reasonOf } from '../errors.ts';
@@ -43,7 +43,7 @@ keys.`,
         const state = await withLook(readConfig(), store, clock, (look) =>
           readAccountState({ ...store, look, clock }, account),
         );
-        return { ...state, keys: await store.keyring.listNewest(account, shownKeysMax) };
+        return { ...state, keys: await store.keyring.list(account, shownKeysMax) };
       });
       return { json: toJson(overview), print: (terminal) => writeOverview(terminal, overview) };
     });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { partnerScopes, type Scope, scopes } from '../accounts/account.ts';
 import { isOfEnvironment, keyEnvironmentOf } from '../accounts/api-key.ts';
-import type { ListedKey } from '../accounts/key-list.ts';
+import type { ListedKey } from '../accounts/key-state.ts';
 import { defaultOverlapMs, type IssuedKey } from '../accounts/keyring.ts';
 import { environments } from '../config.ts';
 import { UsageError } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { findEndedKeys } from '../accounts/key-standing.ts';
+import { findEndedKeys } from '../accounts/keyring.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { int64Max } from '../int64.ts';

@@ -1,5 +1,4 @@
-import { noSuchAccount } from '../accounts/account-changes.ts';
-import { selectAccount } from '../accounts/account-rows.ts';
+import { findAccountId } from '../accounts/accounts.ts';
 import type { Actor, Authorship } from '../audit/audit-entry.ts';
 import { commandActor } from '../audit/audit-entry.ts';
 import type { Clock } from '../clock.ts';
@@ -162,12 +161,6 @@ function createReads(database: Database) {
     /** Returns the webhooks that a key created. They stay active after the key expires or is revoked. */
     listOfKey: (keyId: string) => database.read(selectWebhooksOfKey, { keyId }),
   };
-}
-
-async function findAccountId(database: Database, name: string): Promise<bigint> {
-  const [row] = await database.read(selectAccount, { name });
-  if (row === undefined) throw noSuchAccount(name);
-  return row.id;
 }
 
 function toListedWebhook(row: ListedWebhookRow): ListedWebhook {

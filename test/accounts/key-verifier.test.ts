@@ -35,12 +35,16 @@ for (const engine of engines)
     test('finds the account of a key with its plan, its limits and the scopes', async (t) => {
       const { keyring, verifier } = await createService(t, engine);
       const plan = makePlan('enterprise', 7, 10);
-      const { key, id } = await keyring.issue(order({ account: 'Zoo', plan, scopes: ['pets:read'] }));
+      const { key, id } = await keyring.issue(
+        order({ account: 'Zoo', plan, name: 'Till', scopes: ['pets:read'] }),
+      );
       const { accountId, ...caller } = callerOf(await verifier.verify(key));
       assert.equal(typeof accountId, 'bigint');
       assert.deepEqual(caller, {
         accountName: 'Zoo',
         keyId: id,
+        keyName: 'Till',
+        keyExpiresAtMs: null,
         plan: 'enterprise',
         limits: { perMinute: 7, perDay: 10 },
         scopes: ['pets:read'],

@@ -351,7 +351,7 @@ function describeAdministration(engine: Engine): void {
         lastDay: { requests: 3, refusals: 1, errors: 1 },
       });
       assert.deepEqual(
-        (await keyring.listNewest('Zoo', 50)).map((key) => [key.id, key.bannedUntilMs]),
+        (await keyring.list('Zoo', 50)).map((key) => [key.id, key.bannedUntilMs]),
         [[id, clock.now() + minuteMs]],
       );
       clock.advance(minuteMs + secondMs);

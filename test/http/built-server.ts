@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { scopes } from '../../src/accounts/account.ts';
-import { createAccountKeys } from '../../src/accounts/account-keys.ts';
 import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
+import { createKeyring } from '../../src/accounts/keyring.ts';
 import { createEventIds } from '../../src/events/event-ids.ts';
 import { createCursors } from '../../src/http/request/cursor.ts';
 import { buildServer, type ServerOptions } from '../../src/http/server.ts';
@@ -48,7 +48,7 @@ export async function startBuiltServer(
     categories: store.categories,
     verifier,
     failedRequests: { note: () => undefined },
-    accountKeys: createAccountKeys(store.database, clock, 'stg', verifier),
+    keyringOf: (name) => createKeyring(store.database, clock, 'stg', { kind: 'key', name }, verifier),
     limiter: createLimiter({ counters: createMemoryCounters(), clock }),
     cursors: createCursors(Buffer.alloc(32)),
     eventIds,

@@ -1,3 +1,4 @@
+import { toTime } from '../../accounts/key-state.ts';
 import { AccountSchema } from '../../accounts/schemas.ts';
 import { measureWindows, type WindowLeft } from '../../limits/rules/decision.ts';
 import { defineOperation, type Operation } from '../operation.ts';
@@ -29,12 +30,12 @@ const getAccount = defineOperation({
     },
   },
 
-  async handle({ caller, usage }, { readStanding }) {
+  async handle({ caller, usage }, { countOpenHolds }) {
     if (usage === null) throw new Error('a request with a valid key was not counted');
-    const { accountName: account, plan, limits, keyId: id, scopes } = caller;
+    const { accountName: account, plan, limits, keyId: id, keyName: name, scopes } = caller;
     const { minute, day } = measureWindows(usage, limits);
-    const { keyName: name, keyExpiresAt: expiresAt, openHolds } = await readStanding(id);
-    const key = { id, name, scopes, expiresAt };
+    const openHolds = await countOpenHolds(caller.accountId);
+    const key = { id, name, scopes, expiresAt: toTime(caller.keyExpiresAtMs) };
     return {
       status: 200,
       body: { account, plan, key, minute: toWindow(minute), day: toWindow(day), openHolds },

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { keyNotFound } from '../../accounts/key-changes.ts';
-import { defaultOverlapMs } from '../../accounts/keyring.ts';
+import { toPartnerKey } from '../../accounts/key-state.ts';
+import { defaultOverlapMs, type IssuedKey } from '../../accounts/keyring.ts';
 import {
   IssuedKeySchema,
   KeyRotationSchema,
@@ -56,10 +57,10 @@ const listKeys = defineOperation({
     },
   },
 
-  async handle({ query, caller: { accountId } }, services) {
+  async handle({ query, caller: { accountId, keyId } }, services) {
     const page = openPage<string>({ path: '/keys', of: accountId }, query, services);
-    const { items, next } = await services.accountKeys.list(accountId, page.limit, page.start);
-    return { status: 200, body: items, headers: page.linkTo(next) };
+    const { items, next } = await services.keyringOf(keyId).listPage(accountId, page.limit, page.start);
+    return { status: 200, body: items.map(toPartnerKey), headers: page.linkTo(next) };
   },
 });
 
@@ -89,9 +90,10 @@ const createKey = defineOperation({
   },
   failures: { limit_reached: 'this account has 25 or more active keys; delete a key first' },
 
-  async handle({ body: { name = null, scopes, expiresInSeconds }, caller }, { accountKeys }) {
-    const lifetimeSeconds = expiresInSeconds === undefined ? null : Number(expiresInSeconds);
-    return { status: 201, body: await accountKeys.create(caller, { name, scopes, lifetimeSeconds }) };
+  async handle({ body: { name = null, scopes, expiresInSeconds }, caller }, { keyringOf }) {
+    const lifetimeMs = expiresInSeconds === undefined ? null : Number(expiresInSeconds) * secondMs;
+    const issued = await keyringOf(caller.keyId).create({ name, scopes, lifetimeMs });
+    return { status: 201, body: toIssuedKey(issued) };
   },
 });
 
@@ -124,9 +126,10 @@ const rotateKey = defineOperation({
       'keyId: this key is already rotated, and the key that replaced it was used; rotate that key instead',
   },
 
-  async handle({ params: { keyId = '' }, body, caller }, { accountKeys }) {
-    const overlapSeconds = Number(body?.overlapSeconds ?? defaultOverlapMs / secondMs);
-    return { status: 201, body: await accountKeys.rotate(caller, keyId, overlapSeconds) };
+  async handle({ params: { keyId = '' }, body, caller }, { keyringOf }) {
+    const overlapSeconds = body?.overlapSeconds;
+    const overlapMs = overlapSeconds === undefined ? defaultOverlapMs : Number(overlapSeconds) * secondMs;
+    return { status: 201, body: toIssuedKey(await keyringOf(caller.keyId).rotate(keyId, overlapMs)) };
   },
 });
 
@@ -142,11 +145,15 @@ const deleteKey = defineOperation({
   answers: { 204: { description: 'The key is deleted.' } },
   failures: { not_found: keyNotFound().message },
 
-  async handle({ params: { keyId = '' }, caller }, { accountKeys }) {
-    await accountKeys.remove(caller, keyId);
+  async handle({ params: { keyId = '' }, caller }, { keyringOf }) {
+    await keyringOf(caller.keyId).revoke(keyId);
     return { status: 204 };
   },
 });
+
+function toIssuedKey(issued: IssuedKey) {
+  return { ...toPartnerKey(issued), key: issued.key };
+}
 
 /** The operations on the keys of an account. */
 export const keyOperations: readonly Operation[] = [listKeys, createKey, rotateKey, deleteKey];

@@ -1,5 +1,4 @@
-import type { AccountKeys } from '../../accounts/account-keys.ts';
-import type { ReadStanding } from '../../accounts/key-standing.ts';
+import type { Keyring } from '../../accounts/keyring.ts';
 import type { Categories } from '../../categories/categories.ts';
 import type { Clock } from '../../clock.ts';
 import type { EventIds } from '../../events/event-ids.ts';
@@ -28,8 +27,10 @@ export interface Services {
   readonly categories: Categories;
   readonly feed: Feed;
   readonly eventIds: EventIds;
-  readonly accountKeys: AccountKeys;
-  readonly readStanding: ReadStanding;
+  /** Returns the keyring of the calling key. */
+  readonly keyringOf: (keyId: string) => Keyring;
+  /** Returns the number of open holds of an account. */
+  readonly countOpenHolds: (accountId: bigint) => Promise<bigint>;
   readonly webhooks: Webhooks;
   /** True if a webhook may have an `http` URL. */
   readonly allowsHttp: boolean;

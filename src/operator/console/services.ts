@@ -9,7 +9,7 @@ import type { Vitals } from './vitals.ts';
 /** The dependencies of the console's operations. The commands call the same functions. */
 export interface ConsoleServices
   extends Pick<Services, 'catalogue' | 'countInventory' | 'orders' | 'categories' | 'eventIds' | 'clock'>,
-    Pick<Changes, 'accounts' | 'bans' | 'allWebhooks'> {
+    Pick<Changes, 'accounts' | 'keyring' | 'bans' | 'allWebhooks'> {
   readonly database: Database;
   readonly audit: Audit;
   readonly changeAs: ChangeAs;

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { readAccountState } from '../../../accounts/account-state.ts';
-import { listKeyPage, toPartnerKey } from '../../../accounts/key-list.ts';
+import { toPartnerKey } from '../../../accounts/key-state.ts';
 import { dayMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { limitMax, type Plan, planNames, resolvePlan } from '../../../plans/plan.ts';
@@ -58,10 +58,10 @@ const showAccount = defineConsoleOperation({
   query: Type.Object({ keysFrom: Type.Optional(Type.String({ pattern: '^key_[0-9A-Za-z]{16}$' })) }),
 
   async handle({ params: { account = '' }, query: { keysFrom = null } }, services) {
-    const { database, allWebhooks, eventIds, clock } = services;
+    const { keyring, allWebhooks, eventIds, clock } = services;
     const state = await readAccountState(services, account);
     const [keyPage, webhooks, oldest] = await Promise.all([
-      listKeyPage(database, state.id, pageRows, keysFrom, clock()),
+      keyring.listPage(state.id, pageRows, keysFrom),
       allWebhooks.listPage({ limit: Number(webhooksMax), account, status: null, newestId: null }),
       allWebhooks.readOldest(),
     ]);
