@@ -85,44 +85,12 @@ test('PUBLIC_URL with any path before its version is the server of the descripti
   assert.deepEqual(Object.keys(paths), [...new Set(declared.map(({ path }) => path))]);
 });
 
-test('every $ref refers to an existing component', () => {
-  const references = new Set([...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, target = '']) => target));
-  for (const reference of references) resolve(description, { $ref: reference });
-  for (const name of ['Pet', 'NewPet', 'PetStatus', 'Error'])
-    assert.ok(references.has(`#/components/schemas/${name}`), name);
-});
-
-test('every component is used', () => {
-  for (const [section, components] of Object.entries(description.components))
-    for (const name of Object.keys(section === 'securitySchemes' ? {} : components))
-      assert.ok(text.includes(`"#/components/${section}/${name}"`), `${section}/${name}`);
-});
-
 test('every int64 has exact bounds: all of int64, or of the numbers that no double rounds', () => {
   const exact =
     /"minimum":(?:-9223372036854775808,"maximum":9223372036854775807|[01],"maximum":9007199254740991)\b/g;
   const all = text.match(/"format":"int64"/g) ?? [];
   assert.ok(all.length > 20);
   assert.equal(text.match(exact)?.length, all.length);
-});
-
-/** Yields every object in a JSON value, including the value itself. */
-function* walk(node: unknown): Generator<Record<string, unknown>> {
-  if (typeof node !== 'object' || node === null) return;
-  if (!Array.isArray(node)) yield node as Record<string, unknown>;
-  for (const member of Object.values(node)) yield* walk(member);
-}
-
-test('every string and every integer has bounds', () => {
-  const schemas = [...walk(description)].filter(({ type }) => type === 'string' || type === 'integer');
-  assert.ok(schemas.length > 30);
-  for (const schema of schemas) {
-    const bounds = schema['type'] === 'string' ? ['maxLength', 'enum'] : ['maximum'];
-    assert.ok(
-      bounds.some((name) => name in schema),
-      JSON.stringify(schema),
-    );
-  }
 });
 
 test('every pattern uses only syntax that regular expressions of all languages support', () => {
@@ -160,14 +128,6 @@ test('the requests to webhooks are described, and their examples match', () => {
 test('no field of a body has a default, because code generators would require it', () => {
   for (const { properties = {} } of Object.values(description.components['schemas'] ?? {}) as Shape[])
     for (const [name, field] of Object.entries(properties)) assert.ok(!('default' in field), name);
-});
-
-test('every operation has a summary, a description and a tag', () => {
-  for (const operation of operations.values())
-    assert.deepEqual(
-      Object.keys(operation).filter((key) => ['summary', 'description', 'tags'].includes(key)),
-      ['tags', 'summary', 'description'],
-    );
 });
 
 test('the parameters of each operation are described', () => {

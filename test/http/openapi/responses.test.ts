@@ -224,7 +224,8 @@ function commonDrives(operation: Operation, change: Change): Record<number, Driv
     401: () => ask({ key: null }),
     403: async () => {
       const others = scopes.filter((scope) => !coversScope([scope], operation.scope ?? []));
-      return ask({ key: await service.createKey('pro', undefined, { scopes: others }) });
+      const body = operation.body === undefined ? {} : { body: '{broken' };
+      return ask({ ...body, key: await service.createKey('pro', undefined, { scopes: others }) });
     },
     429: async () => {
       const exhausted = await service.createKey('enterprise', { perMinute: 1, perDay: 1 }, { scopes });
@@ -371,12 +372,6 @@ for (const operation of operations.filter(({ isIdempotent }) => isIdempotent))
     const answer = await call(operation, { headers });
     assert.equal(answer.headers.get('idempotent-replayed'), 'true');
     expectDescribed(description, operation.id, answer);
-  });
-
-for (const operation of operations.filter(({ isCached }) => isCached))
-  test(`an answer of ${operation.id} from the cache matches the description`, async () => {
-    await call(operation);
-    expectDescribed(description, operation.id, await call(operation));
   });
 
 const oddHeaders: readonly Readonly<Record<string, string>>[] = [
