@@ -66,7 +66,9 @@ const sorted = chosen.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 const groups = Map.groupBy(sorted, findGroup);
 const folder = await mkdtemp(join(tmpdir(), 'animal-store-groups-'));
 const files = await Promise.all(
-  [...groups].map(([group, members]) => (members.length === 1 ? group : writeGroup(group, members))),
+  [...groups].map(([group, members]) =>
+    members.length === 1 ? (members[0] ?? group) : writeGroup(group, members),
+  ),
 );
 
 // Each file or group runs in its own process, which inherits the id of the run and the folder of compiled modules.

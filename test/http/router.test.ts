@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
-import { after, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
+import { dayMs } from '../../src/clock.ts';
 import { expectError } from '../support/expect-error.ts';
 import { exchangeRaw, formatRequest, openRaw, type RawResponse } from '../support/raw-http.ts';
-import { startService } from '../support/service.ts';
+import { type Ending, startService } from '../support/service.ts';
 
 const service = await startService({ after });
 const key = await service.createKey();
 await service.importPets(3);
 
-async function send(t: Parameters<typeof openRaw>[0], line: string): Promise<RawResponse> {
-  const headers = { authorization: `Bearer ${key}` };
+// Requests without a key count for the address, so each test starts on a new day.
+beforeEach(() => service.clock.advance(dayMs));
+
+async function send(t: Ending, line: string, isAnonymous = false): Promise<RawResponse> {
+  const headers = isAnonymous ? {} : { authorization: `Bearer ${key}` };
   const [response] = await exchangeRaw(t, service.baseUrl, formatRequest(line, headers));
   return response ?? assert.fail(`no response to ${line}`);
 }
@@ -22,81 +26,74 @@ const allowed: Readonly<Record<string, string>> = {
   '/openapi.json': 'GET, HEAD',
 };
 for (const [path, allow] of Object.entries(allowed))
-  for (const method of METHODS.filter((name) => name !== 'CONNECT' && !allow.split(', ').includes(name)))
-    test(`${method} ${path} gets 405, and Allow lists ${allow}`, async (t) => {
+  test(`every method but ${allow} gets 405 for ${path}, and Allow lists these`, async (t) => {
+    for (const method of METHODS.filter((name) => name !== 'CONNECT' && !allow.split(', ').includes(name))) {
       const response = await send(t, `${method} ${path}`);
       const message = await expectError(response, 405, 'method_not_allowed');
       assert.equal(message, `${method} is not allowed here; allowed: ${allow}`);
       assert.equal(response.headers.get('allow'), allow);
-    });
-
-for (const [path, allow] of Object.entries(allowed))
-  test(`every method that Allow lists for ${path} is supported`, async () => {
+    }
     for (const method of allow.split(', ')) {
       const init = { method, headers: { authorization: `Bearer ${key}` } };
       assert.notEqual((await fetch(service.app.url + path, init)).status, 405);
     }
   });
 
-for (const target of [
-  '/v1',
-  '/v1/',
-  '/v1/nothing',
-  '/v1/pet',
-  '/v1/petss',
-  '/v1/PETS',
-  '/V1/pets',
-  '/v1/pets/1/',
-  '/v1/pets/1/name',
-  '/v1//pets',
-  '//v1/pets',
-  '/v1/pets//1',
-  '/v1%2Fpets',
-  '/v1/./pets',
-  '/v1/pets/../pets',
-  '/v1/pets;x=1',
-  '/v2/pets',
-  '/openapi-json',
-  '/openapiXjson',
-  '*',
-  '*v1/pets',
-])
-  for (const method of ['GET', 'DELETE'])
-    test(`${method} ${target} gets 404`, async (t) => {
-      const response = await send(t, `${method} ${target}`);
-      assert.equal(await expectError(response, 404, 'not_found'), 'no such endpoint');
-      assert.equal(response.headers.get('allow'), null);
-    });
+/** Targets under `/v1`, with the status of GET and DELETE with a key. */
+const protectedTargets: Readonly<Record<string, readonly [get: number, remove: number]>> = {
+  ...Object.fromEntries(
+    [
+      ...['/v1', '/v1/', '/v1/nothing', '/v1/pet', '/v1/petss', '/v1/PETS', '/V1/pets', '/v1/pets/1/'],
+      ...['/v1/pets/1/name', '/v1//pets', '/v1/pets//1', '/v1%2Fpets', '/v1%2fpets/1', '/v1/./pets'],
+      ...['/v1/../v1/pets', '/v1/pets/../pets', '/v1/pets;x=1', '/v1?x', '/v1#x', '/%76%31/nothing'],
+    ].map((target) => [target, [404, 404]]),
+  ),
+  ...Object.fromEntries(
+    [
+      ...['/v1/pets', '/%76%31/pets', '/v1/%70ets', '/v1/p%65ts', '/v1/pets?', '/v1/pets#x'],
+      ...['http://localhost/v1/pets', 'HTTPS://evil.example:1/%76%31/pets'],
+    ].map((target) => [target, [200, 405]]),
+  ),
+  ...Object.fromEntries(
+    ['/v1/%zz', '/v1/pets/%', '/v1/pets/%ff', '/v1/pets/%c0%80', '/%zz', '/%76%31/%ff'].map((target) => [
+      target,
+      [400, 400],
+    ]),
+  ),
+};
+const codes = { 400: 'invalid_parameter', 404: 'not_found', 405: 'method_not_allowed' } as const;
 
-for (const target of ['/%76%31/pets', '/v1/p%65ts', 'http://localhost/v1/pets', '/v1/pets?', '/v1/pets#x'])
-  test(`${target} is equivalent to /v1/pets`, async (t) => {
-    const response = await send(t, `GET ${target}`);
-    assert.equal(response.status, 200);
-    const refused = await send(t, `DELETE ${target}`);
-    await expectError(refused, 405, 'method_not_allowed');
-    assert.equal(refused.headers.get('allow'), 'GET, HEAD, POST');
+for (const [target, statuses] of Object.entries(protectedTargets))
+  test(`GET and DELETE of ${target} get 401 without a key, and ${statuses.join(' and ')} with one`, async (t) => {
+    for (const [method, status] of [['GET', statuses[0]] as const, ['DELETE', statuses[1]] as const]) {
+      await expectError(await send(t, `${method} ${target}`, true), 401, 'api_key_missing');
+      const response = await send(t, `${method} ${target}`);
+      if (status === 200) assert.equal(response.status, 200);
+      else await expectError(response, status, codes[status as keyof typeof codes]);
+      assert.equal(response.headers.get('allow'), status === 405 ? 'GET, HEAD, POST' : null);
+    }
   });
 
-for (const target of ['/v1/%zz', '/v1/pets/%', '/v1/pets/%ff', '/v1/pets/%c0%80', '/%zz'])
-  for (const method of ['GET', 'DELETE', 'PROPFIND'])
-    test(`${method} ${target}, which cannot be decoded, gets 400`, async (t) => {
-      await expectError(await send(t, `${method} ${target}`), 400, 'invalid_parameter');
-    });
+for (const target of [
+  ...['//v1/pets', '/./v1/pets', '/x/../v1/pets', '/%2576%2531/pets', '/\\v1/pets', '/pets', '*', '*v1/pets'],
+  ...['/nothing', '/v0/pets', '/v2/pets', '/v11', '/openapi-json', '/openapiXjson', '/api/v1/pets'],
+])
+  test(`${target} reaches no operation, with or without a key`, async (t) => {
+    for (const isAnonymous of [true, false]) {
+      const response = await send(t, `GET ${target}`, isAnonymous);
+      assert.equal(await expectError(response, 404, 'not_found'), 'no such endpoint');
+    }
+  });
 
-test('CONNECT gets 405', async (t) => {
-  const connection = await openRaw(t, service.baseUrl);
-  connection.send('CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  const [response, ...others] = await connection.readAll();
-  await expectError(response ?? assert.fail(), 405, 'method_not_allowed');
-  assert.equal(response?.headers.get('allow'), 'DELETE, GET, HEAD, PATCH, POST, PUT');
-  assert.deepEqual(others, []);
-});
-
-test('CONNECT with a body that never ends gets 405', async (t) => {
-  const connection = await openRaw(t, service.baseUrl);
-  connection.send('CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nabc');
-  const [response] = await connection.readAll();
-  await expectError(response ?? assert.fail(), 405, 'method_not_allowed');
+test('CONNECT gets 405, even with a body that never ends', async (t) => {
+  for (const more of ['\r\n', 'Content-Length: 100\r\n\r\nabc']) {
+    const connection = await openRaw(t, service.baseUrl);
+    connection.send(`CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n${more}`);
+    const [response, ...others] = await connection.readAll();
+    await expectError(response ?? assert.fail(), 405, 'method_not_allowed');
+    assert.equal(response?.headers.get('allow'), 'DELETE, GET, HEAD, PATCH, POST, PUT');
+    assert.deepEqual(others, []);
+  }
 });
 
 test('the service continues after a client has closed a CONNECT before the answer', async (t) => {
@@ -108,12 +105,9 @@ test('the service continues after a client has closed a CONNECT before the answe
   assert.equal((await service.request(key, '/pets')).status, 200);
 });
 
-test('an unknown method gets 400', async (t) => {
-  await expectError(await send(t, 'ADOPT /v1/pets'), 400, 'invalid_parameter');
-});
-
-test('a method in lower case is refused', async (t) => {
-  await expectError(await send(t, 'get /v1/pets'), 400, 'invalid_parameter');
+test('an unknown method and a method in lower case get 400', async (t) => {
+  for (const line of ['ADOPT /v1/pets', 'get /v1/pets'])
+    await expectError(await send(t, line), 400, 'invalid_parameter');
 });
 
 test('requests with refused addresses and methods change nothing', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import { defaultTimeouts, lingerBytesMax } from '../../../src/http/connection/bounds.ts';
 import { createConnections, waitingRequestsMax } from '../../../src/http/connection/connections.ts';
@@ -99,21 +99,6 @@ test('a pipelined request of a closed connection is not handled', async (t) => {
   other.send(request('/other'));
   assert.equal((await other.read()).status, 200);
   assert.deepEqual(paths, ['/first', '/last', '/other']);
-});
-
-test('an answered request is released from its connection', async (t) => {
-  const sockets = new Set<Socket>();
-  const { url, connections } = await startServer(t, ({ request: { socket }, response }) => {
-    sockets.add(socket);
-    response.end();
-  });
-  const client = await openRaw(t, url);
-  client.send(request('/').repeat(3));
-  for (let answered = 0; answered < 3; answered += 1) await client.read();
-  assert.deepEqual(
-    [...sockets].map((socket) => connections.isBusy(socket)),
-    [false],
-  );
 });
 
 test('the rest of a body that nobody reads is read up to a bound, and then the connection is closed', async (t) => {

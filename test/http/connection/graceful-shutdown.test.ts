@@ -79,20 +79,6 @@ test('during a shutdown, a connection is closed once its last request is answere
   await closed;
 });
 
-test('a request on an open connection just after the shutdown begins is answered, and the answer closes the connection', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
-  const connection = await openRaw(t, service.baseUrl);
-  connection.send(formatPost(key));
-  await connection.read();
-  const closed = service.app.close();
-  connection.send(formatPost(key));
-  const response = await connection.read();
-  assert.equal(response.status, 201);
-  assert.equal(response.headers.get('connection'), 'close');
-  await closed;
-});
-
 test('a request on an accepted connection that is not yet read when the shutdown begins is answered', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();

@@ -51,18 +51,6 @@ test('a connection beyond the bound is closed immediately, and the others are se
   }
 });
 
-test('a connection that ends makes room for another one', async (t) => {
-  const server = createAnswering(1);
-  const port = await listen(t, server);
-  const first = open(t, port);
-  const [accepted] = await once(server, 'connection');
-  first.destroy();
-  await once(accepted, 'close');
-  const second = open(t, port);
-  second.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-  assert.match(String(await once(second, 'data')), /answered/);
-});
-
 test('refused connections are counted, and logged at most once a minute with their number', async () => {
   const clock = createMovableClock();
   const [server, registry, lines] = [createServer(), new Registry(), new PassThrough()];
