@@ -117,8 +117,3 @@ test('a signal ends a waiting follower', async () => {
   ended.abort();
   await rejected;
 });
-
-test('the service refuses an invalid position, and the client refuses a callback that is not a function', async () => {
-  await expectFailure(client.events.list({ after: 'yesterday' }), 'invalid_parameter');
-  await expectFailure(client.events.follow({ onPosition: 1 as never }).next(), 'invalid_argument');
-});

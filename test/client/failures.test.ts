@@ -3,7 +3,19 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { AnimalStore, type AnimalStoreOptions } from '../../client/src/index.ts';
+import {
+  AnimalStore,
+  type AnimalStoreError,
+  ArgumentError,
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  InvalidRequestError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServiceError,
+} from '../../client/src/index.ts';
 import { type Ending, startService } from '../support/service.ts';
 import { expectFailure } from './expect-failure.ts';
 
@@ -30,42 +42,50 @@ test('an error has the code and the message of the service and the metadata of t
   assert.equal(error.rateLimit?.limit, 1_000_000);
 });
 
-const wrongOptions: readonly (readonly [object, RegExp])[] = [
-  [{ apiKey: undefined }, /^apiKey is missing: .* ANIMAL_STORE_KEY$/],
-  [{ apiKey: `${apiKey}\n` }, /^apiKey must be an API key/],
-  [{ baseUrl: undefined }, /^baseUrl is missing: .* ANIMAL_STORE_URL$/],
-  ...[
-    'http://127.0.0.1/docs',
-    'ftp://127.0.0.1/v1',
-    'http://me:as_secret@127.0.0.1/v1',
-    'http://127.0.0.1/v1?a',
-  ].map((wrong) => [{ baseUrl: wrong }, /^baseUrl must be .* that ends in \/v1/] as const),
-  [{ maxRetries: -1 }, /^maxRetries must be a whole number from 0 to 100$/],
-  [{ maxWaitMs: Number.POSITIVE_INFINITY }, /^maxWaitMs must/],
-  [{ timeoutMs: 0 }, /^timeoutMs must be a whole number from 1 to 2147483647$/],
-  [{ userAgent: 'a\nb' }, /^userAgent must/],
-  ...['fetch', 'onRetry', 'onDeprecation', 'debug'].map(
-    (name) => [{ [name]: 'log' }, new RegExp(`^${name} must be a function$`)] as const,
-  ),
-];
-
-test('the constructor refuses an invalid option, and the message does not contain the key', async () => {
-  for (const [wrong, told] of wrongOptions) {
-    const options = { apiKey, baseUrl, ...wrong } as AnimalStoreOptions;
-    const error = await expectFailure(async () => new AnimalStore(options), 'invalid_argument');
-    assert.ok(!error.message.includes(apiKey));
-    assert.match(error.message, told);
+test('each kind of failure has its own code and its own class, which extends AnimalStoreError', async () => {
+  const rex = { name: 'Rex', categoryId: 1 };
+  const reader = await service.createKey('enterprise', undefined, { scopes: ['pets:read'] });
+  const limited = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
+  const lost = new AnimalStore({ apiKey, baseUrl: 'http://127.0.0.1:9/v1', maxRetries: 0 });
+  const spent = new AnimalStore({ apiKey: limited, baseUrl, maxRetries: 0 });
+  await spent.pets.list();
+  await pets.create(rex, { idempotencyKey: 'once' });
+  const wrong = new AnimalStore({ apiKey: 'as_dev_wrong', baseUrl });
+  const own = { code: 'internal_error', message: 'the service failed; try again', status: 500 };
+  const fetch = async () => Response.json(own, { status: 500 });
+  const failing = new AnimalStore({ apiKey, baseUrl, fetch, maxRetries: 0 });
+  const failures: readonly (readonly [
+    Promise<unknown>,
+    AnimalStoreError['code'],
+    typeof AnimalStoreError,
+  ])[] = [
+    [pets.create({ ...rex, name: '' }), 'invalid_body', InvalidRequestError],
+    [wrong.pets.list(), 'api_key_invalid', AuthenticationError],
+    [new AnimalStore({ apiKey: reader, baseUrl }).pets.create(rex), 'scope_missing', PermissionError],
+    [pets.get(10n ** 18n), 'not_found', NotFoundError],
+    [
+      pets.create({ ...rex, name: 'Bo' }, { idempotencyKey: 'once' }),
+      'idempotency_key_reused',
+      ConflictError,
+    ],
+    [spent.pets.list(), 'rate_limit_exceeded', RateLimitError],
+    [lost.pets.list(), 'connection_failed', ConnectionError],
+    [pets.get(1.5), 'invalid_argument', ArgumentError],
+    [failing.pets.list(), 'internal_error', ServiceError],
+  ];
+  for (const result of await Promise.allSettled(failures.map(([call]) => call)))
+    assert.equal(result.status, 'rejected');
+  for (const [call, code, Kind] of failures) {
+    const error = await expectFailure(call, code, apiKey);
+    assert.ok(error instanceof Kind, `${Kind.name}: ${error}`);
+    assert.equal(error.name, Kind.name);
   }
 });
 
-test('an address of a service without a path gets /v1', async () => {
-  const short = new AnimalStore({ apiKey, baseUrl: new URL(baseUrl).origin });
-  assert.ok(Array.isArray((await short.pets.list()).items));
-});
-
-test('a function returns the key of each request, so a rotated key needs no new client', async () => {
+test('a function returns the key of each request, and an address without a path gets /v1', async () => {
   const keys = ['as_dev_wrong', apiKey];
-  const client = new AnimalStore({ apiKey: async () => keys.shift() ?? '', baseUrl });
+  const { origin } = new URL(baseUrl);
+  const client = new AnimalStore({ apiKey: async () => keys.shift() ?? '', baseUrl: origin });
   await expectFailure(client.pets.list(), 'api_key_invalid', 'as_dev_wrong');
   assert.ok(Array.isArray((await client.pets.list()).items));
   await expectFailure(client.pets.list(), 'invalid_argument');
@@ -79,54 +99,11 @@ test('a call may have its own timeout and its own number of retries', async (t) 
   const { pets: slow } = new AnimalStore({ apiKey, baseUrl: elsewhere });
   const error = await expectFailure(slow.list({ timeoutMs: 50, maxRetries: 1 }), 'timed_out');
   assert.deepEqual([error.attempts, sent], [2, 2]);
-  for (const wrong of [{ timeoutMs: 0 }, { maxRetries: 1.5 }])
-    await expectFailure(slow.list(wrong), 'invalid_argument');
-});
-
-test('an unsafe number or a number that is not an int64 is refused before anything is sent', async () => {
-  const silent = new AnimalStore({ apiKey, baseUrl, fetch: () => assert.fail('it was sent') });
-  for (const categoryId of [2 ** 53, 1.5, Number.NaN, 2n ** 63n, -(2n ** 63n) - 1n]) {
-    const error = await expectFailure(silent.pets.create({ name: 'Rex', categoryId }), 'invalid_argument');
-    assert.match(error.message, /^categoryId must be a bigint/);
-    assert.match(
-      (await expectFailure(silent.pets.get(categoryId), 'invalid_argument')).message,
-      /^petId must/,
-    );
-  }
-  const rex = { name: 'Rex', categoryId: 1 };
-  for (const idempotencyKey of ['', 'a b', 'x'.repeat(256)])
-    await expectFailure(silent.pets.create(rex, { idempotencyKey }), 'invalid_argument');
-});
-
-/** Casts a value so that a test can pass any type, as plain JavaScript can. */
-const anything = (value: unknown) => value as never;
-
-test('arguments of a wrong type throw an ArgumentError before anything is sent', async () => {
-  const silent = new AnimalStore({ apiKey, baseUrl, fetch: () => assert.fail('it was sent') });
-  const rex = { name: 'Rex', categoryId: 1 };
-  const endless: Record<string, unknown> = { ...rex };
-  endless['self'] = endless;
-  const calls = {
-    idempotencyKey: [1, {}, ['a']].map((idempotencyKey) =>
-      silent.pets.create(rex, anything({ idempotencyKey })),
-    ),
-    newPet: [null, 'Rex', endless].map((pet) => silent.pets.create(anything(pet))),
-    options: [
-      silent.pets.list(anything('sold')),
-      silent.pets.listAll(anything(1)).next(),
-      silent.pets.get(1, anything(true)),
-      silent.pets.create(rex, anything('once')),
-    ],
-    signal: [silent.pets.list(anything({ signal: {} })), silent.pets.get(1, anything({ signal: 'stop' }))],
-  };
-  for (const [field, all] of Object.entries(calls))
-    for (const call of all)
-      assert.ok((await expectFailure(call, 'invalid_argument')).message.startsWith(`${field} must be`));
 });
 
 test('a null option counts as absent', async () => {
-  assert.equal((await pets.create({ name: 'Rex', categoryId: 1 }, anything(null))).name, 'Rex');
-  assert.ok((await pets.list(anything(null))).items.length > 0);
+  assert.equal((await pets.create({ name: 'Rex', categoryId: 1 }, null as never)).name, 'Rex');
+  assert.ok((await pets.list(null as never)).items.length > 0);
 });
 
 test('an address without a server fails with connection_failed and a message that has the address and the reason', async () => {

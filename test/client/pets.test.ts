@@ -38,12 +38,6 @@ for (const categoryId of [int64Max, int64Min, 2n ** 53n + 1n, 0n])
     assert.deepEqual(parseExactJson(sent), added);
   });
 
-test('a number is accepted as an id if it is a safe integer', async () => {
-  const { id, categoryId } = await client.pets.create({ name: 'Rex', categoryId: -7, status: 'sold' });
-  assert.equal(categoryId, -7n);
-  assert.equal((await client.pets.get(Number(id))).status, 'sold');
-});
-
 test('a result has the request id and the limits in a property that is not enumerable', async () => {
   const pet = await client.pets.create({ name: 'Rex', categoryId: 1 });
   const { status, requestId, rateLimit, replayed, attempts, headers } = pet.response;
@@ -65,18 +59,6 @@ test('each create adds one animal, but all creates with the same idempotency key
   const again = await client.pets.create(rex, { idempotencyKey: 'order-1' });
   assert.deepEqual([again, again.response.replayed], [third, true]);
   assert.equal(await service.countPets(), before + 3);
-});
-
-test('listAll returns each animal that existed at its start exactly once, even if others are added meanwhile', async (t) => {
-  const { pets } = await openShop(t, 250);
-  const ids: bigint[] = [];
-  for await (const { id } of pets.listAll({ limit: 20 })) {
-    if (ids.push(id) % 20 === 0) await pets.create({ name: 'late', categoryId: 1 });
-  }
-  assert.deepEqual(
-    ids,
-    Array.from({ length: 250 }, (_, n) => BigInt(250 - n)),
-  );
 });
 
 test('listAll keeps the status filter and requests each page only when it is needed', async (t) => {

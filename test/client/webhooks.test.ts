@@ -32,7 +32,6 @@ test('a webhook is created, read, listed, changed, pinged, rotated and deleted',
   assert.notEqual((await client.webhooks.rotateSecret(made.id)).secret, made.secret);
   await client.webhooks.delete(made.id);
   await expectFailure(client.webhooks.get(made.id), 'not_found');
-  await expectFailure(client.webhooks.get('../pets'), 'invalid_argument');
 });
 
 test('the client, two other libraries and the HMAC of OpenSSL verify a sent event', async (t) => {
@@ -87,21 +86,4 @@ test('a message that is changed, old or signed with another secret is refused', 
     ['{"a":1}', sign('evt_1', at, '{"a":1}', `whsec_${Buffer.alloc(32, 2).toString('base64')}`)],
   ];
   for (const [body, headers] of refused) assert.equal(await verifyWebhook(body, headers, secret), null);
-  for (const wrong of ['', 'whsec_', 'whsec_%'])
-    await assert.rejects(verifyWebhook('{}', good, wrong), { code: 'invalid_argument' });
-});
-
-test('a body or headers of a wrong type throw an ArgumentError', async () => {
-  const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
-  const headers = {
-    'webhook-id': 'evt_1',
-    'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
-    'webhook-signature': 'v1,AAAA',
-  };
-  for (const body of [{ a: 1 }, new ArrayBuffer(4), undefined, null]) {
-    const error = await expectFailure(verifyWebhook(body as never, headers, secret), 'invalid_argument');
-    assert.match(error.message, /^body must be/);
-  }
-  for (const wrong of [undefined, null, 'webhook-id: evt_1'])
-    await expectFailure(verifyWebhook('{}', wrong as never, secret), 'invalid_argument');
 });

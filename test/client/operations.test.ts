@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { AnimalStore, type Deprecation } from '../../client/src/index.ts';
+import { scopes } from '../../src/accounts/account.ts';
+import { startService } from '../support/service.ts';
+import { expectFailure } from './expect-failure.ts';
+
+const service = await startService({ after });
+const { baseUrl } = service;
+const order = { account: 'Acme Zoo', scopes };
+const client = new AnimalStore({ apiKey: await service.createKey('pro', undefined, order), baseUrl });
+const int64Max = 2n ** 63n - 1n;
+const int64Min = -(2n ** 63n);
+
+const addPet = async (categoryId = 1n) => (await client.pets.create({ name: 'Rex', categoryId })).id;
+const idsOf = (items: readonly { id: bigint }[]) => items.map(({ id }) => id);
+
+test('the account shows plan, key, windows and open holds', async () => {
+  const shown = await client.account();
+  const { account, plan, key, minute, day, openHolds, response } = shown;
+  assert.equal(JSON.parse(JSON.stringify(shown)).minute.limit, 300);
+  assert.deepEqual([account, plan, openHolds, response.status], ['Acme Zoo', 'pro', 0, 200]);
+  assert.deepEqual(key.scopes, scopes);
+  assert.deepEqual([minute.limit, day.limit, day.remaining], [300, 10_000, 9_999]);
+});
+
+test('each client reports a deprecated operation once, even if its request fails, with its dates and its replacement, and no other operation', async () => {
+  const apiKey = await service.createKey();
+  for (let again = 0; again < 2; again += 1) {
+    const told: Deprecation[] = [];
+    const { pets } = new AnimalStore({ apiKey, baseUrl, onDeprecation: (one) => told.push(one) });
+    await pets.list();
+    await assert.rejects(pets.get(0));
+    await pets.get(await addPet());
+    assert.deepEqual(told, [
+      {
+        operation: 'getPet',
+        since: new Date('2025-12-05'),
+        removedAt: new Date('2030-12-05'),
+        successor: '/v1/pets',
+        message:
+          'Animal Store: GET /pets/{petId} (getPet) is deprecated and is removed on 2030-12-05; use /v1/pets instead',
+      },
+    ]);
+  }
+});
+
+test('an animal is updated and deleted only if its ETag still matches', async () => {
+  const id = await addPet();
+  const first = await client.pets.update(id, { categoryId: int64Max, status: 'sold' });
+  assert.deepEqual(first, { id, name: 'Rex', categoryId: int64Max, status: 'sold' });
+  const ifMatch = first.response.headers.get('etag');
+  const second = await client.pets.update(Number(id), { name: 'Max' }, { ifMatch });
+  assert.equal(second.name, 'Max');
+  await expectFailure(client.pets.update(id, { name: 'Ben' }, { ifMatch }), 'precondition_failed');
+  await expectFailure(client.pets.delete(id, { ifMatch }), 'precondition_failed');
+  assert.equal(await client.pets.delete(id), undefined);
+  await expectFailure(client.pets.delete(id), 'not_found');
+});
+
+test('animals are found by their ids, more than one request may name, and listed by their category', async () => {
+  const ids: bigint[] = [];
+  for (let count = 0; count < 3; count += 1) ids.unshift(await addPet(77n));
+  assert.deepEqual(idsOf(await Array.fromAsync(client.pets.listAll({ categoryId: 77, limit: 2 }))), ids);
+  const [first = 0n, , last = 0n] = ids;
+  const { items } = await client.pets.list({ id: [first, Number(last)], status: 'available' });
+  assert.deepEqual(idsOf(items), [first, last]);
+  const many = [last, ...Array.from({ length: 150 }, (_, n) => 10_000 + n), first, first];
+  assert.deepEqual(idsOf(await client.pets.find(many)), [first, last]);
+  assert.deepEqual(await client.pets.find([]), []);
+});
+
+test('categories are created, listed and deleted', async () => {
+  assert.equal((await client.categories.put(3, { name: 'Dogs' })).response.status, 201);
+  const renamed = await client.categories.put(3n, { name: 'Cats' });
+  assert.deepEqual([renamed, renamed.response.status], [{ id: 3n, name: 'Cats' }, 200]);
+  await client.categories.put(int64Min, { name: 'First' });
+  const listed = await Array.fromAsync(client.categories.listAll({ limit: 1 }));
+  assert.deepEqual(listed, [{ id: int64Min, name: 'First' }, renamed]);
+  await client.categories.delete(3);
+  assert.deepEqual((await client.categories.list()).items, [{ id: int64Min, name: 'First' }]);
+});
+
+test('the inventory counts all animals or the animals of a category, in numbers', async () => {
+  for (const status of ['available', 'sold', 'sold'] as const)
+    await client.pets.create({ name: 'Rex', categoryId: int64Min, status });
+  const { asOf, ...some } = await client.store.inventory({ categoryId: int64Min });
+  assert.deepEqual(some, { available: 1, pending: 0, sold: 2 });
+  assert.equal(new Date(asOf).toISOString(), asOf);
+  assert.ok((await client.store.inventory()).available > 1);
+});
+
+test('an order is placed, read, completed and returned', async () => {
+  const petId = await addPet();
+  const placed = await client.orders.place({ petId, holdSeconds: 60, reference: 'A-1' });
+  assert.deepEqual([placed.petId, placed.status, placed.reference], [petId, 'reserved', 'A-1']);
+  assert.equal(placed.response.status, 201);
+  assert.deepEqual(await client.orders.get(placed.id), placed);
+  await expectFailure(client.orders.place({ petId }), 'pet_unavailable');
+  assert.equal((await client.orders.complete(placed.id)).status, 'completed');
+  assert.equal((await client.orders.return(Number(placed.id))).status, 'returned');
+});
+
+test('orders are listed page by page with filters', async () => {
+  const placed: bigint[] = [];
+  for (let n = 0; n < 5; n += 1)
+    placed.unshift((await client.orders.place({ petId: await addPet(), reference: 'walk & co' })).id);
+  const filters = { reference: 'walk & co', status: 'reserved', limit: 2 } as const;
+  const walked = await Array.fromAsync(client.orders.listAll(filters));
+  assert.deepEqual(idsOf(walked), placed);
+  const [first] = walked;
+  const { items } = await client.orders.list({ petId: first?.petId ?? 0n });
+  assert.deepEqual(items, [first]);
+});
+
+test('a key is created, listed, rotated and deleted', async () => {
+  const made = await client.keys.create({ name: 'Till', scopes: ['pets:read'], expiresInSeconds: 60 });
+  assert.equal(made.response.status, 201);
+  const other = new AnimalStore({ apiKey: made.key, baseUrl });
+  assert.equal((await other.account()).key.name, 'Till');
+  const successor = await client.keys.rotate(made.id, { overlapSeconds: 0 });
+  service.clock.advance(1_000);
+  await expectFailure(other.account(), 'api_key_expired', made.key);
+  await client.keys.rotate(successor.id);
+  await client.keys.delete(successor.id);
+  // The service may write the last use of a key between the two reads.
+  const namesOf = (keys: readonly { id: string; state: string }[]) =>
+    keys.map(({ id, state }) => [id, state]);
+  const listed = namesOf(await Array.fromAsync(client.keys.listAll({ limit: 1 })));
+  assert.equal(listed.length, 3);
+  assert.ok(!listed.flat().includes(successor.id));
+  assert.deepEqual(namesOf((await client.keys.list()).items), listed);
+});
