@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { expireHolds } from '../pets/close-overdue-hold.ts';
+import { expireHolds, selectOverdueHolds } from '../pets/close-overdue-hold.ts';
 import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 
 const batchRows = 50n;
@@ -20,17 +20,8 @@ const selectOverdue = statement<{ afterMs: bigint; afterId: bigint; count: bigin
       .limit(p.count),
 );
 
-/** Selects those of the given holds that are still open and that no other transaction has locked, and locks them. */
-const lockStillOpen = statement<{ ids: string }>()((query, p, { nowMs, isAmong, lockFreeRows }) =>
-  query
-    .selectFrom('orders')
-    .select(['id', 'pet_id'])
-    .where(isAmong('id', p.ids))
-    .where('closed_at_ms', 'is', null)
-    .where('expires_at_ms', '<=', nowMs)
-    .orderBy('expires_at_ms')
-    .orderBy('id')
-    .modifyEnd(lockFreeRows),
+const lockStillOpen = selectOverdueHolds<{ ids: string }>('lockFreeRows', (p, { isAmong }) =>
+  isAmong('orders.id', p.ids),
 );
 
 /**

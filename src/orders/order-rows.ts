@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Database, type Dialect, type Statement, statement } from '../storage/database.ts';
+import { byShape, type Database, type Dialect, statement } from '../storage/database.ts';
 import { type OrderRow, type OrderStatus, orderStatuses } from './order.ts';
 
 /** The columns of an `OrderRow` that a write returns. */
@@ -23,6 +23,11 @@ const presentColumns = sql<OrderRow>`orders.id, orders.pet_id,
 /** The columns of the table. The status of an expired hold may still be `reserved`. */
 const storedColumns = sql`id, account_id, pet_id, status, reference, created_at_ms, expires_at_ms, closed_at_ms`;
 
+/** True if an order belongs to the account. Null matches all accounts. */
+export function isOf(accountId: bigint | null): RawBuilder<boolean> {
+  return sql`(cast(${accountId} as bigint) is null or account_id = ${accountId})`;
+}
+
 /**
  * Selects an order. Returns no row if the order does not exist or belongs to another account. A null `accountId`
  * matches all accounts.
@@ -33,7 +38,7 @@ export const selectOrder = statement<{ id: bigint; accountId: bigint | null }>()
     .selectFrom('orders')
     .select(presentColumns as never)
     .where('id', '=', p.id)
-    .where(sql<boolean>`(cast(${p.accountId} as bigint) is null or account_id = ${p.accountId})`)
+    .where(isOf(p.accountId))
     .$castTo<OrderRow>(),
 );
 
@@ -54,31 +59,35 @@ type PageParameters = {
   accountId: bigint | null;
 };
 
-const pages = new Map<string, Statement<PageParameters, OrderRow>>();
+type Shape = {
+  readonly status: OrderStatus | null;
+  /** The filter that leads the index: the rarest one. */
+  readonly lead: 'pet_id' | 'reference' | 'account_id' | null;
+  readonly hasReference: boolean;
+  readonly hasAccount: boolean;
+};
 
 /**
  * Returns the statement for a page of orders, newest first. Each combination of filters has its own statement. With
  * `petId` or `reference`, it may read all orders of that animal or that reference; without them, a page costs the same
  * at any depth.
  */
-export function selectOrders(filter: OrderFilter): Statement<PageParameters, OrderRow> {
-  const { status, petId, reference, accountId } = filter;
-  const name = [status, petId !== null, reference !== null, accountId !== null].join();
-  const known = pages.get(name) ?? buildPage(filter);
-  pages.set(name, known);
-  return known;
+export function selectOrders({ status, petId, reference, accountId }: OrderFilter) {
+  const hasReference = reference !== null;
+  const hasAccount = accountId !== null;
+  const ofNoAnimal = hasReference ? 'reference' : hasAccount ? 'account_id' : null;
+  return selectPage({ status, lead: petId === null ? ofNoAnimal : 'pet_id', hasReference, hasAccount });
 }
 
 /** Without a filter, reads by id. Otherwise merges a page of each status, because every index contains the status. */
-function buildPage(filter: OrderFilter): Statement<PageParameters, OrderRow> {
-  const { status } = filter;
-  const isFiltered = Object.values(filter).some((value) => value !== null);
-  return statement<PageParameters>()((query, p, dialect) => {
-    const statuses = status === null ? orderStatuses : [status];
-    const parts = isFiltered
-      ? statuses.map((one) => selectPart(filter, one, p, dialect))
-      : [sql`select ${storedColumns} from orders where id <= ${p.newestId}`];
-    if (status === 'expired') parts.push(selectOverdue(filter, p));
+const selectPage = byShape((shape: Shape) =>
+  statement<PageParameters>()((query, p, dialect) => {
+    const statuses = shape.status === null ? orderStatuses : [shape.status];
+    const parts =
+      shape.status === null && shape.lead === null
+        ? [sql`select ${storedColumns} from orders where id <= ${p.newestId}`]
+        : statuses.map((one) => selectPart(shape, one, p, dialect));
+    if (shape.status === 'expired') parts.push(selectOverdue(shape, p));
     return query
       .with('moment', (cte) => cte.selectNoFrom(dialect.nowMs.as('now_ms')))
       .with(
@@ -89,58 +98,41 @@ function buildPage(filter: OrderFilter): Statement<PageParameters, OrderRow> {
       .select(presentColumns as never)
       .orderBy('id', 'desc')
       .$castTo<OrderRow>();
-  });
-}
+  }),
+);
 
-/**
- * The newest orders that are stored with a status. The rarest filter leads the index: the animal, then the reference,
- * then the account.
- */
-function selectPart(filter: OrderFilter, status: OrderStatus, p: PageParameters, { keyset }: Dialect) {
-  const { petId, reference, accountId } = filter;
+/** The newest orders that are stored with a status. */
+function selectPart(shape: Shape, status: OrderStatus, p: PageParameters, { keyset }: Dialect) {
+  const { lead } = shape;
   const isOwning = status === 'reserved' || status === 'completed';
-  const statusKey = ['status', sql.lit(status)] as const;
-  const leading =
-    petId !== null
-      ? (['pet_id', sql`${p.petId}`] as const)
-      : reference !== null
-        ? (['reference', sql`${p.reference}`] as const)
-        : accountId !== null
-          ? (['account_id', sql`${p.accountId}`] as const)
-          : null;
-  const { where, orderBy } = keyset(leading === null ? [statusKey] : [leading, statusKey], p.newestId);
-  const conditions: RawBuilder<unknown>[] = [where, ...listOthers(filter, p)];
+  const values = { pet_id: p.petId, reference: p.reference, account_id: p.accountId };
+  const leading = lead === null ? [] : [[lead, sql`${values[lead]}`] as const];
+  const { where, orderBy } = keyset([...leading, ['status', sql.lit(status)]], p.newestId);
+  const conditions = [where, ...listFilters(shape, p, lead)];
   // Each partial index is used only for its exact condition.
-  if (petId !== null)
-    conditions.push(sql`status ${isOwning ? sql`` : sql`not`} in ('reserved', 'completed')`);
-  if (petId === null && reference !== null) conditions.push(sql`reference is not null`);
-  if (filter.status === 'reserved') conditions.push(sql`expires_at_ms > ${moment}`);
+  if (lead === 'pet_id')
+    conditions.push(sql`status ${sql.raw(isOwning ? '' : 'not')} in ('reserved', 'completed')`);
+  if (lead === 'reference') conditions.push(sql`reference is not null`);
+  if (shape.status === 'reserved') conditions.push(sql`expires_at_ms > ${moment}`);
   return sql`select * from (select ${storedColumns} from orders where ${sql.join(conditions, sql` and `)}
     order by ${orderBy} limit ${p.count}) as part`;
 }
 
-/** The filters that do not lead the index. The plus keeps both engines from using another index for them. */
-function listOthers({ petId, reference, accountId }: OrderFilter, p: PageParameters): RawBuilder<unknown>[] {
-  const leads = petId !== null ? 'pet' : reference !== null ? 'reference' : 'account';
-  return [
-    ...(reference !== null && leads !== 'reference' ? [sql`coalesce(reference, '') = ${p.reference}`] : []),
-    ...(accountId !== null && leads !== 'account' ? [sql`+account_id = ${p.accountId}`] : []),
-  ];
+/** The expired holds that are not closed yet. There are few, because a job closes them. */
+function selectOverdue(shape: Shape, p: PageParameters) {
+  const conditions = [sql`closed_at_ms is null`, ...listFilters(shape, p, null)];
+  return sql`select ${storedColumns} from orders where ${sql.join(conditions, sql` and `)}
+    and expires_at_ms >= 0 and expires_at_ms <= ${moment} and +id <= ${p.newestId}`;
 }
 
-/** The expired holds that are not closed yet. There are few, because a job closes them. */
-function selectOverdue({ petId, reference, accountId }: OrderFilter, p: PageParameters) {
-  const conditions = [
-    ...(petId === null ? [] : [sql`+pet_id = ${p.petId}`]),
-    ...(reference === null ? [] : [sql`coalesce(reference, '') = ${p.reference}`]),
-    ...(accountId === null ? [] : [sql`+account_id = ${p.accountId}`]),
-  ];
-  return sql`select ${storedColumns} from orders where closed_at_ms is null
-    and expires_at_ms >= 0 and expires_at_ms <= ${moment} and +id <= ${p.newestId}
-    ${sql.join(
-      conditions.map((condition) => sql`and ${condition}`),
-      sql` `,
-    )}`;
+/** The filters beside that of the index. The plus keeps both engines from using another index for them. */
+function listFilters(shape: Shape, p: PageParameters, ofIndex: Shape['lead']): RawBuilder<unknown>[] {
+  const filters = [
+    ['pet_id', shape.lead === 'pet_id', sql`+pet_id = ${p.petId}`],
+    ['reference', shape.hasReference, sql`coalesce(reference, '') = ${p.reference}`],
+    ['account_id', shape.hasAccount, sql`+account_id = ${p.accountId}`],
+  ] as const;
+  return filters.flatMap(([column, isSet, condition]) => (isSet && column !== ofIndex ? [condition] : []));
 }
 
 const selectNow = statement<Record<never, never>>()((query, _, { nowMs }) =>

@@ -1,8 +1,13 @@
-import { type QueryCreator, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../errors.ts';
 import { answerOnce, type Given, type Idempotency } from '../idempotency/answer-once.ts';
 import { int64Max } from '../int64.ts';
-import { expireHold, expireHolds, selectOverdueHold } from '../pets/close-overdue-hold.ts';
+import {
+  expireHold,
+  expireHolds,
+  selectOverdueHold,
+  selectOverdueHolds,
+} from '../pets/close-overdue-hold.ts';
 import { selectPet } from '../pets/pet-rows.ts';
 import { openHoldsOf } from '../plans/plan.ts';
 import {
@@ -14,20 +19,26 @@ import {
   stepsTogether,
   toStep,
 } from '../storage/database.ts';
-import type { Tables } from '../storage/tables.ts';
 import { type OrderRow, toOrder, writeOrders } from './order.ts';
 import { moment, writtenColumns } from './order-rows.ts';
 
-export interface Placing {
+/** A new order after validation, with its defaults. */
+export interface CompleteOrder {
   readonly petId: bigint;
   readonly holdMs: number;
   readonly reference: string | null;
+}
+
+export interface OrderReader {
   readonly accountId: bigint;
   /**
-   * True if the key has `orders:manage`. The number of open holds is then not limited, and the response names the
-   * account.
+   * True if the key has `orders:manage`. It can then read and change the orders of all accounts, sees their accounts, and
+   * may open any number of holds.
    */
   readonly isManager: boolean;
+}
+
+export interface Placing extends CompleteOrder, OrderReader {
   readonly idempotency: Idempotency | null;
 }
 
@@ -39,37 +50,32 @@ const lockAccount = statement<{ accountId: bigint | null }>()((query, p, { lockR
   query.selectFrom('accounts').select('id').where('id', '=', p.accountId).modifyEnd(lockRows),
 );
 
+/** The parameters of a count of holds. Null means no account, without holds. */
+type HoldsOf = { accountId: bigint | null; newestId: bigint };
+
 /**
  * Counts the holds of an account, with those that have expired but are not closed yet. Returns the count, which stops at
  * the maximum of the account, and this maximum.
  */
-export const countHolds = statement<HoldsOf>()((query, p, dialect) =>
-  selectRoom(query, p, selectHolds(query, p, dialect)),
-);
+export const countHolds = selectRoom(() => sql`true`);
 
 /** Counts like `countHolds`, but only the holds that have not expired. */
-const countUnexpired = statement<HoldsOf>()((query, p, dialect) =>
-  selectRoom(query, p, selectHolds(query, p, dialect).where('expires_at_ms', '>', dialect.nowMs)),
-);
+const countUnexpired = selectRoom(({ nowMs }) => sql`expires_at_ms > ${nowMs}`);
 
-/** Null means no account, without holds. */
-type HoldsOf = { accountId: bigint | null; newestId: bigint };
-
-function selectHolds(query: QueryCreator<Tables>, p: HoldsOf, { keyset }: Dialect) {
-  const key = [
-    ['account_id', sql`${p.accountId}`],
-    ['status', sql.lit('reserved')],
-  ] as const;
-  const { where, orderBy } = keyset(key, p.newestId);
-  return query.selectFrom('orders').select('id').where(where).orderBy(orderBy);
-}
-
-function selectRoom(query: QueryCreator<Tables>, p: HoldsOf, holds: ReturnType<typeof selectHolds>) {
-  const most = sql<bigint>`coalesce(
-    (select coalesce(open_holds, ${openHoldsOfPlan}) from accounts where id = ${p.accountId}), 0)`;
-  return query
-    .selectFrom(holds.limit(most).as('held'))
-    .select([sql<bigint>`count(*)`.as('count'), most.as('most')]);
+function selectRoom(isCounted: (dialect: Dialect) => RawBuilder<boolean>) {
+  return statement<HoldsOf>()((query, p, dialect) => {
+    const key = [
+      ['account_id', sql`${p.accountId}`],
+      ['status', sql.lit('reserved')],
+    ] as const;
+    const { where, orderBy } = dialect.keyset(key, p.newestId);
+    const most = sql<bigint>`coalesce(
+      (select coalesce(open_holds, ${openHoldsOfPlan}) from accounts where id = ${p.accountId}), 0)`;
+    const holds = query.selectFrom('orders').select('id').where(where).where(isCounted(dialect));
+    return query
+      .selectFrom(holds.orderBy(orderBy).limit(most).as('held'))
+      .select([sql<bigint>`count(*)`.as('count'), most.as('most')]);
+  });
 }
 
 /** The maximum number of open holds of the plan of an account. */
@@ -78,18 +84,10 @@ const openHoldsOfPlan = sql`case plan ${sql.join(
   sql` `,
 )} end`;
 
-/** Selects and locks the expired holds of an account that no other transaction has locked. */
-const selectOverdueOf = statement<{ accountId: bigint }>()((query, p, { nowMs, lockFreeRows }) =>
-  query
-    .selectFrom('orders')
-    .select(['id', 'pet_id'])
-    // The plus keeps both engines from using an index on the account, which may have many holds that have not expired.
-    .where(sql<boolean>`+account_id = ${p.accountId}`)
-    .where('closed_at_ms', 'is', null)
-    .where('expires_at_ms', '<=', nowMs)
-    .orderBy('expires_at_ms')
-    .orderBy('id')
-    .modifyEnd(lockFreeRows),
+/** The plus keeps both engines from using an index on the account, which may have many holds that have not expired. */
+const selectOverdueOf = selectOverdueHolds<{ accountId: bigint }>(
+  'lockFreeRows',
+  ({ accountId }) => sql`+account_id = ${accountId}`,
 );
 
 /** Reserves an animal for an order. Returns no row if the animal is not available. */

@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
-import { type Steps, statement, step } from '../storage/database.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { type Dialect, type Parameters, type Steps, statement, step } from '../storage/database.ts';
+import { setPetState } from './pet-rows.ts';
 
 /** Selects the reserved order of an animal if its hold has expired by the store's clock, and locks its row. */
 export const selectOverdueHold = statement<{ petId: bigint }>()((query, p, { lockRows, nowMs }) =>
@@ -14,12 +15,27 @@ export const selectOverdueHold = statement<{ petId: bigint }>()((query, p, { loc
     .modifyEnd(lockRows),
 );
 
-const freePet = statement<{ petId: bigint }>()((query, p) =>
-  query
-    .updateTable('pets')
-    .set({ status: sql.lit('available'), is_owned: sql<bigint>`0` })
-    .where('id', '=', p.petId),
-);
+/**
+ * Declares a statement that selects expired holds in the order of their expiry and locks each with its animal, the order
+ * first. `lockFreeRows` leaves out a hold if another transaction has locked one of them, so that it delays no other.
+ */
+export function selectOverdueHolds<P extends Parameters>(
+  lock: 'lockRows' | 'lockFreeRows',
+  areWanted: (parameters: P, dialect: Dialect) => RawBuilder<boolean>,
+) {
+  return statement<P>()((query, p, dialect) =>
+    query
+      .selectFrom('orders')
+      .innerJoin('pets', 'pets.id', 'orders.pet_id')
+      .select(['orders.id', 'orders.pet_id'])
+      .where(areWanted(p, dialect))
+      .where('closed_at_ms', 'is', null)
+      .where('expires_at_ms', '<=', dialect.nowMs)
+      .orderBy('expires_at_ms')
+      .orderBy('orders.id')
+      .modifyEnd(dialect[lock]),
+  );
+}
 
 const expireOrder = statement<{ orderId: bigint }>()((query, p) =>
   query
@@ -33,36 +49,12 @@ const expireOrder = statement<{ orderId: bigint }>()((query, p) =>
  * to `expired` as of the end of its hold. The events of the two changes are written in this order.
  */
 export function* expireHold(orderId: bigint, petId: bigint): Steps<void> {
-  yield* step(freePet, { petId });
+  yield* step(setPetState, { petId, status: 'available', isOwned: 0n });
   yield* step(expireOrder, { orderId });
 }
 
-/** Selects the animals that no other transaction has locked, and locks them. `ids` is a JSON array. */
-const lockFreePets = statement<{ ids: string }>()((query, p, { isAmong, lockFreeRows }) =>
-  query.selectFrom('pets').select('id').where(isAmong('id', p.ids)).modifyEnd(lockFreeRows),
-);
-
-const selectPetIds = statement<{ ids: string }>()((query, p, { isAmong }) =>
-  query.selectFrom('pets').select('id').where(isAmong('id', p.ids)),
-);
-
-/**
- * Part of a transaction with row locks. Closes expired holds that it has locked, in their order, and returns their
- * number. Leaves out a hold whose animal another transaction has locked, so one locked animal does not delay the others.
- */
+/** Part of a transaction. Closes the holds of `selectOverdueHolds` in their order, and returns their number. */
 export function* expireHolds(holds: readonly { id: bigint; pet_id: bigint }[]): Steps<number> {
-  if (holds.length === 0) return 0;
-  const locked = yield* step(lockFreePets, { ids: toList(holds) });
-  const free = new Set(locked.map(({ id }) => id));
-  const others = holds.filter(({ pet_id }) => !free.has(pet_id));
-  // An animal that was deleted by hand cannot be locked. Its hold ends all the same.
-  const kept = others.length === 0 ? [] : yield* step(selectPetIds, { ids: toList(others) });
-  const busy = new Set(kept.map(({ id }) => id));
-  const closed = holds.filter(({ pet_id }) => !busy.has(pet_id));
-  for (const { id, pet_id } of closed) yield* expireHold(id, pet_id);
-  return closed.length;
-}
-
-function toList(holds: readonly { pet_id: bigint }[]): string {
-  return `[${holds.map(({ pet_id }) => pet_id).join()}]`;
+  for (const { id, pet_id } of holds) yield* expireHold(id, pet_id);
+  return holds.length;
 }

@@ -3,7 +3,7 @@ import type { Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import { type Database, type Steps, statement, step, type Value } from '../storage/database.ts';
-import { expireHolds } from './close-overdue-hold.ts';
+import { expireHolds, selectOverdueHolds } from './close-overdue-hold.ts';
 import { completeNewPet, type NewPet, type PetField, type PetPatch, petColumns, petFields } from './pet.ts';
 import { toValues } from './pet-rows.ts';
 
@@ -108,17 +108,10 @@ const selectBadChanges = statement<{ afterLine: bigint; count: bigint }>()((quer
     .limit(p.count),
 );
 
-/** Selects and locks the expired holds of the animals to be changed. */
-const selectOverdueLoaded = statement<Record<never, never>>()((query, _, { nowMs, lockRows }) =>
-  query
-    .selectFrom('orders')
-    .select(['id', 'pet_id'])
-    .where('pet_id', 'in', sql<bigint>`(select id from loaded)`)
-    .where('closed_at_ms', 'is', null)
-    .where('expires_at_ms', '<=', nowMs)
-    .orderBy('expires_at_ms')
-    .orderBy('id')
-    .modifyEnd(lockRows),
+/** The expired holds of the animals to be changed. */
+const selectOverdueLoaded = selectOverdueHolds<Record<never, never>>(
+  'lockRows',
+  () => sql`orders.pet_id in (select id from loaded)`,
 );
 
 /** Locks the animals to be changed until the transaction ends. */

@@ -1,12 +1,5 @@
 import { type Selectable, sql } from 'kysely';
-import {
-  type Parameters,
-  type Statement,
-  type Steps,
-  statement,
-  step,
-  type Value,
-} from '../storage/database.ts';
+import { byFilters, type Steps, statement, step, type Value } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 import { type Pet, type PetField, type PetPatch, petColumns, petFields } from './pet.ts';
 
@@ -87,25 +80,24 @@ export const lockPet = statement<{ id: bigint }>()((query, p, { lockRows }) =>
     .modifyEnd(lockRows),
 );
 
-const updates = new Map<string, Statement<Parameters, PetRow>>();
-
 /**
- * Returns the statement that sets the fields of a patch, at least one. It returns the new state of the animal. Each
+ * Returns the statement that sets the values of a patch, at least one, and leaves a field that is null. It returns the new state of the animal. Each
  * combination of fields has its own statement, because SQLite rewrites every index that contains a column in `set`.
  */
-export function updatePet(fields: readonly PetField[]): Statement<Parameters, PetRow> {
-  const known = updates.get(fields.join());
-  if (known !== undefined) return known;
-  const update = statement<Parameters>()((query, p) =>
+export const updatePet = byFilters((isSet: (field: PetField) => boolean) =>
+  statement<PetValues & { id: bigint }>()((query, p) =>
     query
       .updateTable('pets')
-      .set(Object.fromEntries(fields.map((field) => [petColumns[field], p[field]])) as never)
-      .where('id', '=', p['id'] as bigint)
+      .set(Object.fromEntries(petFields.filter(isSet).map((field) => [petColumns[field], p[field]])) as never)
+      .where('id', '=', p.id)
       .returning(shownColumns),
-  );
-  updates.set(fields.join(), update);
-  return update;
-}
+  ),
+);
+
+/** Sets the status of an animal and whether an order owns it (0 or 1), as a step of its order requires. */
+export const setPetState = statement<{ petId: bigint; status: string; isOwned: bigint }>()((query, p) =>
+  query.updateTable('pets').set({ status: p.status, is_owned: p.isOwned }).where('id', '=', p.petId),
+);
 
 /** Deletes an animal. */
 export const deletePet = statement<{ id: bigint }>()((query, p) =>

@@ -202,17 +202,28 @@ export function statement<P extends Parameters>(traits: Omit<Statement<P, unknow
   return <R>(build: Statement<P, R>['build']): Statement<P, R> => ({ build, ...traits });
 }
 
+/** Returns a function that builds the statement of each shape once. The values of a shape are few. */
+export function byShape<Shape extends Readonly<Record<string, string | boolean | null>>, S>(
+  build: (shape: Shape) => S,
+): (shape: Shape) => S {
+  const built = new Map<string, S>();
+  return (shape) => {
+    const name = Object.values(shape).join();
+    const known = built.get(name) ?? build(shape);
+    built.set(name, known);
+    return known;
+  };
+}
+
 /** Returns a function that gives each combination of filters its own statement. A null filter is absent. */
 export function byFilters<Name extends string, P extends Parameters, R>(
   build: (isSet: (name: Name) => boolean) => Statement<P, R>,
 ): (filter: Readonly<Record<Name, Value>>) => Statement<P, R> {
-  const built = new Map<string, Statement<P, R>>();
-  return (filter) => {
-    const set = Object.entries(filter).flatMap(([name, value]) => (value === null ? [] : [name]));
-    const known = built.get(set.join()) ?? build((name) => set.includes(name));
-    built.set(set.join(), known);
-    return known;
-  };
+  const ofShape = byShape((shape: Readonly<Record<string, boolean>>) =>
+    build((name) => shape[name] === true),
+  );
+  return (filter) =>
+    ofShape(Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, value !== null])));
 }
 
 /** Declares a transaction. `src/transactions.ts` must list it, because SQLite's writing thread finds it there. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { OrderAction } from '../../src/orders/close-order.ts';
-import type { OrderReader } from '../../src/orders/orders.ts';
+import type { OrderReader } from '../../src/orders/place-order.ts';
 import type { Shop } from '../contracts/order-shop.ts';
 
 interface ModelOrder {

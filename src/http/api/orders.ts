@@ -11,8 +11,8 @@ import {
   OrderStatusSchema,
   writeOrders,
 } from '../../orders/order.ts';
-import type { OrderReader } from '../../orders/orders.ts';
-import { petNotFound, petUnavailable } from '../../orders/place-order.ts';
+
+import { type OrderReader, petNotFound, petUnavailable } from '../../orders/place-order.ts';
 import { int64Field, nameField } from '../../schema.ts';
 import { defineOperation, type Example, type Operation } from '../operation.ts';
 import { cursorField, limitField, limitMax, openPage } from './paging.ts';
