@@ -10,7 +10,7 @@ import { closeOrder, type OrderAction } from '../orders/close-order.ts';
 import { toOrder } from '../orders/order.ts';
 import { addPetByHand } from '../pets/catalogue.ts';
 import type { IfMatch, NewPet, PetPatch } from '../pets/pet.ts';
-import { editPet, requireEdited } from '../pets/pet-edits.ts';
+import { edit } from '../pets/pet-edits.ts';
 import type { Database } from '../storage/database.ts';
 import { createOperatorWebhooks } from '../webhooks/operator-webhooks.ts';
 
@@ -30,10 +30,10 @@ export function prepareChanges(database: Database, clock: Clock, environment: Ke
       allWebhooks: createOperatorWebhooks(database, clock, actor),
 
       addPet: (newPet: NewPet) => database.transact(addPetByHand, { newPet, by: byNow() }),
-      changePet: async (id: bigint, patch: PetPatch, tags: IfMatch) =>
-        requireEdited(await database.transact(editPet, { id, patch, tags, by: byNow() })),
+      changePet: (id: bigint, patch: PetPatch, tags: IfMatch) =>
+        edit(database, { id, patch, tags, by: byNow() }),
       async deletePet(id: bigint): Promise<void> {
-        requireEdited(await database.transact(editPet, { id, patch: null, tags: null, by: byNow() }));
+        await edit(database, { id, patch: null, tags: null, by: byNow() });
       },
       putCategory: ({ id, name }: Category) => database.transact(putCategory, { id, name, by: byNow() }),
       deleteCategory: (id: bigint) => database.transact(removeCategory, { id, by: byNow() }),

@@ -3,15 +3,24 @@ import { addAuditEntry } from '../audit/audit-log.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type Given, type Idempotency } from '../idempotency/answer-once.ts';
 import type { FirstAnswers } from '../idempotency/first-answers.ts';
-import type { Page } from '../page.ts';
+import { int64Max } from '../int64.ts';
+import { type Page, toPage } from '../page.ts';
 import { type Database, defineTransaction, type Steps } from '../storage/database.ts';
 import { type LoadedCounts, type LoadedPet, type LoadPetsOptions, loadPets } from './load-pets.ts';
 import { completeNewPet, type IfMatch, type NewPet, type Pet, type PetPatch } from './pet.ts';
-import { editPet, requireEdited } from './pet-edits.ts';
-import { type ListQuery, readPage } from './pet-pages.ts';
+import { edit } from './pet-edits.ts';
+import { type PetFilter, selectPage } from './pet-pages.ts';
 import { addPet, insertedId, insertPet, selectOldest, selectPet, toPet, toValues } from './pet-rows.ts';
 
 const exportBatchRows = 1_000n;
+
+/** A query for a page of animals. */
+export interface ListQuery extends PetFilter {
+  /** Maximum number of animals on the page, 1 to 100 in a request. */
+  readonly limit: number;
+  /** The highest id that the page may contain. Null starts with the newest animal. */
+  readonly newestId: bigint | null;
+}
 
 interface KeyedAdd {
   readonly newPet: NewPet;
@@ -55,7 +64,16 @@ export type Catalogue = ReturnType<typeof createCatalogue>;
 export function createCatalogue(database: Database, firstAnswers: FirstAnswers) {
   return {
     /** Returns a page of animals, newest first (contract section 3). Deep pages cost as much as the first page. */
-    list: (query: ListQuery): Promise<Page<Pet>> => readPage(database, query),
+    async list({ limit, newestId, ...filter }: ListQuery): Promise<Page<Pet>> {
+      const { categoryId = null, ids = null } = filter;
+      const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
+      const named = ids === null ? null : `[${ids.join()}]`;
+      return toPage(
+        await database.read(selectPage(filter), { ...range, categoryId, ids: named }),
+        limit,
+        toPet,
+      );
+    },
 
     /** Returns null if the animal does not exist. */
     async get(id: bigint): Promise<Pet | null> {
@@ -80,17 +98,11 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers) 
         database.transact(addPetOnce, { newPet, idempotency, locationStart }),
       ),
 
-    /**
-     * Changes the fields in `patch` and returns the animal. Throws `not_found`, `precondition_failed` if the animal has
-     * none of the `tags`, and `pet_in_order` if the patch changes the status and an order owns the animal.
-     */
-    change: async (id: bigint, patch: PetPatch, tags: IfMatch): Promise<Pet> =>
-      requireEdited(await database.transact(editPet, { id, patch, tags })),
+    /** Changes the fields in `patch` and returns the animal (pet-edits.ts). */
+    change: (id: bigint, patch: PetPatch, tags: IfMatch): Promise<Pet> => edit(database, { id, patch, tags }),
 
-    /** Deletes an animal. Throws the errors of `change`, but throws `pet_in_order` whenever an order owns the animal. */
-    async remove(id: bigint, tags: IfMatch): Promise<void> {
-      requireEdited(await database.transact(editPet, { id, patch: null, tags }));
-    },
+    /** Deletes an animal (pet-edits.ts). */
+    remove: (id: bigint, tags: IfMatch): Promise<Pet> => edit(database, { id, patch: null, tags }),
 
     /** Adds and changes animals in the order of `batches`, all or none (load-pets.ts). */
     load: (batches: AsyncIterable<readonly LoadedPet[]>, options?: LoadPetsOptions): Promise<LoadedCounts> =>

@@ -2,6 +2,7 @@ import type { Authorship } from '../audit/audit-entry.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import {
+  type Database,
   defineTransaction,
   type Steps,
   step,
@@ -62,11 +63,9 @@ function* editLocked({ id, patch, tags, by }: Edit): Steps<EditedPet | { readonl
     yield* stepsTogether(toWrite(deletePet, { id }));
     return { before, after: null };
   }
-  const given = petFields.filter((field) => patch[field] !== undefined);
-  if (given.length === 0) return { before, after: before };
-  const values = toValues(pickPetFields(patch));
-  const parameters = Object.fromEntries(given.map((field) => [field, values[field]]));
-  const [[changed = row]] = yield* stepsTogether(toWrite(updatePet(given), { id, ...parameters }));
+  const values = toValues(patch);
+  if (Object.values(values).every((value) => value === null)) return { before, after: before };
+  const [[changed = row]] = yield* stepsTogether(toWrite(updatePet(values), { id, ...values }));
   return { before, after: toPet(changed) };
 }
 
@@ -104,8 +103,13 @@ export const editMessages: Readonly<Record<Refusal, string>> = {
     'an order owns this animal: only the order can change its status, and the animal cannot be deleted',
 };
 
-/** Returns the animal of an edit. Throws the error of a refused one. */
-export function requireEdited(result: EditResult): Pet {
+/**
+ * Changes or deletes an animal. Returns it as it is now, or as it was before its deletion. Throws `not_found`,
+ * `precondition_failed` if the animal has none of the `tags`, and `pet_in_order` if an order owns it and the edit deletes
+ * it or changes its status.
+ */
+export async function edit(database: Database, wanted: Edit): Promise<Pet> {
+  const result = await database.transact(editPet, wanted);
   if ('refusal' in result) throw new AppError(result.refusal, editMessages[result.refusal]);
   return result.pet;
 }

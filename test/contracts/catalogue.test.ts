@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { int64Max, int64Min } from '../../src/int64.ts';
-import type { Catalogue } from '../../src/pets/catalogue.ts';
+import type { Catalogue, ListQuery } from '../../src/pets/catalogue.ts';
 import { isNewPet, type NewPet, type Pet, petStatuses } from '../../src/pets/pet.ts';
-import type { ListQuery } from '../../src/pets/pet-pages.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 import { type Engine, findEngines } from '../support/engines.ts';
 

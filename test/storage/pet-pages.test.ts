@@ -4,12 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { Client } from 'pg';
 import { type NewPet, type PetStatus, petStatuses } from '../../src/pets/pet.ts';
-import {
-  selectNewestNamed,
-  selectNewestOf,
-  selectNewestOfBoth,
-  selectNewestOfCategory,
-} from '../../src/pets/pet-pages.ts';
+import { selectPage } from '../../src/pets/pet-pages.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import { openSqlite } from '../../src/storage/sqlite/database.ts';
 import { openCatalogue } from '../support/catalogue.ts';
@@ -33,7 +28,8 @@ const histories: Readonly<Record<string, (index: number) => Kind>> = {
   'each animal has a different category': (index) => [index, 'pending'],
 };
 
-type PageStatement = typeof selectNewestOfCategory;
+/** A page of three animals with a status and a category. */
+const selectNamed = selectPage({ status: 'sold', categoryId: 1n, ids: [1n, 2n, 3n] });
 
 const byCategory = {
   sqliteSearch: 'pets_by_category_and_status (category_id=? AND status=? AND id<?)',
@@ -44,20 +40,20 @@ const byCategory = {
 const statements = [
   ...petStatuses.map((status) => ({
     name: status,
-    statement: selectNewestOf[status] as PageStatement,
+    statement: selectPage({ status }),
     sqliteSearch: 'pets_by_status (status=? AND id<?)',
     keyOf: ([, ofAnimal]: Kind) => String(ofAnimal),
     postgresIndexes: [`pets_${status}_by_id`],
   })),
   ...petStatuses.map((status) => ({
     name: `a category and ${status}`,
-    statement: selectNewestOfBoth[status] as PageStatement,
+    statement: selectPage({ status, categoryId: 1n }),
     ...byCategory,
     postgresIndexes: [`pets_${status}_by_category`],
   })),
   {
     name: 'a category',
-    statement: selectNewestOfCategory,
+    statement: selectPage({ status: null, categoryId: 1n }),
     ...byCategory,
     postgresIndexes: petStatuses.map((status) => `pets_${status}_by_category`),
   },
@@ -92,7 +88,7 @@ describe('a page of a status, a category or both in SQLite', () => {
           const { sql } = compileStatement(statement, 'sqlite');
           assert.deepEqual(explain(sql), Array(postgresIndexes.length).fill(expected), name);
         }
-        const { sql } = compileStatement(selectNewestNamed, 'sqlite');
+        const { sql } = compileStatement(selectNamed, 'sqlite');
         assert.deepEqual(explain(sql), ['SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)']);
       }
     });
@@ -131,8 +127,8 @@ describe('a page of a status, a category or both in PostgreSQL', { skip: postgre
             postgresIndexes.map((index) => `Index Scan Backward using ${index}`),
           );
         }
-      const { sql, names } = compileStatement(selectNewestNamed, 'postgres');
-      const named = { ids: "'[1,2,3]'", newestId: animals, status: "'sold'", categoryId: 1, count: 21 };
+      const { sql, names } = compileStatement(selectNamed, 'postgres');
+      const named = { ids: "'[1,2,3]'", newestId: animals, categoryId: 1, count: 21 };
       const values = names.map((one) => named[one as keyof typeof named]).join();
       assert.deepEqual(await explain(client, 'named', sql, values), ['Index Scan using pets_pkey']);
     } finally {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { constants } from 'node:sqlite';
 import { test } from 'node:test';
 import { deleteOldFirstAnswers } from '../../../src/idempotency/first-answers.ts';
-import { selectNewest, selectNewestOf } from '../../../src/pets/pet-pages.ts';
+import { selectPage } from '../../../src/pets/pet-pages.ts';
 import { selectOldest } from '../../../src/pets/pet-rows.ts';
 import { openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
@@ -23,8 +23,8 @@ test('a statement with a limit is prepared only once', async (t) => {
   });
 
   function runEach(count: bigint): void {
-    connection.run(toCall(selectNewest, { newestId: count, count }));
-    connection.run(toCall(selectNewestOf.sold, { newestId: count, count }));
+    for (const status of [null, 'sold'] as const)
+      connection.run(toCall(selectPage({ status }), { newestId: count, count, categoryId: null, ids: null }));
     connection.run(toCall(selectOldest, { afterId: count, count }));
     connection.run(toCall(deleteOldFirstAnswers, { keptMs: count, count }));
   }
