@@ -6,13 +6,6 @@ import { bannedUntilMs, type Conduct, forgetAtMs, newConduct, strike } from '../
 import type { Usage } from '../rules/decision.ts';
 import { closeEnded, newWindows, resetWindows, takeFromBoth, type Windows } from '../rules/windows.ts';
 
-/** What a map and a cache have in common. */
-interface Entries<T> {
-  readonly size: number;
-  get(name: string): T | undefined;
-  set(name: string, entry: T): unknown;
-}
-
 /** Maximum number of keys that one sweep checks. 10,000 keys take about 1 ms. */
 const sweptKeysMax = 10_000;
 
@@ -34,11 +27,11 @@ function createCounts(addressCountMax: number) {
         if (reason === 'evict') changed.windows.set(subject, newWindows());
       },
     });
-  const windows: Record<SubjectKind, Entries<Windows>> = {
+  const windows = {
     accounts: new Map<string, Windows>(),
     addresses: createBounded(),
     readers: createBounded(),
-  };
+  } satisfies Record<SubjectKind, unknown>;
   return { windows, keys: new Map<string, Conduct>(), changed };
 }
 

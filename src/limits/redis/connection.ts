@@ -1,5 +1,6 @@
 import { createClient, createCluster, RedisClient } from '@redis/client';
 import { parseSentinelAddress, type SentinelAddress } from '../../setting-values.ts';
+import { type ScriptName, scripts } from './scripts.ts';
 
 /**
  * A connection to one server, to the nodes of one cluster, or to the master that Sentinel names. It does not reconnect
@@ -8,6 +9,8 @@ import { parseSentinelAddress, type SentinelAddress } from '../../setting-values
 export interface RedisConnection {
   /** Sends a command to the node that has the key. Commands of one turn of the event loop are sent together. */
   send(key: string, command: string[]): Promise<unknown>;
+  /** Runs a script on keys of one node. It takes one round trip, or two if the server does not know the script yet. */
+  run(script: ScriptName, keys: readonly string[], parameters: readonly string[]): Promise<unknown>;
   /** Addresses of the nodes of the cluster; empty for a single server and for Sentinel. */
   readonly otherUrls: readonly string[];
   /** Closes the connection. Running commands fail. */
@@ -20,10 +23,6 @@ interface Client {
   destroy(): void;
 }
 
-interface SingleClient extends Client {
-  sendCommand(command: string[]): Promise<unknown>;
-}
-
 /** Timeout in ms for each step of connecting. */
 const connectMsMax = 1_000;
 
@@ -31,16 +30,28 @@ const connectMsMax = 1_000;
  * Every server and proxy supports RESP 2. The client's own timeout is off, because that timeout ends when a command is
  * sent.
  */
-const settings = { RESP: 2, commandOptions: { timeout: 0 } } as const;
+const settings = { RESP: 2, scripts, commandOptions: { timeout: 0 } } as const;
 const socket = { connectTimeout: connectMsMax, reconnectStrategy: false } as const;
 
+function createSingleClient(address: { url: string } | { host: string; port: number }, credentials = {}) {
+  const server = 'url' in address ? { url: address.url, socket } : { socket: { ...socket, ...address } };
+  return createClient({ ...settings, ...credentials, ...server });
+}
+
 /** Connects to the first address that answers. If no address answers, throws the error of the last address. */
-export async function openRedisConnection(urls: readonly string[]): Promise<RedisConnection> {
+export function openRedisConnection(urls: readonly string[]): Promise<RedisConnection> {
+  return tryInTurn(urls, (url) => {
+    const sentinels = parseSentinelAddress(url);
+    return sentinels === null ? openByUrl(url) : openBySentinels(sentinels);
+  });
+}
+
+/** Returns the first success. If there is none, throws the error of the last place. */
+async function tryInTurn<P, T>(places: readonly P[], open: (place: P) => Promise<T>): Promise<T> {
   let failure: unknown;
-  for (const url of urls)
+  for (const place of places)
     try {
-      const sentinels = parseSentinelAddress(url);
-      return sentinels === null ? await openByUrl(url) : await openBySentinels(sentinels);
+      return await open(place);
     } catch (error) {
       failure = error;
     }
@@ -48,7 +59,7 @@ export async function openRedisConnection(urls: readonly string[]): Promise<Redi
 }
 
 async function openByUrl(url: string): Promise<RedisConnection> {
-  const client = createClient({ ...settings, url, socket });
+  const client = createSingleClient({ url });
   const inCluster = await connect(client, () => isInCluster(client));
   if (!inCluster) return toConnection(client);
   client.destroy();
@@ -65,6 +76,7 @@ async function openCluster(url: string): Promise<RedisConnection> {
   const otherUrls = await connect(cluster, async () => cluster.masters.map((node) => redirect(url, node)));
   return {
     send: (key, command) => cluster.sendCommand(key, false, command),
+    run: (script, keys, parameters) => cluster[script](keys, parameters),
     otherUrls,
     destroy: () => cluster.destroy(),
   };
@@ -74,32 +86,23 @@ async function openCluster(url: string): Promise<RedisConnection> {
  * Asks one Sentinel after the other for the master, and connects to it. A connection ends when its master is lost or
  * replaced, because Sentinel closes the connections of a former master. The next one asks again.
  */
-async function openBySentinels({ nodes, name, ...credentials }: SentinelAddress): Promise<RedisConnection> {
-  let failure: unknown;
-  for (const { host, port } of nodes)
-    try {
-      const sentinel = createClient({ ...settings, socket: { ...socket, host, port } });
-      const ask = () => sentinel.sendCommand(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name]);
-      const place = await connect(sentinel, ask);
-      sentinel.destroy();
-      if (!Array.isArray(place)) throw new Error(`the Sentinel ${host}:${port} knows no master "${name}"`);
-      const [masterHost, masterPort] = place.map(String);
-      const master = { ...socket, host: masterHost ?? '', port: Number(masterPort) };
-      return await openSingle(createClient({ ...settings, ...credentials, socket: master }));
-    } catch (error) {
-      failure = error;
-    }
-  throw failure;
+function openBySentinels({ nodes, name, ...credentials }: SentinelAddress): Promise<RedisConnection> {
+  return tryInTurn(nodes, async ({ host, port }) => {
+    const sentinel = createSingleClient({ host, port });
+    const ask = () => sentinel.sendCommand(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name]);
+    const place = await connect(sentinel, ask);
+    sentinel.destroy();
+    if (!Array.isArray(place)) throw new Error(`the Sentinel ${host}:${port} knows no master "${name}"`);
+    const [masterHost = '', masterPort] = place.map(String);
+    const client = createSingleClient({ host: masterHost, port: Number(masterPort) }, credentials);
+    return connect(client, async () => toConnection(client));
+  });
 }
 
-async function openSingle(client: SingleClient): Promise<RedisConnection> {
-  await connect(client, async () => undefined);
-  return toConnection(client);
-}
-
-function toConnection(client: SingleClient): RedisConnection {
+function toConnection(client: ReturnType<typeof createSingleClient>): RedisConnection {
   return {
     send: (_key, command) => client.sendCommand(command),
+    run: (script, keys, parameters) => client[script](keys, parameters),
     otherUrls: [],
     destroy: () => client.destroy(),
   };

@@ -1,35 +1,38 @@
 import { openRedisConnection, type RedisConnection } from './connection.ts';
-import type { RedisScript } from './scripts.ts';
+
+/** Waiting time is counted in checks, not by the clock. So a pause of this process does not count as waiting. */
+const checkEveryMs = 50;
+const checksAsOldestMax = 5;
+
+/** A call that waits for its answer. */
+interface Call {
+  readonly fail: (error: Error) => void;
+}
+
+/** A link to Redis that fails fast instead of waiting. */
+export type RedisLink = ReturnType<typeof createRedisLink>;
 
 /**
- * A link to Redis that fails fast instead of waiting.
+ * Creates a link that is not connected yet.
  *
  * - A call without a connection fails at once.
  * - If the oldest call gets no answer within 300 ms after it became the oldest, all running calls fail.
- * - If a call takes more than 2 s in total, all running calls fail.
  * - A failure also drops the connection. So the link leaves a server that hangs, has moved or has become a replica.
  */
-export interface RedisLink {
-  /** Connects if there is no connection. */
-  connect(): Promise<void>;
-  /** Runs a script on keys of one node. It takes one round trip, or two if the server does not know the script yet. */
-  run(script: RedisScript, keys: readonly string[], parameters: readonly string[]): Promise<unknown>;
-  /** Closes the link permanently. Running calls fail. */
-  close(): void;
-}
-
-/** Creates a link that is not connected yet. The link watches running calls until it is closed. */
-export function createRedisLink(url: string): RedisLink {
-  const running = watchCalls(giveUp);
+export function createRedisLink(url: string) {
+  /** Oldest first. */
+  const running = new Set<Call>();
   let connection: RedisConnection | null = null;
   let connecting: Promise<void> | null = null;
   let urls: readonly string[] = [url];
   let closed = false;
+  const timer = watchOldest(running, () => giveUp(new Error('Redis does not answer')));
 
   function giveUp(reason: Error): void {
     connection?.destroy();
     connection = null;
-    running.failAll(reason);
+    for (const { fail } of running) fail(reason);
+    running.clear();
   }
 
   async function open(): Promise<void> {
@@ -39,16 +42,9 @@ export function createRedisLink(url: string): RedisLink {
     urls = [...new Set([url, ...opened.otherUrls])];
   }
 
-  function send(key: string, command: string[]): Promise<unknown> {
-    const through = connection;
-    if (through === null) return Promise.reject(new Error('there is no connection to Redis'));
-    return running.follow(through.send(key, command), (error) => {
-      if (connection === through && !isUnknownScript(error)) giveUp(error);
-    });
-  }
-
   return {
-    async connect() {
+    /** Connects if there is no connection. */
+    async connect(): Promise<void> {
       if (connection !== null || closed) return;
       connecting ??= open().finally(() => {
         connecting = null;
@@ -56,81 +52,41 @@ export function createRedisLink(url: string): RedisLink {
       await connecting;
     },
 
-    async run(script, keys, parameters) {
-      const [key = ''] = keys;
-      const rest = [String(keys.length), ...keys, ...parameters];
-      try {
-        return await send(key, ['EVALSHA', script.sha1, ...rest]);
-      } catch (error) {
-        if (!isUnknownScript(error)) throw error;
-        return send(key, ['EVAL', script.text, ...rest]);
-      }
+    /** Runs a script as `RedisConnection` does. */
+    run(...call: Parameters<RedisConnection['run']>): Promise<unknown> {
+      const through = connection;
+      if (through === null) return Promise.reject(new Error('there is no connection to Redis'));
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const entry = { fail: reject };
+      running.add(entry);
+      through
+        .run(...call)
+        .finally(() => running.delete(entry))
+        .then(resolve, (error: Error) => {
+          reject(error);
+          if (connection === through) giveUp(error);
+        });
+      return promise;
     },
 
-    close() {
+    /** Closes the link permanently. Running calls fail. */
+    close(): void {
       closed = true;
-      running.stop();
+      clearInterval(timer);
       giveUp(new Error('the link to Redis is closed'));
     },
   };
 }
 
-function isUnknownScript(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('NOSCRIPT');
-}
-
-/** Waiting time is counted in checks, not by the clock. So a pause of this process does not count as waiting. */
-const checkEveryMs = 50;
-const checksAsOldestMax = 5;
-const checksMax = 40;
-
-interface Call {
-  readonly sinceCheck: number;
-  readonly fail: (error: Error) => void;
-}
-
-/** Watches the running calls until `stop`. Calls `giveUp` if the oldest call waits too long. */
-function watchCalls(giveUp: (reason: Error) => void) {
-  /** Oldest first. */
-  const running = new Set<Call>();
-  let checks = 0;
+/** Calls `giveUp` if the oldest call stays the oldest for too long. Returns the timer of the checks. */
+function watchOldest(running: ReadonlySet<Call>, giveUp: () => void): NodeJS.Timeout {
   let oldest: Call | undefined;
-  let oldestSinceCheck = 0;
-
+  let checksAsOldest = 0;
   function check(): void {
-    checks += 1;
     const [first] = running;
-    if (first !== oldest) oldestSinceCheck = checks;
+    checksAsOldest = first !== undefined && first === oldest ? checksAsOldest + 1 : 0;
     oldest = first;
-    if (first === undefined) return;
-    const waitsTooLong =
-      checks - oldestSinceCheck >= checksAsOldestMax || checks - first.sinceCheck >= checksMax;
-    if (waitsTooLong) giveUp(new Error('Redis does not answer'));
+    if (checksAsOldest >= checksAsOldestMax) giveUp();
   }
-  const timer = setInterval(check, checkEveryMs).unref();
-
-  return {
-    /** Returns the answer to a call. Rejects if `failAll` comes first. `onError` gets only errors of the call itself. */
-    follow: <T>(answer: Promise<T>, onError: (error: Error) => void): Promise<T> =>
-      new Promise((resolve, reject) => {
-        const call = { sinceCheck: checks, fail: reject };
-        running.add(call);
-        answer.then(
-          (value) => {
-            running.delete(call);
-            resolve(value);
-          },
-          (error: Error) => {
-            running.delete(call);
-            reject(error);
-            onError(error);
-          },
-        );
-      }),
-    failAll(reason: Error): void {
-      for (const { fail } of running) fail(reason);
-      running.clear();
-    },
-    stop: () => clearInterval(timer),
-  };
+  return setInterval(check, checkEveryMs).unref();
 }

@@ -1,12 +1,6 @@
-import { createHash } from 'node:crypto';
+import { type CommandParser, defineScript } from '@redis/client';
 import { dayMs, minuteMs } from '../../clock.ts';
 import { banMsMax, banMsMin, ladderMs, strikesMs } from '../rules/bans.ts';
-
-/** A script that Redis runs atomically. After the first run, Redis knows the script by its SHA-1. */
-export interface RedisScript {
-  readonly text: string;
-  readonly sha1: string;
-}
 
 /**
  * Both scripts that count begin with this text.
@@ -72,7 +66,7 @@ end
  * Returns the numbers of passed and refused requests, the time, both windows, and the start and the duration of the
  * newest ban. All other requests of the batch were refused because of the ban.
  */
-export const takeForKeyScript = createScript(`${countInWindows}
+const takeForKey = createScript(`${countInWindows}
 local banAtMs, banMs, strikes, strikesEndAtMs = read(KEYS[2])
 banAtMs = math.min(banAtMs, nowMs)
 if nowMs >= banAtMs + ${ladderMs} then banAtMs, banMs = 0, 0 end
@@ -96,12 +90,12 @@ return answer(passed, refused, banAtMs, banMs)
 `);
 
 /**
- * Decides on one request of an address. With a batch of 0, only reads. Returns the same list as `takeForKeyScript`.
+ * Decides on one request of an address. With a batch of 0, only reads. Returns the same list as `takeForKey`.
  *
  * - Key 2 is the index of addresses: a sorted set with the time of the last request of each.
  * - Parameter 5 is the maximum number of addresses. Beyond, the one seen longest ago is forgotten.
  */
-export const takeForAddressScript = createScript(`${countInWindows}
+const takeForAddress = createScript(`${countInWindows}
 local passed = pass()
 if count > 0 then
   redis.call('ZADD', KEYS[2], string.format('%.0f', nowMs), KEYS[1])
@@ -116,13 +110,13 @@ return answer(passed, count - passed, 0, 0)
  * Deletes the conduct of a key, unless its newest ban began after the lift. Key 1 has the conduct. Parameter 1 is the
  * time of the lift.
  */
-export const liftScript = createScript(`
+const lift = createScript(`
 local banAtMs = string.match(redis.call('GET', KEYS[1]) or '', '^%d+')
 if banAtMs and tonumber(banAtMs) <= tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
 `);
 
 /** Closes the windows that began at the time of parameter 1 or before. Key 1 has the windows of an account. */
-export const resetScript = createScript(`
+const reset = createScript(`
 local pattern = '^(%d+) (%d+) (%d+) (%d+)$'
 local minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs = string.match(redis.call('GET', KEYS[1]) or '', pattern)
 if not minuteUsed then return end
@@ -133,6 +127,20 @@ if minuteUsed == '0' and dayUsed == '0' then redis.call('DEL', KEYS[1])
 else redis.call('SET', KEYS[1], table.concat({minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs}, ' '), 'KEEPTTL') end
 `);
 
-function createScript(text: string): RedisScript {
-  return { text, sha1: createHash('sha1').update(text).digest('hex') };
+/** Redis runs each script atomically. The names are those of the functions that a client then has. */
+export const scripts = { takeForKey, takeForAddress, lift, reset };
+
+/** The name of one of `scripts`. */
+export type ScriptName = keyof typeof scripts;
+
+function createScript(text: string) {
+  return defineScript({
+    SCRIPT: text,
+    parseCommand(parser: CommandParser, keys: readonly string[], parameters: readonly string[]) {
+      parser.push(String(keys.length));
+      parser.pushKeys([...keys]);
+      parser.push(...parameters);
+    },
+    transformReply: (reply: unknown) => reply,
+  });
 }

@@ -4,10 +4,10 @@ import { reasonOf } from '../../errors.ts';
 import { redactKeys } from '../../observability/safe-text.ts';
 import type { Counters } from '../counters.ts';
 import type { MemoryCounters } from '../memory/memory-counters.ts';
-import { bannedUntilMs, type Conduct, newConduct } from '../rules/bans.ts';
+import { bannedUntilMs, newConduct } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
-import { newWindows, type Windows } from '../rules/windows.ts';
-import { createRedisCounters, type RedisBan, type RedisCounters } from './redis-counters.ts';
+import { newWindows } from '../rules/windows.ts';
+import { createRedisCounters, type RedisCounters } from './redis-counters.ts';
 
 /** How an instance counts: with the others, or alone for the given reason. `sinceMs` is Unix milliseconds. */
 export type Sharing =
@@ -29,37 +29,47 @@ export interface SharedCountersOptions {
   readonly probeMs?: number;
 }
 
+/** A lift or a reset, for Redis or for the counters of this process. */
+type Correction = (counters: Pick<Counters, 'lift' | 'reset'>) => void | Promise<void>;
+
 /**
  * Creates counters that use Redis while it is reachable. If a call fails, the instance counts alone in `local` until a
  * probe succeeds. The request of the failed call is counted in `local` too. While the instance counts alone, `take`
  * returns a plain value.
  *
  * `local` keeps the counts and bans that this instance last received. If the instance then counts alone, an account
- * continues from these counts. Afterwards Redis counts on: what was counted alone is not added. A ban that began while
- * this instance counted alone, or that it knew when Redis went away, still holds at this instance.
+ * continues from these counts. Afterwards Redis counts on: what was counted alone is not added. A ban that this instance
+ * knows holds here until it ends or is lifted.
  */
 export function createSharedCounters(options: SharedCountersOptions) {
   const { url, prefix, local } = options;
-  const bans = createKnownBans(local);
-  const redis = createRedisCounters({ url, prefix, onBan: bans.remember });
-  const owed = createOwedCalls();
-  const stored = createStoredWindows(local);
-  const { now, leave, probe, close } = watchSharing(options, redis, owed.pay, bans.keep);
+  const redis = createRedisCounters({ url, prefix, onBan: (...ban) => rememberBan(local, ...ban) });
+  const owed = createOwed(redis);
+  const { now, leave, probe, close } = watchSharing(options, redis, owed.pay);
+  /** The windows that the store had at the start, until the first request of their account brings them to Redis. */
+  const stored = new Map(local.windows.accounts);
+  /** By how much the clock of Redis is ahead, as far as this instance knows. All times of `local` are of that clock. */
+  let aheadMs = 0;
+
+  async function correctBoth(name: string, subject: string, correct: Correction): Promise<void> {
+    owed.add(name, correct);
+    if (now().mode === 'shared') await owed.pay().catch((error) => leave(error, subject));
+    // Earlier answers may have arrived in this turn of the event loop, and may still bring the ban.
+    await nextTurn();
+    await correct(local);
+  }
 
   const counters: Counters = {
     take(subject, limits, keyId, nowMs) {
-      const countAlone = () => {
-        const usage = local.take(subject, limits, keyId, nowMs);
-        if (keyId !== null) stored.spend(subject);
-        return usage;
-      };
-      if (now().mode === 'alone' || (keyId !== null && bans.holds(keyId, nowMs))) return countAlone();
-      return redis.take(subject, limits, keyId, nowMs, keyId === null ? null : stored.spend(subject)).then(
+      const windows = stored.get(subject);
+      stored.delete(subject);
+      const countAlone = () => local.take(subject, limits, keyId, nowMs + aheadMs);
+      if (now().mode === 'alone' || holdsBan(local, keyId, nowMs + aheadMs)) return countAlone();
+      return redis.take(subject, limits, keyId, nowMs, windows).then(
         (usage) => {
-          if (keyId !== null) {
-            rememberWindows(local, subject, usage);
-            stored.spend(subject);
-          }
+          // Counted from before the call, so that no ban holds here for longer than in Redis.
+          aheadMs = usage.atMs - nowMs;
+          if (keyId !== null) rememberWindows(local, subject, usage);
           return usage;
         },
         (error) => {
@@ -70,43 +80,27 @@ export function createSharedCounters(options: SharedCountersOptions) {
     },
 
     look(subject, nowMs) {
-      if (now().mode === 'alone') return local.look(subject, nowMs);
+      const lookAlone = () => local.look(subject, nowMs + aheadMs);
+      if (now().mode === 'alone') return lookAlone();
       return redis.look(subject, nowMs).catch((error) => {
         leave(error, subject);
-        return local.look(subject, nowMs);
+        return lookAlone();
       });
     },
 
-    async lift(subject, keyId, atMs) {
-      owed.owe(`lift ${keyId}`, () => redis.lift(subject, keyId, atMs));
-      if (now().mode === 'shared') await owed.pay().catch((error) => leave(error, subject));
-      // Earlier answers may have arrived in this turn of the event loop, and may still bring the ban.
-      await nextTurn();
-      local.lift(subject, keyId, atMs);
-    },
+    lift: (subject, keyId, atMs) =>
+      correctBoth(`lift ${keyId}`, subject, (side) => side.lift(subject, keyId, atMs)),
 
-    async reset(subject, atMs) {
-      owed.owe(`reset ${subject}`, () => redis.reset(subject, atMs));
-      if (now().mode === 'shared') await owed.pay().catch((error) => leave(error, subject));
-      await nextTurn();
-      local.reset(subject, atMs);
-    },
+    reset: (subject, atMs) => correctBoth(`reset ${subject}`, subject, (side) => side.reset(subject, atMs)),
   };
   return { ...counters, sharing: now, probe, close };
 }
 
-/**
- * Uses Redis while calls and probes succeed. `beforeSharing` runs before each return to Redis, and `onLeave` when Redis
- * goes away.
- */
-function watchSharing(
-  { clock, onChange = () => undefined, probeMs = 500 }: SharedCountersOptions,
-  redis: RedisCounters,
-  beforeSharing: () => Promise<void>,
-  onLeave: () => void,
-) {
+/** Uses Redis while calls and probes succeed. `pay` runs before each return to Redis. */
+function watchSharing(options: SharedCountersOptions, redis: RedisCounters, pay: () => Promise<void>) {
+  const { clock, onChange = () => undefined, probeMs = 500 } = options;
   let sharing: Sharing = { mode: 'alone', sinceMs: clock(), reason: 'Redis has not been tried yet' };
-  const reports = createReports(onChange);
+  let reported: Sharing['mode'] | null = null;
   /** A subject whose requests could not be counted. In a cluster, only the node of this subject may be down. */
   let probed = 'account:probe';
   let probing: Promise<void> | null = null;
@@ -114,24 +108,29 @@ function watchSharing(
   const timer = setInterval(probe, probeMs).unref();
 
   function stayAlone(error: unknown): void {
-    if (sharing.mode === 'shared') onLeave();
     const sinceMs = sharing.mode === 'alone' ? sharing.sinceMs : clock();
     sharing = { mode: 'alone', sinceMs, reason: redactKeys(reasonOf(error)) };
+  }
+
+  function report(): void {
+    if (!closed && reported !== sharing.mode) onChange(sharing);
+    reported = sharing.mode;
   }
 
   async function tryToShare(): Promise<void> {
     try {
       await redis.probe(probed);
-      await beforeSharing();
-      if (closed) return;
-      if (!reports.isEmpty()) reports.add(sharing);
+      await pay();
+      // A failed call between two probes that succeed is reported too.
+      if (reported !== null) report();
       if (sharing.mode === 'alone' && !closed) sharing = { mode: 'shared', sinceMs: clock() };
     } catch (error) {
       stayAlone(error);
     }
-    if (!closed) reports.add(sharing);
+    report();
   }
 
+  /** Tries to reach the shared counters now. Call it once before the first request. Never fails. */
   function probe(): Promise<void> {
     probing ??= tryToShare().finally(() => {
       probing = null;
@@ -141,7 +140,6 @@ function watchSharing(
 
   return {
     now: () => sharing,
-    /** Tries to reach the shared counters now. Call it once before the first request. Never fails. */
     probe,
     /** Makes this instance count alone after a failed call, until a probe succeeds. */
     leave(error: unknown, subject: string): void {
@@ -160,50 +158,31 @@ function watchSharing(
   };
 }
 
-/** Reports a mode that differs from the last one reported. */
-function createReports(onChange: (sharing: Sharing) => void) {
-  let last: Sharing['mode'] | null = null;
-
-  return {
-    isEmpty: () => last === null,
-    add(sharing: Sharing): void {
-      if (last === sharing.mode) return;
-      last = sharing.mode;
-      onChange(sharing);
-    },
-  };
-}
-
 /** Keeps lifts and resets until Redis has them. */
-function createOwedCalls() {
-  const owed = new Map<string, () => Promise<void>>();
-
+function createOwed(redis: RedisCounters) {
+  const owed = new Map<string, Correction>();
   return {
-    owe: (name: string, call: () => Promise<void>) => void owed.set(name, call),
+    add: (name: string, correct: Correction) => void owed.set(name, correct),
     async pay(): Promise<void> {
-      for (const [name, call] of owed) {
-        await call();
+      for (const [name, correct] of owed) {
+        await correct(redis);
         owed.delete(name);
       }
     },
   };
 }
 
-/**
- * The windows that the store had when this instance started. Each is offered to Redis once, with the first request of its
- * account. Windows that this instance counted alone are never offered.
- */
-function createStoredWindows({ windows: { accounts } }: MemoryCounters) {
-  const spent = new WeakSet<Windows>();
+function rememberBan({ keys, changed }: MemoryCounters, keyId: string, banAtMs: number, banMs: number): void {
+  if (keys.get(keyId)?.banAtMs === banAtMs) return;
+  const conduct = { ...newConduct(), banAtMs, banMs };
+  keys.set(keyId, conduct);
+  // The store must have every ban, because `bans list` shows the stored bans.
+  changed.keys.set(keyId, conduct);
+}
 
-  return {
-    spend(subject: string): Windows | null {
-      const windows = accounts.get(subject);
-      if (windows === undefined || spent.has(windows)) return null;
-      spent.add(windows);
-      return windows;
-    },
-  };
+function holdsBan({ keys }: MemoryCounters, keyId: string | null, atMs: number): boolean {
+  const conduct = keyId === null ? undefined : keys.get(keyId);
+  return conduct !== undefined && bannedUntilMs(conduct, atMs) > 0;
 }
 
 /** Keeps the higher count of a window. The lower one lacks requests counted alone, or is from an older response. */
@@ -216,34 +195,4 @@ function rememberWindows({ windows: { accounts } }: MemoryCounters, subject: str
   windows.minuteEndsAtMs = usage.minuteEndsAtMs;
   windows.dayUsed = Math.max(usage.dayUsed, isSameDay ? windows.dayUsed : 0);
   windows.dayEndsAtMs = usage.dayEndsAtMs;
-}
-
-/**
- * The bans that an instance knows. Redis decides about a ban that it has reported, because its clock may differ. All
- * other bans of `local` hold without Redis.
- */
-function createKnownBans({ keys, changed }: MemoryCounters) {
-  let inRedis = new WeakSet<Conduct>();
-
-  return {
-    remember(keyId: string, { banAtMs, banMs }: RedisBan): void {
-      const known = keys.get(keyId);
-      if (known?.banAtMs === banAtMs && inRedis.has(known)) return;
-      const conduct = { ...newConduct(), banAtMs, banMs };
-      inRedis.add(conduct);
-      keys.set(keyId, conduct);
-      // The store must have every ban, because `bans list` shows the stored bans.
-      changed.keys.set(keyId, conduct);
-    },
-
-    holds(keyId: string, nowMs: number): boolean {
-      const conduct = keys.get(keyId);
-      return conduct !== undefined && !inRedis.has(conduct) && bannedUntilMs(conduct, nowMs) > 0;
-    },
-
-    /** Redis went away, and may come back empty. */
-    keep(): void {
-      inRedis = new WeakSet();
-    },
-  };
 }

@@ -120,11 +120,11 @@ describe('instances that share their counts', { skip: redis.skip }, () => {
     for (let sent = 0; sent < 61; sent += 1) await instance.take(onceADay);
     assert.equal((await other.take(onceADay)).verdict, 'banned');
     const liftedAtMs = Date.now();
-    for (const lifting of [instance, other]) {
-      await lifting.lift('account:1', 'key of account:1', liftedAtMs);
-      for (const each of [other, instance, other])
-        assert.equal((await each.take(onceADay)).verdict, 'refused');
-    }
+    await instance.lift('account:1', 'key of account:1', liftedAtMs);
+    assert.equal((await other.take(onceADay)).verdict, 'banned');
+    assert.equal((await instance.take(onceADay)).verdict, 'refused');
+    await other.lift('account:1', 'key of account:1', liftedAtMs);
+    for (const each of [other, instance]) assert.equal((await each.take(onceADay)).verdict, 'refused');
   });
 
   test('do not restore a lifted ban from an answer that was under way during the lift', async (t) => {
