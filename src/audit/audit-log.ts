@@ -2,8 +2,7 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import { type Clock, dayMs } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
-import { int64Max } from '../int64.ts';
-import { type Page, toPage } from '../page.ts';
+import type { Page } from '../page.ts';
 import {
   byFilters,
   type Database,
@@ -14,6 +13,7 @@ import {
   step,
 } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
+import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
 import {
   type Actor,
   type AuditAction,
@@ -28,23 +28,22 @@ export const auditKeptMs = 365 * dayMs;
 /** Maximum number of rows that one statement deletes. */
 const deletedRowsMax = 1_000;
 
-/** The filters, the size and the start of a page. */
-export interface AuditQuery {
-  /** The name of an account. */
-  readonly account?: string | undefined;
+/** A type alias, because an interface is not assignable to `Parameters`. */
+type Filter = {
+  readonly accountId: bigint | null;
   /** A system user, the id of a console session, or the id of a key. A user includes their console sessions. */
-  readonly actor?: string | undefined;
-  readonly action?: AuditAction | undefined;
+  readonly actor: string | null;
+  readonly action: AuditAction | null;
   /** Id of the changed object. For an account: its name. For an import: the file name. */
-  readonly subject?: string | undefined;
+  readonly subject: string | null;
   /** Unix milliseconds. */
-  readonly sinceMs?: number | undefined;
+  readonly sinceMs: bigint | null;
   /** Unix milliseconds. The page has only earlier rows. */
-  readonly untilMs?: number | undefined;
-  readonly limit: number;
-  /** Id of the first row on the page. Absent or null: the page starts at the newest row. */
-  readonly newestId?: bigint | null;
-}
+  readonly untilMs: bigint | null;
+};
+
+/** `account` is the name of an account. */
+export type AuditQuery = PageQuery<Omit<Filter, 'accountId'>> & { readonly account?: string | undefined };
 
 /** A stored audit entry, with its author and its time. */
 export type ListedAuditEntry = ReturnType<typeof toListed>;
@@ -98,27 +97,15 @@ export function createAudit(database: Database, clock: Clock) {
     },
 
     /** Returns a page, newest first. Throws OperatorError if the account does not exist. */
-    async list(query: AuditQuery): Promise<Page<ListedAuditEntry>> {
-      const { account, actor, action, subject, sinceMs, untilMs, limit, newestId } = query;
-      const filter: Filter = {
-        accountId: account === undefined ? null : await findAccountId(account),
-        actor: actor ?? null,
-        action: action ?? null,
-        subject: subject ?? null,
-        sinceMs: sinceMs === undefined ? null : BigInt(sinceMs),
-        untilMs: untilMs === undefined ? null : BigInt(untilMs),
-      };
-      const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-      const rows = await database.read(selectPage(filter), { ...filter, ...range });
-      return toPage(rows, limit, toListed);
+    async list({ account, ...query }: AuditQuery): Promise<Page<ListedAuditEntry>> {
+      const accountId = account === undefined ? null : await findAccountId(account);
+      return await readPage(database, selectPage, { ...query, accountId }, toListed);
     },
 
     /** Deletes rows older than `auditKeptMs`, in statements of at most `deletedRowsMax` rows. */
     async sweep(): Promise<void> {
       const oldest = { beforeMs: BigInt(clock() - auditKeptMs), count: BigInt(deletedRowsMax) };
-      let deleted: number;
-      do deleted = (await database.run(deleteOldEntries, oldest)).length;
-      while (deleted === deletedRowsMax);
+      while ((await database.run(deleteOldEntries, oldest)).length === deletedRowsMax);
     },
   };
 }
@@ -127,18 +114,9 @@ const selectAccountId = statement<{ name: string }>()((query, p) =>
   query.selectFrom('accounts').select('id').where('name', '=', p.name),
 );
 
-/** Null means no filter. A type alias, because an interface is not assignable to `Parameters`. */
-type Filter = {
-  readonly accountId: bigint | null;
-  readonly actor: string | null;
-  readonly action: string | null;
-  readonly subject: string | null;
-  readonly sinceMs: bigint | null;
-  readonly untilMs: bigint | null;
-};
 /** The statement that selects a page, newest first. */
 const selectPage = byFilters((isSet: (name: keyof Filter) => boolean) =>
-  statement<Filter & { newestId: bigint; count: bigint }>()((query, p) =>
+  statement<Filter & PageRange>()((query, p) =>
     query
       .selectFrom('audit')
       .leftJoin('accounts', 'accounts.id', 'audit.account_id')

@@ -16,19 +16,17 @@ export function recordRequests(
       if (status < 400 && ms < slowRequestMs) return;
       const { accountId, keyId } = caller ?? nobody;
       const { route } = match;
-      const code = failure?.code ?? null;
-      requests.note({ accountId, keyId, status, code, requestId: id, durationMs: ms }, () => ({
+      requests.note({
+        ...{ accountId, keyId, status, requestId: id, durationMs: ms },
         address: clean(addressOf(request)),
         operation: route === null ? null : `${route.method} ${route.path}`,
+        code: failure?.code ?? null,
         message: failure === null ? null : clean(failure.message),
-      }));
+      });
     },
     noteMalformed({ requestId, status, address }) {
-      requests.note({ ...nobody, status, code: null, requestId, durationMs: 0 }, () => ({
-        address: clean(address),
-        operation: null,
-        message: null,
-      }));
+      const unknown = { ...nobody, operation: null, code: null, message: null, durationMs: 0 };
+      requests.note({ ...unknown, address: clean(address), status, requestId });
     },
   };
 }

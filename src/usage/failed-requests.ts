@@ -1,7 +1,7 @@
 import { type Clock, dayMs, hourMs } from '../clock.ts';
 import type { Database } from '../storage/database.ts';
 import { createRowBuffer } from '../storage/row-buffer.ts';
-import { addRequests, deleteOldRequests, deleteSurplusRequests, type NewRequest } from './request-rows.ts';
+import { addRequests, deleteOldRequests, deleteSurplusRequests, type NewRequestRow } from './request-rows.ts';
 
 /** Time in ms for which the store keeps requests. */
 export const requestsKeptMs = 7 * dayMs;
@@ -19,20 +19,15 @@ export interface FailedRequest {
   /** Null without a valid key. */
   readonly accountId: bigint | null;
   readonly keyId: string | null;
-  readonly status: number;
-  /** The code of the error. Null for a slow request that succeeded. */
-  readonly code: string | null;
-  readonly requestId: string;
-  readonly durationMs: number;
-}
-
-/** What only a row of one request keeps. */
-interface Description {
   readonly address: string;
   /** Method and path of the operation. Null if there is no such operation. */
   readonly operation: string | null;
-  /** The message of the error. Null for a slow request that succeeded. */
+  readonly status: number;
+  /** The code and the message of the error. Null for a slow request that succeeded. */
+  readonly code: string | null;
   readonly message: string | null;
+  readonly requestId: string;
+  readonly durationMs: number;
 }
 
 /**
@@ -50,16 +45,25 @@ export function createFailedRequests(database: Database, clock: Clock) {
   const findRow = createSharing();
 
   return {
-    /** `describe` is called only if the request gets a row of its own. */
-    note(request: FailedRequest, describe: () => Description): void {
-      const atMs = clock();
-      const { accountId, status, code, requestId, durationMs } = request;
-      const { name, keyId, isShared } = findRow(request, atMs);
+    note(request: FailedRequest): void {
+      const nowMs = clock();
+      const { name, keyId, isShared } = findRow(request, nowMs);
       if (!buffer.waiting.has(name) && buffer.waiting.size >= waitingRowsMax) return;
-      const own = isShared ? notOwn : { ...describe(), requestId };
-      const mergeKey = isShared ? name : null;
-      const row = { atMs, lastAtMs: atMs, accountId, keyId, ...own, status, code, mergeKey };
-      buffer.add(name, { ...row, durationMs, times: 1 });
+      buffer.add(name, {
+        at_ms: BigInt(nowMs),
+        last_at_ms: BigInt(nowMs),
+        account_id: request.accountId,
+        key_id: keyId,
+        address: isShared ? null : request.address,
+        operation: isShared ? null : request.operation,
+        status: BigInt(request.status),
+        code: request.code,
+        message: isShared ? null : request.message,
+        request_id: isShared ? null : request.requestId,
+        duration_ms: BigInt(Math.round(request.durationMs)),
+        times: 1n,
+        merge_key: isShared ? name : null,
+      });
     },
 
     /** Writes the rows. If a write fails, throws AppError `unavailable` and keeps the rows that are not written yet. */
@@ -100,14 +104,12 @@ function createSharing() {
   };
 }
 
-/** What a row of several requests does not keep. */
-const notOwn = { address: null, operation: null, message: null, requestId: null };
-
-function addUp(earlier: NewRequest, later: NewRequest): NewRequest {
+function addUp(earlier: NewRequestRow, later: NewRequestRow): NewRequestRow {
+  const isLonger = later.duration_ms > earlier.duration_ms;
   return {
     ...earlier,
-    lastAtMs: Math.max(earlier.lastAtMs, later.lastAtMs),
-    durationMs: Math.max(earlier.durationMs, later.durationMs),
+    last_at_ms: later.last_at_ms,
+    duration_ms: isLonger ? later.duration_ms : earlier.duration_ms,
     times: earlier.times + later.times,
   };
 }

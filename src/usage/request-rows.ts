@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { int64Max } from '../int64.ts';
-import { type Page, toPage } from '../page.ts';
+import type { Page } from '../page.ts';
 import {
   byFilters,
   type Database,
@@ -11,20 +10,8 @@ import {
   step,
 } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
+import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
 import type { NamedEntries } from '../storage/row-buffer.ts';
-import type { FailedRequest } from './failed-requests.ts';
-
-/** A new row of the table `requests`. A row with a `mergeKey` stands for `times` requests, and has the longest duration. */
-export interface NewRequest extends Omit<FailedRequest, 'requestId'> {
-  readonly atMs: number;
-  readonly lastAtMs: number;
-  readonly address: string | null;
-  readonly operation: string | null;
-  readonly message: string | null;
-  readonly requestId: string | null;
-  readonly times: number;
-  readonly mergeKey: string | null;
-}
 
 /** Adds a row. If a row with the same `merge_key` exists, adds to this row. */
 const addRequest = insertRow(
@@ -36,26 +23,14 @@ const addRequest = insertRow(
   { on: ['merge_key'], replace: ['last_at_ms', 'duration_ms'], add: ['times'] },
 );
 
+/** A new row. A row with a `merge_key` stands for `times` requests, and has the longest duration. */
+export type NewRequestRow = Parameters<typeof addRequest.build>[1];
+
 /** Adds the rows of one instance. */
 export const addRequests = defineTransaction(
   'addRequests',
-  function* (rows: NamedEntries<NewRequest>): Steps<void> {
-    for (const [, row] of rows)
-      yield* step(addRequest, {
-        at_ms: BigInt(row.atMs),
-        last_at_ms: BigInt(row.lastAtMs),
-        account_id: row.accountId,
-        key_id: row.keyId,
-        address: row.address,
-        operation: row.operation,
-        status: BigInt(row.status),
-        code: row.code,
-        message: row.message,
-        request_id: row.requestId,
-        duration_ms: BigInt(Math.round(row.durationMs)),
-        times: BigInt(row.times),
-        merge_key: row.mergeKey,
-      });
+  function* (rows: NamedEntries<NewRequestRow>): Steps<void> {
+    for (const [, row] of rows) yield* step(addRequest, row);
   },
   'row locks',
 );
@@ -78,50 +53,19 @@ export const deleteSurplusRequests = statement<{ keptMax: bigint; count: bigint 
     .returning('id'),
 );
 
-/** The filters, the size and the start of a page of requests. Absent filters match all requests. */
-export interface RequestQuery {
-  readonly accountId?: bigint | undefined;
-  readonly keyId?: string | undefined;
-  readonly status?: number | undefined;
-  readonly code?: string | undefined;
-  /** Unix milliseconds. */
-  readonly sinceMs?: number | undefined;
-  readonly requestId?: string | undefined;
-  readonly limit: number;
-  /** Id of the first row on the page. Null: the page starts at the newest row. */
-  readonly newestId: bigint | null;
-}
-
-/** A stored request, or several that share a row. Times are Unix milliseconds. */
-export type ListedRequest = ReturnType<typeof toListed>;
-
-/** Returns a page of the stored requests, newest first. */
-export async function listRequests(database: Database, query: RequestQuery): Promise<Page<ListedRequest>> {
-  const { accountId, keyId, status, code, sinceMs, requestId, limit, newestId } = query;
-  const filter: Filter = {
-    accountId: accountId ?? null,
-    keyId: keyId ?? null,
-    status: status === undefined ? null : BigInt(status),
-    code: code ?? null,
-    sinceMs: sinceMs === undefined ? null : BigInt(sinceMs),
-    requestId: requestId ?? null,
-  };
-  const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-  const rows = await database.read(selectPage(filter), { ...filter, ...range });
-  return toPage(rows, limit, toListed);
-}
-
 type Filter = {
   readonly accountId: bigint | null;
   readonly keyId: string | null;
   readonly status: bigint | null;
   readonly code: string | null;
+  /** Unix milliseconds. */
   readonly sinceMs: bigint | null;
   readonly requestId: string | null;
 };
+
 /** The statement that selects a page, newest first. */
 const selectPage = byFilters((isSet: (name: keyof Filter) => boolean) =>
-  statement<Filter & { newestId: bigint; count: bigint }>()((query, p) =>
+  statement<Filter & PageRange>()((query, p) =>
     query
       .selectFrom('requests')
       .leftJoin('accounts', 'accounts.id', 'requests.account_id')
@@ -138,6 +82,14 @@ const selectPage = byFilters((isSet: (name: keyof Filter) => boolean) =>
       .limit(p.count),
   ),
 );
+
+/** A stored request, or several that share a row. Times are Unix milliseconds. */
+export type ListedRequest = ReturnType<typeof toListed>;
+
+/** Returns a page of the stored requests, newest first. */
+export function listRequests(database: Database, query: PageQuery<Filter>): Promise<Page<ListedRequest>> {
+  return readPage(database, selectPage, query, toListed);
+}
 
 /** A row of several requests has no request id, no address and no message. */
 function toListed(row: RowOf<ReturnType<typeof selectPage>>) {

@@ -21,14 +21,6 @@ export interface UsageHour {
   readonly errors: number;
 }
 
-interface Tally {
-  readonly accountId: bigint;
-  readonly hourAtMs: number;
-  requests: number;
-  refusals: number;
-  errors: number;
-}
-
 /**
  * Counts the requests of accounts in memory. `flush` adds the counts to the stored counts, which are the sums over all
  * instances.
@@ -38,38 +30,23 @@ export type UsageCounts = ReturnType<typeof createUsageCounts>;
 /** Creates counts by account and hour. If the process is killed, the counts since the last flush are lost. */
 export function createUsageCounts(database: Database, clock: Clock) {
   const buffer = createRowBuffer(database, addHours, addUp);
-  /** The counts of the present hour since the last flush, by account. */
-  const tallies = new Map<bigint, Tally>();
-  let hourAtMs = 0;
-
-  function moveToBuffer(): void {
-    for (const tally of tallies.values()) buffer.add(`${tally.accountId} ${tally.hourAtMs}`, tally);
-    tallies.clear();
-  }
 
   return {
-    /** Counts a request by its status. Takes less than a microsecond for a known account. */
+    /** Counts a request by its status. */
     note({ accountId }: { readonly accountId: bigint }, status: number): void {
       const nowMs = clock();
-      if (nowMs - hourAtMs >= hourMs || nowMs < hourAtMs) {
-        moveToBuffer();
-        hourAtMs = nowMs - (nowMs % hourMs);
-      }
-      let tally = tallies.get(accountId);
-      if (tally === undefined) {
-        tally = { accountId, hourAtMs, requests: 0, refusals: 0, errors: 0 };
-        tallies.set(accountId, tally);
-      }
-      tally.requests += 1;
-      if (status === 429) tally.refusals += 1;
-      else if (status >= 400) tally.errors += 1;
+      const hourAtMs = nowMs - (nowMs % hourMs);
+      buffer.add(`${accountId} ${hourAtMs}`, {
+        account_id: accountId,
+        hour_at_ms: BigInt(hourAtMs),
+        requests: 1n,
+        refusals: status === 429 ? 1n : 0n,
+        errors: status >= 400 && status !== 429 ? 1n : 0n,
+      });
     },
 
     /** Writes the counts. If a write fails, throws AppError `unavailable` and keeps what is not written yet. */
-    flush(): Promise<void> {
-      moveToBuffer();
-      return buffer.flush();
-    },
+    flush: buffer.flush,
 
     /** Deletes hours older than `usageKeptMs`, in statements of at most `deletedRowsMax` rows. */
     async sweep(): Promise<void> {
@@ -79,7 +56,7 @@ export function createUsageCounts(database: Database, clock: Clock) {
   };
 }
 
-function addUp(earlier: Tally, later: Tally): Tally {
+function addUp(earlier: HourRow, later: HourRow): HourRow {
   return {
     ...earlier,
     requests: earlier.requests + later.requests,
@@ -176,18 +153,13 @@ const addHour = insertRow('usage_hours', ['account_id', 'hour_at_ms', 'requests'
   add: ['requests', 'refusals', 'errors'],
 });
 
+type HourRow = Parameters<typeof addHour.build>[1];
+
 /** Adds the counts of one instance. */
 export const addHours = defineTransaction(
   'addHours',
-  function* (tallies: NamedEntries<Tally>): Steps<void> {
-    for (const [, { accountId, hourAtMs, requests, refusals, errors }] of tallies)
-      yield* step(addHour, {
-        account_id: accountId,
-        hour_at_ms: BigInt(hourAtMs),
-        requests: BigInt(requests),
-        refusals: BigInt(refusals),
-        errors: BigInt(errors),
-      });
+  function* (rows: NamedEntries<HourRow>): Steps<void> {
+    for (const [, row] of rows) yield* step(addHour, row);
   },
   'row locks',
 );
