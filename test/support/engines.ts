@@ -7,10 +7,10 @@ import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import {
   createEmptyPostgres,
+  createPostgresStore,
   executePostgres,
   type PostgresDatabase,
   readPostgresAddress,
-  takePostgresStore,
 } from './postgres-databases.ts';
 import { createSqliteStore } from './sqlite-files.ts';
 
@@ -78,7 +78,7 @@ export async function findPostgres(): Promise<Engine> {
   return {
     name: 'PostgreSQL',
     skip,
-    createStore: async (test) => createPostgres(test, await takePostgresStore(address)),
+    createStore: async (test) => createPostgres(test, await createPostgresStore(address)),
     createEmptyStore: async (test) => createPostgres(test, await createEmptyPostgres(address)),
   };
 }
