@@ -13,7 +13,7 @@ import type { UsageHour } from '../usage/usage.ts';
 import { accountArgument } from './arguments.ts';
 import { addLeaf, type CommandContext, type Terminal } from './command.ts';
 import { keyColumns, keyToJson } from './keys.ts';
-import { formatTime, toIsoTime, writeLine } from './output.ts';
+import { formatSecond, formatTime, toIsoTime, withIsoTimes, writeLine } from './output.ts';
 import { type Column, writeColumns } from './table.ts';
 
 /** Maximum number of hours in the text output. --json lists the hours of 7 days. */
@@ -112,7 +112,7 @@ function describeRest({ account, keys, keysTotal }: Overview): string {
 }
 
 function describeWindow({ used, limit, remaining, resetAtMs }: WindowState): string {
-  const reset = resetAtMs === null ? 'not started' : `resets at ${toIsoTime(resetAtMs)?.slice(0, 19)}Z`;
+  const reset = resetAtMs === null ? 'not started' : `resets at ${formatSecond(resetAtMs).replace(' ', 'T')}`;
   return `${used} of ${limit} used, ${remaining} left, ${reset}`;
 }
 
@@ -127,27 +127,15 @@ const hourColumns: readonly Column<UsageHour>[] = [
   { heading: 'ERRORS', cell: ({ errors }) => String(errors) },
 ];
 
-function toJson({ id: _, keys, usage, minute, day, ...overview }: Overview) {
-  const { account, plan, limits, ownLimits, openHolds, holdsOpen, createdAtMs, suspendedAtMs, keysTotal } =
-    overview;
-  const { lastDay } = overview;
-  return {
-    account,
-    plan,
+function toJson({ id: _, keys, usage, limits, openHolds, holdsOpen, ...overview }: Overview) {
+  return withIsoTimes({
+    ...overview,
     ...limits,
-    ownLimits: ownLimits && { until: toIsoTime(ownLimits.untilMs) },
-    createdAt: toIsoTime(createdAtMs),
-    suspendedAt: toIsoTime(suspendedAtMs),
-    minute: windowToJson(minute),
-    day: windowToJson(day),
+    ownLimits: overview.ownLimits && withIsoTimes(overview.ownLimits),
+    minute: withIsoTimes(overview.minute),
+    day: withIsoTimes(overview.day),
     openHolds: { limit: openHolds, open: holdsOpen },
-    lastDay,
-    keysTotal,
     keys: keys.map(keyToJson),
     hours: usage.map(({ atMs, ...counts }) => ({ from: toIsoTime(atMs), ...counts })),
-  };
-}
-
-function windowToJson({ resetAtMs, ...window }: WindowState) {
-  return { ...window, resetAt: toIsoTime(resetAtMs) };
+  });
 }

@@ -6,7 +6,7 @@ import { addShow } from './account-show.ts';
 import {
   accountArgument,
   addPlanOptions,
-  type PlanOptions,
+  type Options,
   parseAccountName,
   parseCountUpTo,
   parseTime,
@@ -14,7 +14,7 @@ import {
   soon,
 } from './arguments.ts';
 import { addGroup, addLeaf, type CommandContext, printLines, printTable } from './command.ts';
-import { formatTime, toIsoTime } from './output.ts';
+import { formatTime, toIsoTime, withIsoTimes } from './output.ts';
 import type { Column } from './table.ts';
 
 export function addAccounts(program: Command, context: CommandContext): void {
@@ -26,7 +26,7 @@ export function addAccounts(program: Command, context: CommandContext): void {
   const create = addLeaf(accounts, 'create', 'create an account without a key', [
     'accounts create "Acme Zoo" --plan pro',
   ]).argument('<account>', 'the name of the account', parseAccountName);
-  addPlanOptions(create).printing(context, async (options: PlanOptions, account: string) => {
+  addPlanOptions(create).printing(context, async (options: Options, account: string) => {
     const plan = requirePlan(options);
     await context.withStore((store) => store.accounts.create(account, plan));
     return printLines(planToJson(account, plan), `${account} is created on the plan ${plan.name}`);
@@ -87,7 +87,7 @@ function addChanges(accounts: Command, context: CommandContext): void {
     'accounts set-plan "Acme Zoo" --plan pro',
     'accounts set-plan "Acme Zoo" --plan enterprise --per-minute 5000 --per-day 1000000 \\\n    --open-holds 500',
   ]).addArgument(accountArgument);
-  addPlanOptions(setPlan).printing(context, async (options: PlanOptions, account: string) => {
+  addPlanOptions(setPlan).printing(context, async (options: Options, account: string) => {
     const plan = requirePlan(options);
     await context.withStore((store) => store.accounts.setPlan(account, plan));
     return printLines(planToJson(account, plan), `${account} is on the plan ${plan.name}`);
@@ -109,11 +109,7 @@ function addChanges(accounts: Command, context: CommandContext): void {
     });
 }
 
-interface LimitOptions {
-  readonly perMinute: number;
-  readonly perDay: number;
-  readonly until?: number;
-}
+type LimitOptions = Required<Pick<Options, 'perMinute' | 'perDay'>> & Pick<Options, 'until'>;
 
 /** Adds the commands that change the limits of one account alone. */
 function addLimits(accounts: Command, context: CommandContext): void {
@@ -165,9 +161,8 @@ const columns: readonly Column<ListedAccount>[] = [
   { heading: 'CREATED', cell: ({ createdAtMs }) => formatTime(createdAtMs), leavesAt: 5 },
 ];
 
-function toJson({ account, plan, limits, openHolds, keys, createdAtMs, suspendedAtMs }: ListedAccount) {
-  const times = { createdAt: toIsoTime(createdAtMs), suspendedAt: toIsoTime(suspendedAtMs) };
-  return { account, plan, ...limits, openHolds, keys, ...times };
+function toJson({ id: _, limits, ownLimits: __, ...account }: ListedAccount) {
+  return withIsoTimes({ ...account, ...limits });
 }
 
 function planToJson(account: string, { name, limits, openHolds = openHoldsOf[name] }: Plan) {

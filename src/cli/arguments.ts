@@ -4,8 +4,26 @@ import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { int64Max, int64Min, parseCanonicalInt64 } from '../int64.ts';
 import { isReference } from '../orders/order.ts';
-import type { Page } from '../page.ts';
+import type { PetFileFormat } from '../pets/pet-files.ts';
 import { limitMax, openHoldsMax, type Plan, planNames, resolvePlan } from '../plans/plan.ts';
+
+/** The parsed options that mean the same in all commands that have them. An option that was not given is absent. */
+export interface Options {
+  readonly account?: string;
+  readonly since?: Since;
+  /** Unix milliseconds. */
+  readonly until?: number;
+  /** Has a default. */
+  readonly limit: number;
+  readonly plan?: string;
+  readonly perMinute?: number;
+  readonly perDay?: number;
+  readonly openHolds?: number;
+  readonly format?: PetFileFormat;
+  readonly output?: string;
+  /** False by default. */
+  readonly force: boolean;
+}
 
 const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs };
 const durationMsMax = 100 * 365 * dayMs;
@@ -138,35 +156,6 @@ export function limitOption(of: string): Option {
     .default(listedDefault);
 }
 
-/** Reads a page that begins at the row `newestId`, or at the newest row. */
-export type ReadPage<Row> = (newestId: bigint | null, rows: number) => Promise<Page<Row>>;
-
-/** Maximum number of rows that a command reads at once. */
-const pageRowsMax = 1_000;
-
-/** Yields the rows of all pages, page by page, until there are `limit` rows. */
-export async function* listPages<Row>(readPage: ReadPage<Row>, limit = Number.POSITIVE_INFINITY) {
-  let [newestId, left]: [bigint | null, number] = [null, limit];
-  do {
-    const page: Page<Row> = await readPage(newestId, Math.min(pageRowsMax, left));
-    yield page.items;
-    newestId = page.next;
-    left -= page.items.length;
-  } while (newestId !== null && left > 0);
-}
-
-/** Returns the first `limit` rows of all pages. */
-export async function readRows<Row>(limit: number, readPage: ReadPage<Row>): Promise<readonly Row[]> {
-  return (await Array.fromAsync(listPages(readPage, limit))).flat();
-}
-
-export interface PlanOptions {
-  readonly plan?: string;
-  readonly perMinute?: number;
-  readonly perDay?: number;
-  readonly openHolds?: number;
-}
-
 /** Adds the options that name a plan. */
 export function addPlanOptions<Leaf extends Command>(command: Leaf): Leaf {
   const count = parseCountUpTo(limitMax);
@@ -185,7 +174,7 @@ export function addPlanOptions<Leaf extends Command>(command: Leaf): Leaf {
  * Returns the plan that the options name, or null without any of them. Throws UsageError if the options contradict each
  * other.
  */
-export function readPlan({ plan, perMinute, perDay, openHolds }: PlanOptions): Plan | null {
+export function readPlan({ plan, perMinute, perDay, openHolds }: Partial<Options>): Plan | null {
   const numbers = {
     ...(perMinute !== undefined && { perMinute }),
     ...(perDay !== undefined && { perDay }),
@@ -201,7 +190,7 @@ export function readPlan({ plan, perMinute, perDay, openHolds }: PlanOptions): P
 }
 
 /** Like `readPlan`, but throws UsageError without a plan. */
-export function requirePlan(options: PlanOptions): Plan {
+export function requirePlan(options: Partial<Options>): Plan {
   const plan = readPlan(options);
   if (plan === null) throw new UsageError("required option '--plan <plan>' not specified");
   return plan;

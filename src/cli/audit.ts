@@ -2,18 +2,15 @@ import { type Command, Option } from 'commander';
 import { type AuditAction, auditActions } from '../audit/audit-entry.ts';
 import type { ListedAuditEntry } from '../audit/audit-log.ts';
 import { stringifyExactJson } from '../exact-json.ts';
-import { limitOption, parseAccountName, readRows, type Since, sinceOption } from './arguments.ts';
+import { limitOption, type Options, parseAccountName, sinceOption } from './arguments.ts';
 import { addLeaf, type CommandContext, printTable } from './command.ts';
-import { toIsoTime } from './output.ts';
+import { formatSecond, withIsoTimes } from './output.ts';
 import type { Column } from './table.ts';
 
-interface AuditOptions {
-  readonly account?: string;
+interface AuditOptions extends Options {
   readonly by?: string;
   readonly action?: AuditAction;
   readonly of?: string;
-  readonly since?: Since;
-  readonly limit: number;
 }
 
 export function addAudit(program: Command, context: CommandContext): void {
@@ -33,18 +30,15 @@ export function addAudit(program: Command, context: CommandContext): void {
     )
     .addOption(sinceOption('changes'))
     .addOption(limitOption('changes'))
-    .printing(context, async ({ by, of, since, limit, ...filters }: AuditOptions) => {
-      const sinceMs = since?.(context.clock());
-      const query = { ...filters, actor: by, subject: of, sinceMs };
-      const found = await context.withStore(({ audit }) =>
-        readRows(limit, (newestId, rows) => audit.list({ ...query, limit: rows, newestId })),
-      );
-      return printTable(found, columns, toJson);
+    .printing(context, async ({ by, of, since, ...options }: AuditOptions) => {
+      const query = { ...options, actor: by, subject: of, sinceMs: since?.(context.clock()), newestId: null };
+      const { items } = await context.withStore(({ audit }) => audit.list(query));
+      return printTable(items, columns, ({ actor: by, ...entry }) => withIsoTimes({ ...entry, by }));
     });
 }
 
 const columns: readonly Column<ListedAuditEntry>[] = [
-  { heading: 'WHEN', cell: ({ atMs }) => `${toIsoTime(atMs)?.slice(0, 19).replace('T', ' ')}Z` },
+  { heading: 'WHEN', cell: ({ atMs }) => formatSecond(atMs) },
   { heading: 'WHO', cell: ({ actor }) => (actor.kind === 'console' ? `console ${actor.name}` : actor.name) },
   { heading: 'DID', cell: ({ action }) => action },
   { heading: 'TO', cell: ({ subject }) => subject },
@@ -55,9 +49,4 @@ const columns: readonly Column<ListedAuditEntry>[] = [
 
 function toText(value: unknown): string {
   return value === null ? '-' : stringifyExactJson(value);
-}
-
-function toJson({ id, atMs, actor, action, subject, account, before, after }: ListedAuditEntry) {
-  const by = { kind: actor.kind, name: actor.name };
-  return { id, at: toIsoTime(atMs), by, action, subject, account, before, after };
 }

@@ -1,6 +1,9 @@
+import { OperatorError } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { toPrintable } from '../observability/safe-text.ts';
+import type { LoadedPet } from '../pets/load-pets.ts';
 import type { BadField } from '../pets/pet-files.ts';
+import { countThings } from './output.ts';
 
 interface Verdict extends BadField {
   readonly line: number;
@@ -11,26 +14,48 @@ const keptMax = 1_000;
 /** Number of characters after which a printed value is cut off. */
 const shownValueMax = 60;
 
-/**
- * Collects the invalid rows of a file. Counts all invalid rows, and keeps the first `keptMax` violations for the
- * output.
- */
-export function createBadRows() {
-  let rows = 0;
-  let total = 0;
+/** Counts the valid and the invalid rows of a file, and keeps the first `keptMax` violations for the output. */
+export function createRowCheck(skipInvalid: boolean) {
+  let [goodCount, badCount, total] = [0, 0, 0];
   const kept: Verdict[] = [];
 
+  function refuse(line: number, violations: readonly BadField[]): void {
+    badCount += 1;
+    total += violations.length;
+    for (const violation of violations) if (kept.length < keptMax) kept.push({ line, ...violation });
+  }
+
+  /**
+   * Throws for invalid rows, unless they are skipped. A row that changes an animal is validated only after all rows are
+   * read. Until then, it counts as valid. `badBefore` is the number of invalid rows that never counted as valid.
+   */
+  function check(badBefore = 0): void {
+    if (skipInvalid || badCount === 0) return;
+    const rows = countThings(goodCount + badBefore, 'row');
+    throw new OperatorError(
+      `${badCount} of ${rows} ${badCount === 1 ? 'is' : 'are'} invalid; --skip-invalid imports the others`,
+    );
+  }
+
+  /**
+   * Yields batches until a row is invalid. After that, reads the other rows only to find all invalid rows, and throws
+   * at the end.
+   */
+  async function* pass(batches: AsyncIterable<readonly LoadedPet[]>) {
+    for await (const pets of batches) {
+      goodCount += pets.length;
+      if (skipInvalid || badCount === 0) yield pets;
+    }
+    check(badCount);
+  }
+
   return {
-    add(line: number, violations: readonly BadField[]): void {
-      rows += 1;
-      total += violations.length;
-      for (const violation of violations) if (kept.length < keptMax) kept.push({ line, ...violation });
-    },
-    /** Returns the number of invalid rows. */
-    count: () => rows,
-    /**
-     * Returns the first `printedMax` violations, one per line, and the number of further ones. Empty if there are none.
-     */
+    refuse,
+    check,
+    pass,
+    countBad: () => badCount,
+    count: () => goodCount + badCount,
+    /** Returns the first `printedMax` violations, one per line, and the number of further ones. */
     toText(): string {
       const lines = kept.slice(0, printedMax).map(toLine);
       if (total > printedMax) lines.push(`… and ${total - printedMax} more`);
@@ -40,8 +65,6 @@ export function createBadRows() {
     toJson: () => ({ errors: kept, errorsTotal: total }),
   };
 }
-
-export type BadRows = ReturnType<typeof createBadRows>;
 
 function toLine(verdict: Verdict): string {
   const { line, field, rule } = verdict;

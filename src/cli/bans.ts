@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ListedBan } from '../limits/bans.ts';
+import { soon } from './arguments.ts';
 import { addGroup, addLeaf, type CommandContext, printLines, printTable } from './command.ts';
 import { formatTime, toIsoTime } from './output.ts';
 import type { Column } from './table.ts';
@@ -12,9 +13,7 @@ export function addBans(program: Command, context: CommandContext): void {
   ]).printing(context, async () =>
     printTable(await context.withStore((store) => store.bans.list()), columns, toJson),
   );
-  addLeaf(bans, 'lift', 'lift the ban of a key; effective within 2 seconds (5 with several instances)', [
-    'bans lift key_3kTMd8fZq1LxW0aB',
-  ])
+  addLeaf(bans, 'lift', `lift the ban of a key; ${soon}`, ['bans lift key_3kTMd8fZq1LxW0aB'])
     .argument('<key>', 'the id of the key, as shown by "bans list"')
     .printing(context, async (_options, keyId: string) => {
       await context.withStore((store) => store.bans.lift(keyId));

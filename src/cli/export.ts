@@ -10,6 +10,7 @@ import { toPrintableJson } from '../observability/safe-text.ts';
 import { petFields } from '../pets/pet.ts';
 import { type PetFileFormat, petFileFormats } from '../pets/pet-files.ts';
 import { requireNotStore } from '../storage/require-not-store.ts';
+import type { Options } from './arguments.ts';
 import { addLeaf, type CommandContext, type Printed, printLines, type Terminal } from './command.ts';
 import { countThings } from './output.ts';
 import { writeWholeFile } from './whole-file.ts';
@@ -35,7 +36,7 @@ without an id adds an animal.`,
   );
 }
 
-type PetExportOptions = ExportOptions & { readonly withoutIds: boolean };
+type PetExportOptions = Options & { readonly withoutIds: boolean };
 
 export function formatOption(description: string): Option {
   return new Option('--format <format>', description).choices(petFileFormats);
@@ -50,12 +51,6 @@ const formats: Readonly<Record<string, PetFileFormat>> = {
 /** Returns the format for the ending of a file name, or null if the ending is unknown. */
 export function formatOfEnding(file: string): PetFileFormat | null {
   return formats[extname(file).toLowerCase()] ?? null;
-}
-
-export interface ExportOptions {
-  readonly format?: PetFileFormat;
-  readonly output?: string;
-  readonly force: boolean;
 }
 
 export function addExportOptions<Leaf extends Command>(
@@ -86,7 +81,7 @@ export async function exportRows(
   batches: AsyncIterable<readonly object[]>,
   columns: readonly string[],
   thing: keyof typeof auditActions,
-  { format, output, force }: ExportOptions,
+  { format, output, force }: Pick<Options, 'format' | 'output' | 'force'>,
   { stdout }: Terminal,
   audit: Pick<Audit, 'record'>,
 ): Promise<Printed> {

@@ -5,17 +5,17 @@ import type { Command } from 'commander';
 import { type Authorship, commandActor } from '../audit/audit-entry.ts';
 import { OperatorError, OutcomeUnknownError, reasonOf, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
-import type { LoadedCounts, LoadedPet } from '../pets/load-pets.ts';
+import type { LoadedCounts } from '../pets/load-pets.ts';
 import { petFields } from '../pets/pet.ts';
 import type { PetFileFormat } from '../pets/pet-files.ts';
-import { type BadRows, createBadRows } from './bad-rows.ts';
+import type { Options } from './arguments.ts';
+import { createRowCheck } from './bad-rows.ts';
 import { addLeaf, type CommandContext, type Printed, type Terminal } from './command.ts';
 import { formatOfEnding, formatOption } from './export.ts';
 import { countThings, formatSecondsSince, writeLine } from './output.ts';
-import { startReadProgress } from './progress.ts';
+import { startBar } from './progress.ts';
 
-interface ImportOptions {
-  readonly format?: PetFileFormat;
+interface ImportOptions extends Pick<Options, 'format'> {
   readonly skipInvalid: boolean;
   readonly dryRun: boolean;
   readonly ignoreUnknown?: boolean;
@@ -75,23 +75,22 @@ export async function importFile(
 ): Promise<Printed> {
   const { readPets } = await import('../pets/pet-files.ts');
   const startedMs = performance.now();
-  const badRows = createBadRows();
-  const rows = createRowCheck(badRows, skipInvalid);
-  const progress = startReadProgress(terminal, await measureFile(file));
+  const rows = createRowCheck(skipInvalid);
+  const progress = await startProgress(terminal, file);
   let counts: LoadedCounts | null = { added: 0, changed: 0 };
   let skipped = 0;
   let line: string | null = null;
   let failure: unknown;
   try {
-    const pets = readPets(readBytes(file, terminal, progress.advance), format, badRows.add, ignoreUnknown);
+    const pets = readPets(readBytes(file, terminal, progress.advance), format, rows.refuse, ignoreUnknown);
     counts = await catalogue.load(rows.pass(pets), {
       onWrite: progress.beginWriting,
-      onBadChange: (badLine, field, rule) => badRows.add(badLine, [{ field, rule }]),
-      check: rows.check,
-      audited: { by, source: nameSource(basename(file)), countRefused: badRows.count },
+      onBadChange: (badLine, field, rule) => rows.refuse(badLine, [{ field, rule }]),
+      check: () => rows.check(),
+      audited: { by, source: nameSource(basename(file)), countRefused: rows.countBad },
       isDryRun: dryRun,
     });
-    skipped = badRows.count();
+    skipped = rows.countBad();
     const left = skipInvalid ? `, skipped ${countThings(skipped, 'invalid row')}` : '';
     const none = rows.count() === 0 ? ': it has no rows' : '';
     const done = `${describeCounts(counts, dryRun)} from ${nameSource(file)}`;
@@ -104,9 +103,9 @@ export async function importFile(
   }
   const { added: imported = null, changed = null } = counts ?? {};
   return {
-    json: { imported, changed, dryRun, skipped, ...badRows.toJson() },
+    json: { imported, changed, dryRun, skipped, ...rows.toJson() },
     print(shown) {
-      shown.stderr.write(badRows.toText());
+      shown.stderr.write(rows.toText());
       if (line !== null) writeLine(shown, line);
     },
     failure,
@@ -125,36 +124,25 @@ function describeCounts({ added, changed }: LoadedCounts, isDryRun: boolean): st
   return `${imported} and ${isDryRun ? 'change' : 'changed'} ${changed.toLocaleString('en')}`;
 }
 
-/** Counts the valid rows. Throws for invalid rows, unless `skipInvalid` is true. */
-function createRowCheck(badRows: BadRows, skipInvalid: boolean) {
-  let goodCount = 0;
-
-  /**
-   * A row that changes an animal is validated only after all rows are read. Until then, it counts as valid. `badBefore`
-   * is the number of invalid rows that never counted as valid.
-   */
-  function check(badBefore = 0): void {
-    const badCount = badRows.count();
-    if (skipInvalid || badCount === 0) return;
-    const rows = countThings(goodCount + badBefore, 'row');
-    throw new OperatorError(
-      `${badCount} of ${rows} ${badCount === 1 ? 'is' : 'are'} invalid; --skip-invalid imports the others`,
-    );
-  }
-
-  /**
-   * Yields batches until a row is invalid. After that, reads the other rows only to find all invalid rows, and throws
-   * at the end.
-   */
-  async function* pass(batches: AsyncIterable<readonly LoadedPet[]>) {
-    for await (const pets of batches) {
-      goodCount += pets.length;
-      if (skipInvalid || badRows.count() === 0) yield pets;
-    }
-    check(badRows.count());
-  }
-
-  return { pass, check: () => check(), count: () => goodCount + badRows.count() };
+/** Shows the progress of reading a file, and then of writing, if standard error is a terminal. */
+async function startProgress(terminal: Terminal, file: string) {
+  const totalBytes = await measureFile(file);
+  const format = totalBytes === null ? '{phase} {mib} MiB' : '{phase} [{bar}] {percentage} % of {mib} MiB';
+  const toMib = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
+  const bar = startBar(terminal, format, totalBytes ?? 0, { phase: 'reading', mib: toMib(totalBytes ?? 0) });
+  let readBytes = 0;
+  return {
+    advance(bytes: number): void {
+      readBytes += bytes;
+      bar?.update(readBytes, { mib: toMib(totalBytes ?? readBytes) });
+    },
+    /** Writing blocks the event loop, so the bar cannot move until the end. */
+    beginWriting(): void {
+      bar?.update(readBytes, { phase: 'writing' });
+      bar?.render();
+    },
+    stop: () => bar?.stop(),
+  };
 }
 
 const readBytesMax = 262_144;

@@ -8,17 +8,18 @@ import { UsageError } from '../errors.ts';
 import {
   accountFilter,
   addPlanOptions,
-  type PlanOptions,
+  type Options,
   parseAccountName,
   parseDuration,
   parseLifetime,
   parseName,
   parseScopeList,
   readPlan,
+  soon,
   textId,
 } from './arguments.ts';
 import { addGroup, addLeaf, type CommandContext, type Printed, printLines, printTable } from './command.ts';
-import { formatTime, toIsoTime, writeWarning } from './output.ts';
+import { formatTime, toIsoTime, withIsoTimes, writeWarning } from './output.ts';
 import type { Column } from './table.ts';
 
 export function addKeys(program: Command, context: CommandContext): void {
@@ -29,7 +30,7 @@ export function addKeys(program: Command, context: CommandContext): void {
     'keys list --json',
   ])
     .addOption(accountFilter('the keys'))
-    .printing(context, async ({ account }: { readonly account?: string }) =>
+    .printing(context, async ({ account }: Options) =>
       printTable(await context.withStore(({ keyring }) => keyring.list(account)), keyColumns, keyToJson),
     );
   addLeaf(keys, 'rotate', 'replace a key with a new one; the old key stays valid for 24h, or for --overlap', [
@@ -46,8 +47,7 @@ export function addKeys(program: Command, context: CommandContext): void {
 
 const keyId = textId('key', 'keys list');
 
-interface CreateOptions extends PlanOptions {
-  readonly account?: string;
+interface CreateOptions extends Options {
   readonly name?: string;
   readonly scopes?: readonly Scope[];
   readonly expiresIn?: number;
@@ -89,9 +89,7 @@ async function create({ withStore, terminal }: CommandContext, options: CreateOp
 }
 
 function addRevoke(keys: Command, context: CommandContext): void {
-  addLeaf(keys, 'revoke', 'revoke a key; effective within 2 seconds (5 with several instances)', [
-    'keys revoke key_3kTMd8fZq1LxW0aB',
-  ])
+  addLeaf(keys, 'revoke', `revoke a key; ${soon}`, ['keys revoke key_3kTMd8fZq1LxW0aB'])
     .addArgument(keyId)
     .option('--disable-webhooks', 'also disable the webhooks that the key created', false)
     .printing(context, async ({ disableWebhooks }: { readonly disableWebhooks: boolean }, id: string) => {
@@ -148,16 +146,6 @@ function describeState({ state, bannedUntilMs }: ListedKey): string {
   return bannedUntilMs === null ? state : `banned until ${formatTime(bannedUntilMs)}`;
 }
 
-export function keyToJson(listed: ListedKey) {
-  const { visibleStart, createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs, bannedUntilMs, ...key } = listed;
-  return {
-    ...key,
-    state: bannedUntilMs === null ? key.state : 'banned',
-    start: visibleStart,
-    createdAt: toIsoTime(createdAtMs),
-    expiresAt: toIsoTime(expiresAtMs),
-    revokedAt: toIsoTime(revokedAtMs),
-    lastUsedAt: toIsoTime(lastUsedAtMs),
-    bannedUntil: toIsoTime(bannedUntilMs),
-  };
+export function keyToJson({ visibleStart: start, ...key }: ListedKey): object {
+  return withIsoTimes({ ...key, start, state: key.bannedUntilMs === null ? key.state : 'banned' });
 }

@@ -3,7 +3,7 @@ import { reasonOf, UsageError } from '../errors.ts';
 import { parseDatabaseUrl } from '../setting-values.ts';
 import { addLeaf, type CommandContext, type Printed, printLines } from './command.ts';
 import { countThings, formatSecondsSince } from './output.ts';
-import { startRowProgress } from './progress.ts';
+import { startBar } from './progress.ts';
 
 interface MigrateOptions {
   /** The address of the store to copy. This store stays unchanged. */
@@ -46,8 +46,18 @@ function checkAddress(option: string, address: string | undefined): void {
 async function move({ terminal }: CommandContext, from: string, to: string): Promise<Printed> {
   const { copyStore } = await import('../storage/transfer/copy-store.ts');
   const startedMs = performance.now();
-  const progress = startRowProgress(terminal);
-  const moved = await copyStore(from, to, progress.show).finally(progress.stop);
+  const bar = startBar(terminal, '{phase} [{bar}] {percentage} % of {all}', 1, {
+    phase: 'opening',
+    all: '0 rows',
+  });
+  let shownPhase = '';
+  const showProgress = (phase: string, rows: number, rowsTotal: number) => {
+    bar?.setTotal(rowsTotal);
+    bar?.update(rows, { phase, all: countThings(rowsTotal, 'row') });
+    if (phase !== shownPhase) bar?.render();
+    shownPhase = phase;
+  };
+  const moved = await copyStore(from, to, showProgress).finally(() => bar?.stop());
   const animals = countThings(moved.pets, 'animal');
   const owners = `${countThings(moved.accounts, 'account')} and ${countThings(moved.api_keys, 'key')}`;
   return printLines(

@@ -2,22 +2,20 @@ import { type Command, Option } from 'commander';
 import { UsageError } from '../errors.ts';
 import { type Order, OrderSchema, type OrderStatus, orderStatuses } from '../orders/order.ts';
 import { everyAccount } from '../orders/orders.ts';
+import type { Page } from '../page.ts';
 import type { Store } from '../store.ts';
 import {
   accountFilter,
   limitOption,
-  listPages,
   numericId,
+  type Options,
   parseInt64Id,
   parseName,
   parseTime,
-  type ReadPage,
-  readRows,
-  type Since,
   sinceOption,
 } from './arguments.ts';
 import { addGroup, addLeaf, type CommandContext, orMissing, printLines, printTable } from './command.ts';
-import { addExportOptions, type ExportOptions, exportRows } from './export.ts';
+import { addExportOptions, exportRows } from './export.ts';
 import { formatTime } from './output.ts';
 import type { Column } from './table.ts';
 
@@ -34,13 +32,13 @@ export function addOrders(program: Command, context: CommandContext): void {
     .option('--reference <text>', 'only orders with this reference', parseName)
     .addOption(accountFilter('orders'))
     .addOption(limitOption('orders'))
-    .printing(context, async (options: ListOptions) =>
-      printTable(
-        await context.withStore(async (store) => readRows(options.limit, await findOrders(store, options))),
-        columns,
-        (order) => order,
-      ),
-    );
+    .printing(context, async ({ limit, ...filters }: Filters & Options) => {
+      const found = await context.withStore(async (store) => {
+        const readPage = await findOrders(store, filters);
+        return (await readPage(limit, null)).items;
+      });
+      return printTable(found, columns, (order) => order);
+    });
   addOrdersExport(orders, context);
   addLeaf(orders, 'cancel', 'cancel a reserved order; its animal becomes available again', [
     'orders cancel 7',
@@ -58,22 +56,14 @@ interface Filters {
   readonly status?: OrderStatus;
   readonly pet?: bigint;
   readonly reference?: string;
-  readonly account?: string;
 }
 
-type ListOptions = Filters & { readonly limit: number };
-
-async function findOrders({ orders, accounts }: Store, options: Filters): Promise<ReadPage<Order>> {
+/** Returns a function that reads a page of orders, which begins at the order `newestId` or at the newest one. */
+async function findOrders({ orders, accounts }: Store, options: Filters & Pick<Options, 'account'>) {
   const { status = null, pet: petId = null, reference = null, account } = options;
   const ofAccount = account === undefined ? null : await accounts.findId(account);
-  return (newestId, limit) =>
+  return (limit: number, newestId: bigint | null) =>
     orders.list({ status, petId, reference, ofAccount, limit, newestId }, everyAccount);
-}
-
-interface OrdersExportOptions extends ExportOptions {
-  readonly account?: string;
-  readonly since?: Since;
-  readonly until?: number;
 }
 
 function addOrdersExport(orders: Command, context: CommandContext): void {
@@ -91,28 +81,33 @@ reference that begins with =, +, - or @ for a formula: import it as text.`,
     .addOption(accountFilter('orders'))
     .addOption(sinceOption('orders placed'))
     .option('--until <time>', 'only orders placed before this time', parseTime);
-  addExportOptions(command, context).printing(
-    context,
-    ({ account, since, until, ...options }: OrdersExportOptions) => {
-      const [sinceMs, untilMs] = [since?.(context.clock()) ?? -Infinity, until ?? Infinity];
-      if (sinceMs >= untilMs) throw new UsageError('--until must be later than --since');
-      return context.withStore(async (store) => {
-        const readPage = await findOrders(store, account === undefined ? {} : { account });
-        const found = placedBetween(listPages(readPage), sinceMs, untilMs);
-        return exportRows(found, orderFields, 'order', options, context.terminal, store.audit);
-      });
-    },
-  );
+  addExportOptions(command, context).printing(context, ({ since, until, ...options }: Options) => {
+    const [sinceMs, untilMs] = [since?.(context.clock()) ?? -Infinity, until ?? Infinity];
+    if (sinceMs >= untilMs) throw new UsageError('--until must be later than --since');
+    return context.withStore(async (store) => {
+      const found = listPlacedBetween(await findOrders(store, options), sinceMs, untilMs);
+      return exportRows(found, orderFields, 'order', options, context.terminal, store.audit);
+    });
+  });
 }
 
 const orderFields = Object.keys(OrderSchema.properties);
+const pageRows = 1_000;
 
-async function* placedBetween(pages: AsyncIterable<readonly Order[]>, sinceMs: number, untilMs: number) {
-  for await (const orders of pages)
-    yield orders.filter(({ createdAt }) => {
+async function* listPlacedBetween(
+  readPage: Awaited<ReturnType<typeof findOrders>>,
+  sinceMs: number,
+  untilMs: number,
+) {
+  let newestId: bigint | null = null;
+  do {
+    const page: Page<Order> = await readPage(pageRows, newestId);
+    yield page.items.filter(({ createdAt }) => {
       const ms = Date.parse(createdAt);
       return ms >= sinceMs && ms < untilMs;
     });
+    newestId = page.next;
+  } while (newestId !== null);
 }
 
 const columns: readonly Column<Order>[] = [

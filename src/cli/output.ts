@@ -20,16 +20,28 @@ export function formatTime(ms: number | null): string {
   return ms === null ? '-' : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')}Z`;
 }
 
+/** Returns a time in UTC, to the second. */
+export function formatSecond(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+}
+
 /** Returns a time in RFC 3339, or null for null. */
 export function toIsoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-const numbers = new Intl.NumberFormat('en-US');
+/** Returns a row for --json. A time such as `createdAtMs` becomes a time in RFC 3339 with the name `createdAt`. */
+export function withIsoTimes(row: object): object {
+  const fields = Object.entries(row).map(([name, value]) => {
+    const [, time] = /^(.*(?:at|until))Ms$/i.exec(name) ?? [];
+    return time === undefined ? [name, value] : [time, toIsoTime(value)];
+  });
+  return Object.fromEntries(fields);
+}
 
 /** Returns a number with its noun: `1 animal`, `1,000,000 animals`. */
 export function countThings(count: number, thing: string): string {
-  return `${numbers.format(count)} ${thing}${count === 1 ? '' : 's'}`;
+  return `${count.toLocaleString('en-US')} ${thing}${count === 1 ? '' : 's'}`;
 }
 
 /** Returns the seconds since `startedMs`, a time of `performance.now()`: `1.2`. */

@@ -1,29 +1,18 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { errorCodes } from '../errors.ts';
-import type { ListedRequest } from '../usage/request-rows.ts';
-import { listRequests } from '../usage/request-rows.ts';
-import {
-  accountFilter,
-  limitOption,
-  parseCountUpTo,
-  readRows,
-  type Since,
-  sinceOption,
-} from './arguments.ts';
+import { type ListedRequest, listRequests } from '../usage/request-rows.ts';
+import { accountFilter, limitOption, type Options, parseCountUpTo, sinceOption } from './arguments.ts';
 import { addLeaf, type CommandContext, printTable } from './command.ts';
-import { toIsoTime } from './output.ts';
+import { formatSecond, withIsoTimes } from './output.ts';
 import type { Column } from './table.ts';
 
 const statusMax = 599;
 
-interface RequestsOptions {
-  readonly account?: string;
+interface RequestsOptions extends Options {
   readonly key?: string;
   readonly status?: number;
   readonly code?: string;
-  readonly since?: Since;
   readonly id?: string;
-  readonly limit: number;
 }
 
 export function addRequests(program: Command, context: CommandContext): void {
@@ -49,15 +38,12 @@ request id.`,
     .option('--id <request id>', 'only the request with this X-Request-Id')
     .addOption(limitOption('requests'))
     .printing(context, async ({ account, key, status, code, since, id, limit }: RequestsOptions) => {
-      const sinceMs = since?.(context.clock());
-      const found = await context.withStore(async ({ database, accounts }) => {
+      const filters = { keyId: key, status, code, sinceMs: since?.(context.clock()), requestId: id };
+      const { items } = await context.withStore(async ({ database, accounts }) => {
         const accountId = account === undefined ? undefined : await accounts.findId(account);
-        const filter = { accountId, keyId: key, status, code, sinceMs, requestId: id };
-        return await readRows(limit, (newestId, rows) =>
-          listRequests(database, { ...filter, limit: rows, newestId }),
-        );
+        return await listRequests(database, { ...filters, accountId, limit, newestId: null });
       });
-      return printTable(found, columns, toJson);
+      return printTable(items, columns, ({ id: _, ...request }) => withIsoTimes(request));
     });
 }
 
@@ -67,7 +53,7 @@ function parseCode(text: string): string {
 }
 
 const columns: readonly Column<ListedRequest>[] = [
-  { heading: 'WHEN', cell: ({ lastAtMs }) => `${toIsoTime(lastAtMs)?.slice(0, 19).replace('T', ' ')}Z` },
+  { heading: 'WHEN', cell: ({ lastAtMs }) => formatSecond(lastAtMs) },
   { heading: 'STATUS', cell: ({ status }) => String(status) },
   { heading: 'CODE', cell: ({ code }) => code ?? '-' },
   { heading: 'TIMES', cell: ({ times }) => String(times), leavesAt: 5 },
@@ -79,7 +65,3 @@ const columns: readonly Column<ListedRequest>[] = [
   { heading: 'REQUEST ID', cell: ({ requestId }) => requestId ?? '-', leavesAt: 1 },
   { heading: 'MESSAGE', cell: ({ message }) => message ?? '-', leavesAt: 7 },
 ];
-
-function toJson({ id: _, atMs, lastAtMs, ...request }: ListedRequest) {
-  return { at: toIsoTime(atMs), lastAt: toIsoTime(lastAtMs), ...request };
-}

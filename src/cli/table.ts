@@ -1,3 +1,4 @@
+import measureWidth from 'string-width';
 import { toPrintable } from '../observability/safe-text.ts';
 import type { Terminal } from './command.ts';
 import { writeLine } from './output.ts';
@@ -44,37 +45,15 @@ function fit(columns: readonly Measured[], width: number): readonly Measured[] {
   const total = columns.reduce((sum, column) => sum + column.width + gap.length, -gap.length);
   const first = columns.reduce((highest, { leavesAt }) => Math.max(highest, leavesAt), 0);
   if (total <= width || first === 0) return columns;
-  return fit(
-    columns.filter(({ leavesAt }) => leavesAt !== first),
-    width,
-  );
+  const rest = columns.filter(({ leavesAt }) => leavesAt !== first);
+  return fit(rest, width);
 }
 
 function pad(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - measureWidth(text)));
+  return text + ' '.repeat(width - measureWidth(text));
 }
 
 /** Returns the width of the terminal in columns, or 0 if standard output is not a terminal. */
 function readWidth({ stdout }: Pick<Terminal, 'stdout'>): number {
   return 'columns' in stdout && typeof stdout.columns === 'number' ? stdout.columns : 0;
-}
-
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
-
-/** Matches characters that terminals draw two columns wide: East Asian scripts, fullwidth forms and emoji. */
-const wide =
-  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|\ufe0f/u;
-/** Matches halfwidth forms, which are one column wide in every script. */
-const halfwidth = /^[\uff61-\uffdc]/;
-/** Matches combining marks without a base character, which take no column. */
-const unseen = /^\p{M}+$/u;
-const ascii = /^[ -~]*$/;
-
-/** Returns the estimated width of a printable text in terminal columns. */
-export function measureWidth(text: string): number {
-  if (ascii.test(text)) return text.length;
-  let width = 0;
-  for (const { segment } of segmenter.segment(text))
-    if (!unseen.test(segment)) width += wide.test(segment) && !halfwidth.test(segment) ? 2 : 1;
-  return width;
 }

@@ -1,14 +1,8 @@
 import { type Command, Option } from 'commander';
 import { type AccountUsage, listUsageByAccount, type UsageOrder, usageOrders } from '../usage/usage.ts';
-import { limitOption, parseSince, type Since, sinceOption } from './arguments.ts';
+import { limitOption, type Options, parseSince, sinceOption } from './arguments.ts';
 import { addLeaf, type CommandContext, printTable } from './command.ts';
 import type { Column } from './table.ts';
-
-interface UsageOptions {
-  readonly since: Since;
-  readonly by: UsageOrder;
-  readonly limit: number;
-}
 
 export function addUsage(program: Command, context: CommandContext): void {
   addLeaf(
@@ -21,7 +15,7 @@ export function addUsage(program: Command, context: CommandContext): void {
     .addOption(sinceOption('requests').default(parseSince('24h'), '24h'))
     .addOption(new Option('--by <count>', 'the order').choices(usageOrders).default('requests'))
     .addOption(limitOption('accounts'))
-    .printing(context, async ({ since, by, limit }: UsageOptions) => {
+    .printing(context, async ({ since, by, limit }: Required<Options> & { readonly by: UsageOrder }) => {
       const sinceMs = since(context.clock());
       const found = await context.withStore(({ database }) =>
         listUsageByAccount(database, sinceMs, by, limit),

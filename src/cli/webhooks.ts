@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ListedWebhook } from '../webhooks/operator-webhooks.ts';
-import { accountFilter, textId } from './arguments.ts';
+import { accountFilter, type Options, textId } from './arguments.ts';
 import { addGroup, addLeaf, type CommandContext, printLines, printTable } from './command.ts';
 import { formatTime, toIsoTime } from './output.ts';
 import type { Column } from './table.ts';
@@ -9,7 +9,7 @@ export function addWebhooks(program: Command, context: CommandContext): void {
   const webhooks = addGroup(program, 'webhooks', 'list, enable and disable webhooks');
   addLeaf(webhooks, 'list', 'list the webhooks of all accounts', ['webhooks list', 'webhooks list --json'])
     .addOption(accountFilter('webhooks'))
-    .printing(context, async ({ account }: { readonly account?: string }) => {
+    .printing(context, async ({ account }: Options) => {
       const found = await context.withStore(({ allWebhooks }) => allWebhooks.list(account ?? null));
       return printTable(found, columns, toJson);
     });

@@ -10,9 +10,6 @@ import { checkRedis } from './redis.ts';
 import { checkSettings } from './settings.ts';
 import { checkSqlite, type StoreCheck } from './sqlite.ts';
 
-/** Time in ms after which the check stops reading the file of a store. */
-const lookMsMax = 20_000;
-
 /**
  * Checks everything that the service depends on and returns the findings in a fixed order. Changes nothing and never
  * throws. Takes at most 30 s, because every wait is bounded. If the settings are invalid, checks only Node.js and the
@@ -58,5 +55,5 @@ async function checkStore({ databaseUrl, environment }: Config, clock: Clock): P
   const { engine, location } = parseStoreAddress(databaseUrl);
   if (engine === 'postgres')
     return { findings: await checkPostgres(location, environment, clock), isServed: null };
-  return checkSqlite(location, { clock, environment, lookMsMax });
+  return checkSqlite(location, environment, clock);
 }

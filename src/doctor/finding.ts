@@ -25,7 +25,7 @@ export function warning(check: string, is: string, todo: string): Finding {
   return { check, verdict: 'warning', is, todo };
 }
 
-/** Returns a finding that prevents the service from working as documented. `todo` is what the operator should do. */
+/** Returns a finding that prevents the service from working as documented. */
 export function problem(check: string, is: string, todo: string): Finding {
   return { check, verdict: 'problem', is, todo };
 }

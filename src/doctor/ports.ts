@@ -9,8 +9,7 @@ import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** An address on which the service listens, and a way to recognise the service there. */
 interface Surface {
-  /** The name of the setting for the port: `PORT` or `OPS_PORT`. */
-  readonly setting: string;
+  readonly setting: 'PORT' | 'OPS_PORT';
   readonly host: string;
   readonly port: number;
   /** A path that needs no key. */
@@ -61,28 +60,27 @@ async function checkPort(surface: Surface, isServed: Promise<boolean | null>): P
       const todo = `set ${setting} to 1024 or above, or give the service CAP_NET_BIND_SERVICE`;
       return problem('port', `this user may not listen on ${place}`, todo);
     }
-    case 'EADDRNOTAVAIL':
-      return problem(
-        'port',
-        `this machine has no address ${host}`,
-        'use one of its addresses, or 0.0.0.0 for all of them',
-      );
-    default:
-      return problem(
-        'port',
-        `the service cannot listen on ${place}: ${reasonOf(failure)}`,
-        'check the address',
-      );
+    case 'EADDRNOTAVAIL': {
+      const todo = 'use one of its addresses, or 0.0.0.0 for all of them';
+      return problem('port', `this machine has no address ${host}`, todo);
+    }
+    default: {
+      const is = `the service cannot listen on ${place}: ${reasonOf(failure)}`;
+      return problem('port', is, 'check the address');
+    }
   }
 }
 
 /** Listens and stops immediately. Returns the error, or null if listening works. */
 async function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoException | null> {
   const server = createServer();
-  const { promise, resolve } = Promise.withResolvers<NodeJS.ErrnoException | null>();
-  server.once('error', resolve);
-  server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
-  return promise;
+  try {
+    await once(server.listen({ host, port, exclusive: true }), 'listening');
+    await once(server.close(), 'close');
+    return null;
+  } catch (error) {
+    return error as NodeJS.ErrnoException;
+  }
 }
 
 type Holder = 'ours' | 'another' | 'silent';
@@ -99,7 +97,6 @@ async function askHolder({ host, port, path, isOurs }: Surface): Promise<Holder>
   }
 }
 
-/** Returns the finding for a port that is in use. */
 async function judgeHolder(
   place: string,
   setting: string,

@@ -62,7 +62,7 @@ async function checkServer(client: Client, server: string): Promise<Finding[]> {
     checkDurability(state.unsafe),
     checkConnections(Number(state.most), Number(state.open)),
     ok('size', `the database takes ${formatBytes(Number(state.bytes))}; autovacuum gives unused space back`),
-    await checkClock(client),
+    await compareClocks('PostgreSQL', () => readClock(client)),
   ];
 }
 
@@ -72,7 +72,6 @@ function checkVersion(server: string, version: string): Finding {
   return warning('store', is, `move to PostgreSQL ${majorMin} or newer: older ones are not tested`);
 }
 
-/** Checks that a commit survives a power failure. */
 function checkDurability(unsafe: readonly string[]): Finding {
   if (unsafe.length === 0) return ok('durability', 'a commit is on disk before it is confirmed');
   const names = unsafe.join(', ');
@@ -83,7 +82,6 @@ function checkDurability(unsafe: readonly string[]): Finding {
   );
 }
 
-/** Checks that the server has enough free connections for one more instance. */
 function checkConnections(most: number, open: number): Finding {
   const is = `${open} of ${most} connections are open; an instance takes up to ${connectionsMax}`;
   if (most - open >= connectionsMax) return ok('connections', is);
@@ -91,13 +89,11 @@ function checkConnections(most: number, open: number): Finding {
   return warning('connections', is, todo);
 }
 
-/** The clock of this machine is taken as halfway between request and response. */
-async function checkClock(client: Client): Promise<Finding> {
-  const sentMs = Date.now();
+async function readClock(client: Client): Promise<number> {
   const { rows } = await client.query<{ ms: number }>(
     'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
   );
-  return compareClocks('PostgreSQL', rows[0]?.ms ?? Number.NaN, (sentMs + Date.now()) / 2);
+  return rows[0]?.ms ?? Number.NaN;
 }
 
 async function checkStore(client: Client, environment: Environment, clock: Clock): Promise<Finding[]> {

@@ -44,7 +44,7 @@ async function checkServer(ask: Ask, server: string): Promise<Finding[]> {
     await checkAnswer(ask, server, facts),
     checkDurability(facts.get('aof_enabled') === '1'),
     checkMemory(facts),
-    await checkClock(ask),
+    await compareClocks('Redis', () => readClock(ask)),
   ];
 }
 
@@ -85,18 +85,13 @@ function checkMemory(facts: ReadonlyMap<string, string>): Finding {
   const evicts = 'a full Redis evicts current counts, and too many requests pass the limits';
   if (policy !== 'noeviction') return warning('redis', is, `set it to noeviction: otherwise ${evicts}`);
   // A maximum of 0 means no limit.
-  const [used, most] = ['used_memory', 'maxmemory'].map((name) => Number(facts.get(name) ?? 0)) as [
-    number,
-    number,
-  ];
+  const [used, most] = [Number(facts.get('used_memory') ?? 0), Number(facts.get('maxmemory') ?? 0)];
   if (most === 0 || used <= most * fullAt) return ok('redis', is);
   const full = `${is}; ${Math.round((used / most) * 100)} % of maxmemory is used`;
   return warning('redis', full, 'raise maxmemory: when it is full, each instance counts alone');
 }
 
-/** The clock of this machine is taken as halfway between request and response. */
-async function checkClock(ask: Ask): Promise<Finding> {
-  const sentMs = Date.now();
+async function readClock(ask: Ask): Promise<number> {
   const [seconds = 0, microseconds = 0] = ((await ask('TIME')) as string[]).map(Number);
-  return compareClocks('Redis', seconds * 1_000 + microseconds / 1_000, (sentMs + Date.now()) / 2);
+  return seconds * 1_000 + microseconds / 1_000;
 }

@@ -1,8 +1,8 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { keyEnvironmentOf } from '../accounts/api-key.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, secondMs } from '../clock.ts';
 import type { Environment } from '../config.ts';
 import { reasonOf } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
@@ -21,14 +21,8 @@ const freeBytesWanted = 1_024 * mebibyte;
 /** The share of unused pages beyond which the doctor suggests to give them back. The service uses them for new rows. */
 const unusedShareMax = 0.25;
 
-/** The options of `checkSqlite`. */
-export interface SqliteCheckOptions {
-  readonly clock: Clock;
-  /** In development, other users of the machine may read the store. */
-  readonly environment: Environment;
-  /** Time in ms after which the check stops reading the file. */
-  readonly lookMsMax: number;
-}
+/** Time in ms after which the check stops reading the file. */
+const lookMsMax = 20 * secondMs;
 
 /** The result of checking a store. */
 export interface StoreCheck {
@@ -38,7 +32,11 @@ export interface StoreCheck {
 }
 
 /** Checks the file of a SQLite store, its folder and its disk. */
-export async function checkSqlite(location: string, options: SqliteCheckOptions): Promise<StoreCheck> {
+export async function checkSqlite(
+  location: string,
+  environment: Environment,
+  clock: Clock,
+): Promise<StoreCheck> {
   const file = resolve(location);
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) {
@@ -47,9 +45,9 @@ export async function checkSqlite(location: string, options: SqliteCheckOptions)
     return { findings: [none, ...(await checkPlace(file, 0))], isServed: false };
   }
   if (!found.isFile()) return unknown(cannotOpen(file, new Error('it is not a file')));
-  const { findings, isServed } = await checkContents(file, options);
+  const { findings, isServed } = await checkContents(file, environment, clock);
   const place = await checkPlace(file, found.size);
-  const ownership = await checkOwnership(file, options.environment === 'development');
+  const ownership = await checkOwnership(file, environment === 'development');
   return { findings: [...findings, ...place, ownership], isServed };
 }
 
@@ -57,20 +55,15 @@ function unknown(finding: Finding): StoreCheck {
   return { findings: [finding], isServed: null };
 }
 
-async function checkContents(file: string, options: SqliteCheckOptions): Promise<StoreCheck> {
-  const { clock, environment, lookMsMax } = options;
+async function checkContents(file: string, environment: Environment, clock: Clock): Promise<StoreCheck> {
   try {
     const nameProblem = findNameProblem(file);
-    if (nameProblem !== null)
-      return unknown(
-        problem(
-          'store',
-          `${file} is not safe to open: ${nameProblem}`,
-          'name the store by the path that its service uses',
-        ),
-      );
+    if (nameProblem !== null) {
+      const todo = 'name the store by the path that its service uses';
+      return unknown(problem('store', `${file} is not safe to open: ${nameProblem}`, todo));
+    }
     const report = await inspectSqlite(file, keyEnvironmentOf[environment], lookMsMax);
-    if (report === null) return unknown(readTooSlowly(file, lookMsMax));
+    if (report === null) return unknown(readTooSlowly(file));
     const content = checkContent(report, environment, clock());
     const findings = [checkIntegrity(file, report), checkSize(report), ...content];
     return { findings, isServed: report.isServed };
@@ -79,7 +72,7 @@ async function checkContents(file: string, options: SqliteCheckOptions): Promise
   }
 }
 
-function readTooSlowly(file: string, lookMsMax: number): Finding {
+function readTooSlowly(file: string): Finding {
   const is = `${file} could not be read to its end within ${formatSpan(lookMsMax)}`;
   const check = 'stop the service and check the file: sqlite3 FILE "pragma quick_check"';
   return warning('store', is, `${check}; then check the disk`);
@@ -87,10 +80,7 @@ function readTooSlowly(file: string, lookMsMax: number): Finding {
 
 function checkIntegrity(file: string, { integrity, isServed }: SqliteInspection): Finding {
   if (integrity === 'ok')
-    return ok(
-      'store',
-      `${file} is intact, ${isServed ? 'a service serves it now' : 'no service serves it now'}`,
-    );
+    return ok('store', `${file} is intact, ${isServed ? 'a' : 'no'} service serves it now`);
   const todo = 'stop the service, keep the file, and restore the last backup';
   return problem('store', `${file} is damaged: ${integrity}`, todo);
 }
@@ -109,7 +99,7 @@ function cannotOpen(file: string, error: unknown): Finding {
 
 /** Checks that this user can write the store, and that the disk has free space. */
 async function checkPlace(file: string, size: number): Promise<Finding[]> {
-  const folder = await findFolder(dirname(file));
+  const folder = findFolder(dirname(file));
   const places = [folder, ...(size > 0 ? [file, `${file}-wal`] : [])];
   const closed: string[] = [];
   for (const place of places) if (await isClosed(place)) closed.push(place);
@@ -131,12 +121,8 @@ async function isClosed(place: string): Promise<boolean> {
 }
 
 /** Returns the folder or, if it does not exist, its nearest existing parent. */
-async function findFolder(folder: string): Promise<string> {
-  const isThere = await stat(folder).then(
-    () => true,
-    () => false,
-  );
-  return isThere || folder === dirname(folder) ? folder : findFolder(dirname(folder));
+function findFolder(folder: string): string {
+  return existsSync(folder) || folder === dirname(folder) ? folder : findFolder(dirname(folder));
 }
 
 async function checkRoom(folder: string, size: number): Promise<Finding> {

@@ -119,9 +119,13 @@ function checkNewestRow(newestRowMs: number, nowMs: number): Finding {
   );
 }
 
-/** Compares the clock of a server with the clock of this machine. `whose` is the name of the server. */
-export function compareClocks(whose: string, theirMs: number, ourMs: number): Finding {
-  const differenceMs = theirMs - ourMs;
+/**
+ * Compares the clock of a server, which `read` asks for Unix milliseconds, with the clock of this machine halfway between
+ * request and response. `whose` is the name of the server.
+ */
+export async function compareClocks(whose: string, read: () => Promise<number>): Promise<Finding> {
+  const sentMs = Date.now();
+  const differenceMs = (await read()) - (sentMs + Date.now()) / 2;
   const size = Math.abs(differenceMs);
   if (size <= differenceMsMax)
     return ok('clock', `the clock of ${whose} agrees with the clock of this machine`);

@@ -2,28 +2,8 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { type Column, measureWidth, writeColumns } from '../../src/cli/table.ts';
-
-const widths: readonly (readonly [text: string, columns: number])[] = [
-  ['', 0],
-  ['Zoo', 3],
-  ['Élodie', 6],
-  ['E\u0301lodie', 6],
-  ['動物園', 6],
-  ['ひらがな', 8],
-  ['동물원', 6],
-  ['ＡＢ', 4],
-  ['ｱｲ', 2],
-  ['🐕', 2],
-  ['👩‍🚀', 2],
-  ['🇩🇪', 2],
-  ['❤️', 2],
-  ['Ζωολογικός', 10],
-];
-
-test('the width of a text in terminal columns counts characters of all scripts as terminals draw them', () => {
-  for (const [text, columns] of widths) assert.equal(measureWidth(text), columns, text);
-});
+import measureWidth from 'string-width';
+import { type Column, writeColumns } from '../../src/cli/table.ts';
 
 const nameAndPlan: readonly Column<string>[] = [
   { heading: 'NAME', cell: (name) => name },
@@ -32,7 +12,7 @@ const nameAndPlan: readonly Column<string>[] = [
 
 test('the columns of a table are aligned with names of any script', async () => {
   const stdout = new PassThrough();
-  const names = ['Zoo', '動物園', '🐕 & 🐈', 'E\u0301lodie'];
+  const names = ['Zoo', '動物園', '🐕 & 🐈', 'E\u0301lodie', '동물원', 'ＡＢ', 'ｱｲ', '❤️'];
   writeColumns({ stdout }, nameAndPlan, names);
   stdout.end();
   const starts = (await readAll(stdout))
@@ -40,7 +20,7 @@ test('the columns of a table are aligned with names of any script', async () => 
     .split('\n')
     .slice(1)
     .map((line) => measureWidth(line.slice(0, line.indexOf('pro'))));
-  assert.deepEqual(starts, [9, 9, 9, 9]);
+  assert.deepEqual(new Set(starts), new Set([9]));
 });
 
 test('a table may have 300,000 rows, more than a function call may have arguments', async () => {
