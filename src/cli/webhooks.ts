@@ -13,15 +13,15 @@ export function addWebhooks(program: Command, context: CommandContext): void {
       const found = await context.withStore(({ allWebhooks }) => allWebhooks.list(account ?? null));
       return printTable(found, columns, toJson);
     });
-  for (const [name, effect] of [
-    ['enable', 'it continues from its position'],
-    ['disable', 'it keeps its position'],
+  for (const [name, status, effect] of [
+    ['enable', 'enabled', 'it continues from its position'],
+    ['disable', 'disabled', 'it keeps its position'],
   ] as const)
     addLeaf(webhooks, name, `${name} a webhook; ${effect}`, [`webhooks ${name} wh_8tKq2ZmX0aLr5VnC`])
       .addArgument(textId('webhook', 'webhooks list'))
       .printing(context, async (_options, id: string) => {
-        await context.withStore(({ allWebhooks }) => allWebhooks[name](id));
-        return printLines({ id, status: `${name}d` }, `${id} is ${name}d`);
+        await context.withStore(({ allWebhooks }) => allWebhooks.change(id, { status }));
+        return printLines({ id, status }, `${id} is ${status}`);
       });
 }
 

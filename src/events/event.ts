@@ -4,7 +4,6 @@ import { OrderSchema } from '../orders/order.ts';
 import { PetPatchSchema, PetSchema } from '../pets/pet.ts';
 import { enumField, namedObject, timeField } from '../schema.ts';
 
-/** The types of events of animals (contract section 13). */
 const petEventTypes = ['pet.added', 'pet.updated', 'pet.deleted'] as const;
 
 const categoryEventTypes = ['category.updated', 'category.deleted'] as const;
@@ -21,19 +20,32 @@ export const eventTypes = [...petEventTypes, ...categoryEventTypes, ...orderEven
 
 export type EventType = (typeof eventTypes)[number];
 
-/** The pattern of an event id (event-ids.ts). */
-export const eventIdPattern = '^evt_[0-9A-Za-z]{16}$';
-const eventIdLength = 20;
+const eventIdPattern = '^evt_[0-9A-Za-z]{16}$';
+export const eventIdLength = 20;
+/** The id of an event in examples. */
+export const eventIdExample = 'evt_0000000001G5cPz8';
 
-const eventId = Type.String({
-  minLength: eventIdLength,
-  maxLength: eventIdLength,
-  pattern: eventIdPattern,
-  description: 'Unique identifier of the event. Ids of later events are greater, compared as ASCII text.',
-});
+/** The id of an event (event-ids.ts). */
+export const eventIdField = (description: string) =>
+  Type.String({ minLength: eventIdLength, maxLength: eventIdLength, pattern: eventIdPattern, description });
+
+export const afterRule = 'must be "now" or the id of an event that this service returned';
+
+/** An event id, or `now` for the end of the feed. */
+export const afterField = (description: string) =>
+  Type.String({
+    minLength: 3,
+    maxLength: eventIdLength,
+    pattern: `^now$|${eventIdPattern}`,
+    rule: afterRule,
+    description,
+    examples: [eventIdExample],
+  });
 
 const headOf = (types: readonly string[]) => ({
-  id: eventId,
+  id: eventIdField(
+    'Unique identifier of the event. Ids of later events are greater, compared as ASCII text.',
+  ),
   type: enumField(types, 'What happened.'),
   timestamp: timeField('When it happened, by the clock of the store.'),
 });

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../errors.ts';
 import { type Dialect, type RowOf, type Statement, statement } from '../storage/database.ts';
-import { eventTypes, orderEventTypes } from './event.ts';
+import { afterRule, eventTypes, orderEventTypes } from './event.ts';
 import type { EventReader } from './event-reader.ts';
 
 const eventColumns = [
@@ -158,11 +158,8 @@ export function expiredEvents(): AppError {
 }
 
 /** Returns the error for an `after` that this service never returned. */
-export function unknownEvent(): AppError {
-  return new AppError(
-    'invalid_parameter',
-    'after must be "now" or the id of an event that this service returned',
-  );
+export function unknownEvent(code: 'invalid_parameter' | 'invalid_body' = 'invalid_parameter'): AppError {
+  return new AppError(code, `after ${afterRule}`);
 }
 
 /** Returns the bounds of the feed from the rows of `selectEnds` or of a page. */

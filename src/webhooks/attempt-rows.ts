@@ -10,7 +10,7 @@ import {
   toStep,
 } from '../storage/database.ts';
 import { failingAttemptsMin, failingMsMax } from './rules/retry.ts';
-import { type Attempt, toResult, toTime } from './webhook.ts';
+import { type Attempt, toResult } from './webhook.ts';
 import { lockWebhook, type TimedRow, updateWebhook, type WebhookRow } from './webhook-rows.ts';
 
 /** The attempts of a webhook that its owner can list: the last 100 of 7 days. */
@@ -150,8 +150,7 @@ export async function listAttempts(database: Database, id: bigint): Promise<read
   const rows = await database.read(selectAttempts, { id, ...bounds });
   return rows.map(({ message_id, at_ms, result, duration_ms }) => ({
     eventId: message_id,
-    at: toTime(at_ms),
-    result: toResult(result),
+    ...toResult(at_ms, result),
     durationMs: Number(duration_ms),
   }));
 }

@@ -3,19 +3,12 @@ import { addAuditEntry } from '../audit/audit-log.ts';
 import { dayMs } from '../clock.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
-import { createEventIds, type EventIds } from '../events/event-ids.ts';
+import { createEventIds } from '../events/event-ids.ts';
 import { canReadType, canSee, coversReader, type EventReader } from '../events/event-reader.ts';
-import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
+import { endsOf, judgePosition, selectEnds, selectEvent, unknownEvent } from '../events/feed-page.ts';
 import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
-import {
-  type DisabledReason,
-  makerOf,
-  readerOf,
-  type WebhookStatus,
-  webhooksMax,
-  writeAfter,
-} from './webhook.ts';
+import { makerOf, readerOf, type WebhookStatus, webhooksMax, writeAfter } from './webhook.ts';
 import {
   countWebhooks,
   deleteWebhook,
@@ -25,7 +18,6 @@ import {
   lockEnabledOfKey,
   lockWebhook,
   type NewWebhookRow,
-  selectEvent,
   selectRequests,
   updateWebhook,
   type WebhookRow,
@@ -39,6 +31,8 @@ const overlapMs = dayMs;
  * which has one signature for each secret.
  */
 const secretsMax = 10n;
+/** Maximum number of messages of a webhook that wait beside the feed. */
+const requestsMax = 100n;
 
 /**
  * Adds a webhook that starts at the end of the feed. Throws `limit_reached` if the account has `webhooksMax` webhooks.
@@ -48,9 +42,9 @@ export const addWebhook = defineTransaction(
   function* ({
     secret,
     ...row
-  }: Omit<NewWebhookRow, 'position'> & { secret: Uint8Array }): Steps<WebhookRow> {
-    yield* step(lockAccount, { accountId: row.accountId });
-    const [total] = yield* step(countWebhooks, { accountId: row.accountId });
+  }: Omit<NewWebhookRow, 'position'> & { readonly secret: Uint8Array }): Steps<WebhookRow> {
+    yield* step(lockAccount, { id: row.account_id });
+    const [total] = yield* step(countWebhooks, { accountId: row.account_id });
     if ((total?.count ?? 0n) >= webhooksMax)
       throw new AppError(
         'limit_reached',
@@ -85,10 +79,7 @@ interface Managed {
   readonly manager: Manager;
 }
 
-/**
- * Changes a webhook. A change of an operator always gets an entry in the audit log, because even an unchanged status or
- * position restarts the retries. Throws the errors of `lockManaged` and `findPosition`.
- */
+/** Changes a webhook. Throws the errors of `lockManaged`, `requireType` and `findPosition`. */
 export const changeWebhook = defineTransaction(
   'changeWebhook',
   function* ({ publicId, manager, change }: Managed & { readonly change: WebhookChange }): Steps<WebhookRow> {
@@ -109,11 +100,34 @@ export const disableWebhooksOfKey = defineTransaction(
   'row locks',
 );
 
+/**
+ * A change that sets the URL, the status or the position restarts the retries, even if the value is the same. So each
+ * change of an operator gets an entry in the audit log.
+ */
 function* changeLocked(row: WebhookRow, change: WebhookChange, manager: Manager): Steps<WebhookRow> {
-  const position = yield* findPosition(row, change);
-  const changed = applyChange(row, change, position, 'actor' in manager ? 'operator' : 'owner');
+  const { url, types, status, after } = change;
+  const isDisabled = (status ?? row.status) === 'disabled';
+  const restarts = url !== undefined || status !== undefined || after !== undefined;
+  const changed = {
+    ...row,
+    url: url ?? row.url,
+    types: types?.join(' ') ?? row.types,
+    status: status ?? row.status,
+    disabled_because: isDisabled
+      ? (row.disabled_because ?? ('actor' in manager ? 'operator' : 'owner'))
+      : null,
+    position: yield* findPosition(row, change, manager),
+    ...(restarts && {
+      revision: row.revision + 1n,
+      failures: 0n,
+      failing_since_ms: null,
+      next_attempt_at_ms: 0n,
+    }),
+  };
   yield* step(updateWebhook, changed);
-  if ('actor' in manager) yield* auditChange(manager, row, changed, change);
+  if (!('actor' in manager)) return changed;
+  if (status === undefined) yield* auditReplay(manager, row, changed.position);
+  else yield* audit(manager, row, `webhook.${status}`, { status: row.status }, { status });
   return changed;
 }
 
@@ -134,14 +148,11 @@ export const rotateSecret = defineTransaction(
 export const removeWebhook = defineTransaction(
   'removeWebhook',
   function* ({ publicId, manager }: Managed): Steps<void> {
-    yield* lockManaged(publicId, manager);
-    yield* step(deleteWebhook, { publicId });
+    const { id } = yield* lockManaged(publicId, manager);
+    yield* step(deleteWebhook, { id });
   },
   'row locks',
 );
-
-/** Maximum number of messages of a webhook that wait beside the feed. */
-const requestsMax = 100n;
 
 /** A message that a webhook shall get once, beside the feed. */
 interface MessageRequest extends Managed {
@@ -194,18 +205,12 @@ export function tooManyRequested(): AppError {
   );
 }
 
-/** Adds an entry about an operator's change of the status or the position. */
-function* auditChange(
-  by: Authorship,
-  before: WebhookRow,
-  after: WebhookRow,
-  { status }: WebhookChange,
-): Steps<void> {
-  if (status !== undefined)
-    return yield* audit(by, before, `webhook.${status}`, { status: before.status }, { status });
-  const ids = yield* readEventIds();
-  const show = ({ position }: WebhookRow) => ({ after: writeAfter(position, ids) });
-  yield* audit(by, before, 'webhook.replayed', show(before), show(after));
+function* auditReplay(by: Authorship, row: WebhookRow, position: bigint): Steps<void> {
+  const [secret] = yield* step(selectSecret, { name: 'cursor' });
+  if (secret === undefined) throw new Error('the store has no secret for event ids');
+  const ids = createEventIds(secret.value);
+  const [before, after] = [row.position, position].map((at) => ({ after: writeAfter(at, ids) }));
+  yield* audit(by, row, 'webhook.replayed', before ?? null, after ?? null);
 }
 
 function audit(
@@ -218,47 +223,15 @@ function audit(
   return addAuditEntry(by, { action, subject, accountId, before, after });
 }
 
-function* readEventIds(): Steps<EventIds> {
-  const [secret] = yield* step(selectSecret, { name: 'cursor' });
-  if (secret === undefined) throw new Error('the store has no secret for event ids');
-  return createEventIds(secret.value);
-}
-
-/** Returns a changed webhook. A change that sets the URL, the status or the position restarts the retries. */
-function applyChange(
-  row: WebhookRow,
-  { url, types, status, after }: WebhookChange,
-  position: bigint,
-  because: DisabledReason,
-): WebhookRow {
-  const isDisabled = (status ?? row.status) === 'disabled';
-  const changed = {
-    ...row,
-    url: url ?? row.url,
-    types: types?.join(' ') ?? row.types,
-    status: status ?? row.status,
-    disabled_because: isDisabled ? (row.disabled_because ?? because) : null,
-    position,
-  };
-  const restarts = url !== undefined || status !== undefined || after !== undefined;
-  if (!restarts) return changed;
-  return {
-    ...changed,
-    revision: row.revision + 1n,
-    failures: 0n,
-    failing_since_ms: null,
-    next_attempt_at_ms: 0n,
-  };
-}
-
 /**
  * Returns the new position of a webhook.
  *
- * Checks the position if the change sets it or enables the webhook. Throws `position_lost` if an event after the
- * position is deleted, or if only a server that this one took over from may have given the position. Throws
- * `invalid_body` if nobody has given it.
+ * Checks the position if the change sets it or enables the webhook. If an event after the position is deleted, or if only
+ * a server that this one took over from may have given the position, throws `position_lost`, or OperatorError to an
+ * operator who enables the webhook. Throws `invalid_body` if nobody has given it.
  */
-function* findPosition(row: WebhookRow, { after, status }: WebhookChange): Steps<bigint> {
+function* findPosition(row: WebhookRow, change: WebhookChange, manager: Manager): Steps<bigint> {
+  const { after, status } = change;
   if (after === undefined && status !== 'enabled') return row.position;
   const asked = after ?? row.position;
   const position = asked === 'now' ? 0n : asked;
@@ -266,8 +239,11 @@ function* findPosition(row: WebhookRow, { after, status }: WebhookChange): Steps
   if (asked === 'now') return ends.newest;
   const judgement = judgePosition(position, ends);
   if (judgement === 'kept') return position;
-  if (judgement === 'unknown') throw new AppError('invalid_body', unknownEvent().message);
-  throw positionLost();
+  if (judgement === 'unknown') throw unknownEvent('invalid_body');
+  if (!('actor' in manager) || after !== undefined) throw positionLost();
+  throw new OperatorError(
+    `the events after the position of ${row.public_id} are no longer kept: first replay the webhook from a later event in the console, or let its owner set "after"`,
+  );
 }
 
 /** Returns the error for a webhook whose next events are deleted. */

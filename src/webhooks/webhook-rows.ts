@@ -35,15 +35,11 @@ export type WebhookRow = Pick<Selectable<Tables['webhooks']>, (typeof webhookCol
 /** A row with the time of the store. */
 export type TimedRow = WebhookRow & { readonly now_ms: bigint };
 
-/** Names a webhook by the id that clients see. */
-export type WebhookName = { publicId: string };
-
-export const selectWebhook = statement<WebhookName>()((query, p) =>
-  query.selectFrom('webhooks').select(webhookColumns).where('public_id', '=', p.publicId),
-);
+const pick = <Row, Column extends keyof Row>(row: Row, columns: readonly Column[]) =>
+  Object.fromEntries(columns.map((column) => [column, row[column]])) as Pick<Row, Column>;
 
 /** Selects a webhook and locks its row until the transaction ends. */
-export const lockWebhook = statement<WebhookName>()((query, p, { lockRows, nowMs }) =>
+export const lockWebhook = statement<{ publicId: string }>()((query, p, { lockRows, nowMs }) =>
   query
     .selectFrom('webhooks')
     .select([...webhookColumns, nowMs.as('now_ms')])
@@ -53,10 +49,7 @@ export const lockWebhook = statement<WebhookName>()((query, p, { lockRows, nowMs
 
 /** Writes the state of a locked webhook. */
 export const updateWebhook = statement<Pick<WebhookRow, 'id' | (typeof stateColumns)[number]>>()((query, p) =>
-  query
-    .updateTable('webhooks')
-    .set(Object.fromEntries(stateColumns.map((column) => [column, p[column]])))
-    .where('id', '=', p.id),
+  query.updateTable('webhooks').set(pick(p, stateColumns)).where('id', '=', p.id),
 );
 
 /** Selects the enabled webhooks that a key created, oldest first, and locks their rows until the transaction ends. */
@@ -92,9 +85,7 @@ export type WebhookFilter = {
 export interface ListedWebhookRow extends WebhookRow {
   readonly account: string;
   readonly suspended_at_ms: bigint | null;
-  /** Number of events in the feed after `position`, of all types. */
   readonly events_behind: bigint;
-  /** Age of the first event after `position` in milliseconds, by the store's clock. Null if there is none. */
   readonly behind_ms: bigint | null;
 }
 
@@ -151,8 +142,8 @@ export function readWebhookPage(
 }
 
 /** Makes transactions that add webhooks to an account run one after the other. */
-export const lockAccount = statement<{ accountId: bigint }>()((query, p, { lockRows }) =>
-  query.selectFrom('accounts').select('id').where('id', '=', p.accountId).modifyEnd(lockRows),
+export const lockAccount = statement<{ id: bigint }>()((query, p, { lockRows }) =>
+  query.selectFrom('accounts').select('id').where('id', '=', p.id).modifyEnd(lockRows),
 );
 
 export const countWebhooks = statement<{ accountId: bigint }>()((query, p) =>
@@ -170,30 +161,26 @@ export const countDisabled = statement<Record<never, never>>()((query) =>
     .groupBy('disabled_because'),
 );
 
-export type NewWebhookRow = WebhookName & {
-  accountId: bigint;
-  keyId: string;
-  url: string;
-  types: string;
-  seesPets: bigint;
-  seesOrders: string;
-  position: bigint;
-};
+const newColumns = [
+  'public_id',
+  'account_id',
+  'key_id',
+  'url',
+  'types',
+  'sees_pets',
+  'sees_orders',
+  'position',
+] as const;
+
+export type NewWebhookRow = Pick<WebhookRow, (typeof newColumns)[number]>;
 
 /** Adds an enabled webhook. */
 export const insertWebhook = statement<NewWebhookRow>()((query, p, { nowMs }) =>
   query
     .insertInto('webhooks')
     .values({
-      public_id: p.publicId,
-      account_id: p.accountId,
-      key_id: p.keyId,
-      url: p.url,
-      types: p.types,
-      sees_pets: p.seesPets,
-      sees_orders: p.seesOrders,
+      ...pick(p, newColumns),
       status: sql.lit('enabled'),
-      position: p.position,
       revision: sql<bigint>`0`,
       failures: sql<bigint>`0`,
       next_attempt_at_ms: sql<bigint>`0`,
@@ -222,12 +209,7 @@ export const insertRequest = statement<{ id: bigint; messageId: string; position
     .values({ webhook_id: p.id, message_id: p.messageId, position: p.position }),
 );
 
-/** Selects what a reader needs to see an event. */
-export const selectEvent = statement<{ position: bigint }>()((query, p) =>
-  query.selectFrom('events').select(['type', 'account_id']).where('id', '=', p.position),
-);
-
 /** Deletes a webhook and all that belongs to it. */
-export const deleteWebhook = statement<WebhookName>()((query, p) =>
-  query.deleteFrom('webhooks').where('public_id', '=', p.publicId),
+export const deleteWebhook = statement<{ id: bigint }>()((query, p) =>
+  query.deleteFrom('webhooks').where('id', '=', p.id),
 );

@@ -1,6 +1,12 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { AppError } from '../errors.ts';
-import { type EventType, eventIdPattern, eventTypes } from '../events/event.ts';
+import {
+  afterField,
+  type EventType,
+  eventIdExample,
+  eventIdField,
+  eventIdLength,
+  eventTypes,
+} from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, narrowReader } from '../events/event-reader.ts';
 import { unknownEvent } from '../events/feed-page.ts';
@@ -29,7 +35,6 @@ export type DisabledReason = (typeof disabledReasons)[number];
 /** The pattern of a webhook id. */
 export const webhookIdPattern = '^wh_[0-9A-Za-z]{16}$';
 const webhookIdLength = 19;
-const eventIdLength = 20;
 const pingIdLength = 21;
 /** The length of the prefix and of 32 bytes in base64. */
 const secretLength = 50;
@@ -44,8 +49,7 @@ const urlField = Type.String({
   examples: ['https://partner.example.com/animals'],
 });
 
-/** `EventType` as a schema. It is case-sensitive. */
-export const EventTypeSchema = enumField(eventTypes, 'What may happen.', {
+const EventTypeSchema = enumField(eventTypes, 'What may happen.', {
   title: 'EventType',
   about: 'The type of an event.',
 });
@@ -73,7 +77,7 @@ const attemptFields = {
   }),
 };
 
-export const LastAttemptSchema = namedObject(
+const LastAttemptSchema = namedObject(
   'LastAttempt',
   'The result of the last attempt to send a message.',
   attemptFields,
@@ -95,7 +99,6 @@ export const AttemptSchema = namedObject('WebhookAttempt', 'An attempt to send a
   }),
 });
 
-/** A webhook, as responses show it. */
 export const WebhookSchema = namedObject('Webhook', 'A URL that the service sends events to.', {
   id: Type.String({
     minLength: webhookIdLength,
@@ -119,12 +122,7 @@ export const WebhookSchema = namedObject('Webhook', 'A URL that the service send
     ),
   ),
   after: nullable<string>(
-    Type.String({
-      minLength: eventIdLength,
-      maxLength: eventIdLength,
-      pattern: eventIdPattern,
-      description: 'The last event that was answered with 2xx or passed over; null before the first.',
-    }),
+    eventIdField('The last event that was answered with 2xx or passed over; null before the first.'),
   ),
   lastAttempt: nullable<Static<typeof LastAttemptSchema>>({
     ...LastAttemptSchema,
@@ -132,42 +130,55 @@ export const WebhookSchema = namedObject('Webhook', 'A URL that the service send
   }),
 });
 
-const secretField = Type.String({
-  minLength: secretLength,
-  maxLength: secretLength,
-  pattern: '^whsec_[0-9A-Za-z+/]{43}=$',
-  description: 'The secret that signs the requests. It is shown only once.',
-});
-
 export const WebhookWithSecretSchema = namedObject('WebhookWithSecret', 'A webhook with its new secret.', {
   ...WebhookSchema.properties,
-  secret: secretField,
+  secret: Type.String({
+    minLength: secretLength,
+    maxLength: secretLength,
+    pattern: '^whsec_[0-9A-Za-z+/]{43}=$',
+    description: 'The secret that signs the requests. It is shown only once.',
+  }),
 });
 
-/** The request body that creates a webhook. */
 export const NewWebhookSchema = namedObject('NewWebhook', 'A new webhook.', {
   url: urlField,
   types: Type.Optional(typesField('The types of the events to send. If absent, all that the key may read.')),
 });
 
-/** `WebhookStatus` as a schema. It is case-sensitive. */
-export const WebhookStatusSchema = enumField(webhookStatuses, 'Whether events are sent.');
+export const AfterSchema = afterField(
+  'The event after which the webhook continues, or `now` for the newest.',
+);
 
-export const AfterSchema = Type.String({
-  minLength: 3,
-  maxLength: eventIdLength,
-  pattern: `^now$|${eventIdPattern}`,
-  rule: unknownEvent().message.replace('after ', ''),
-  description: 'The event after which the webhook continues, or `now` for the newest.',
-  examples: ['evt_0000000001G5cPz8'],
+export const WebhookPatchSchema = namedObject(
+  'WebhookPatch',
+  'A change of a webhook. Absent fields stay as they are.',
+  {
+    url: Type.Optional(urlField),
+    types: Type.Optional(typesField('The types of the events to send.')),
+    status: Type.Optional(enumField(webhookStatuses, 'Whether events are sent.')),
+    after: Type.Optional(AfterSchema),
+  },
+);
+
+export const SendSchema = namedObject('EventToSend', 'An event to send once more.', {
+  eventId: {
+    ...eventIdField('The id of an event that the webhook may receive.'),
+    examples: [eventIdExample],
+  },
 });
 
-/**
- * Converts a value of `AfterSchema` into a position. Throws `invalid_body` for an id that this service did not create.
- */
+export type Attempt = Static<typeof AttemptSchema>;
+
+/** A webhook as its account sees it. */
+export type Webhook = Static<typeof WebhookSchema>;
+
+/** A webhook with its new secret. The secret cannot be read again. */
+export type SecretWebhook = Static<typeof WebhookWithSecretSchema>;
+
+/** Converts a value of `AfterSchema`. Throws `invalid_body` for an id that this service did not create. */
 export function readAfter(text: string, ids: EventIds): bigint | 'now' {
   const position = text === 'now' ? text : ids.read(text);
-  if (position === null) throw new AppError('invalid_body', unknownEvent().message);
+  if (position === null) throw unknownEvent('invalid_body');
   return position;
 }
 
@@ -176,39 +187,15 @@ export function readEventId(eventId: string, ids: EventIds): bigint {
   return ids.read(eventId) || -1n;
 }
 
-/** The request body that changes a webhook. Absent fields stay unchanged. */
-export const WebhookPatchSchema = namedObject(
-  'WebhookPatch',
-  'A change of a webhook. Absent fields stay as they are.',
-  {
-    url: Type.Optional(urlField),
-    types: Type.Optional(typesField('The types of the events to send.')),
-    status: Type.Optional(WebhookStatusSchema),
-    after: Type.Optional(AfterSchema),
-  },
-);
-
-export const SendSchema = namedObject('EventToSend', 'An event to send once more.', {
-  eventId: Type.String({
-    minLength: eventIdLength,
-    maxLength: eventIdLength,
-    pattern: eventIdPattern,
-    description: 'The id of an event that the webhook may receive.',
-    examples: ['evt_0000000001G5cPz8'],
-  }),
-});
-
-export type Attempt = Static<typeof AttemptSchema>;
-
-/** A webhook as its account sees it. */
-export type Webhook = Static<typeof WebhookSchema>;
+/** Returns the id of the event at a position. Returns null at position 0, which is before the first event. */
+export function writeAfter(position: bigint, ids: EventIds): string | null {
+  return position === 0n ? null : ids.write(position);
+}
 
 export function toWebhook(row: WebhookRow, ids: EventIds): Webhook {
-  return {
-    ...toShared(row),
-    after: writeAfter(row.position, ids),
-    lastAttempt: toLastAttempt(row),
-  };
+  const { position, last_attempt_at_ms: atMs, last_result: result } = row;
+  const lastAttempt = atMs === null || result === null ? null : toResult(atMs, result);
+  return { ...toShared(row), after: writeAfter(position, ids), lastAttempt };
 }
 
 /** Returns the fields that owners and operators see alike. */
@@ -223,30 +210,16 @@ export function toShared(row: WebhookRow): Omit<Webhook, 'after' | 'lastAttempt'
   };
 }
 
+/** Returns when an attempt ended and its stored result, as responses show them. */
+export function toResult(atMs: bigint, result: string): Static<typeof LastAttemptSchema> {
+  const shown = /^\d+$/.test(result) ? Number(result) : (result as AttemptFailure);
+  return { at: new Date(Number(atMs)).toISOString(), result: shown };
+}
+
 /** Parses the stored types of a webhook, separated by spaces, in the order of `eventTypes`. Ignores unknown names. */
-export function readTypes(stored: string): readonly EventType[] {
+function readTypes(stored: string): readonly EventType[] {
   const names = stored.split(' ');
   return eventTypes.filter((type) => names.includes(type));
-}
-
-/** Returns the id of the event at a position. Returns null at position 0, which is before the first event. */
-export function writeAfter(position: bigint, ids: EventIds): string | null {
-  return position === 0n ? null : ids.write(position);
-}
-
-function toLastAttempt({ last_attempt_at_ms, last_result }: WebhookRow): Webhook['lastAttempt'] {
-  if (last_attempt_at_ms === null || last_result === null) return null;
-  return { at: toTime(last_attempt_at_ms), result: toResult(last_result) };
-}
-
-/** Returns the time that responses show. */
-export function toTime(ms: bigint): string {
-  return new Date(Number(ms)).toISOString();
-}
-
-/** Returns the stored result of an attempt as responses show it. */
-export function toResult(text: string): number | AttemptFailure {
-  return /^\d+$/.test(text) ? Number(text) : (text as AttemptFailure);
 }
 
 /** Returns the rights that the key had when it created the webhook. */
@@ -259,6 +232,6 @@ export function makerOf({ account_id, sees_pets, sees_orders }: WebhookRow): Eve
 }
 
 /** Returns the rights of a webhook: those of the key that created it, limited to the types of the webhook. */
-export function readerOf(row: WebhookRow, types: readonly EventType[] = readTypes(row.types)): EventReader {
+export function readerOf(row: WebhookRow, types = readTypes(row.types)): EventReader {
   return narrowReader(makerOf(row), types);
 }

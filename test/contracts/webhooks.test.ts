@@ -431,7 +431,7 @@ function describePositions(engine: Engine): void {
     assert.deepEqual(receiver.received, []);
     for (const lost of [{ status: 'enabled' }, { after: 1n }] as const)
       await assert.rejects(change(id, lost), isAppError('position_lost'));
-    await assert.rejects(operator.enable(id), /no longer kept/);
+    await assert.rejects(operator.change(id, { status: 'enabled' }), /no longer kept/);
     await change(id, { status: 'enabled', after: 2n });
     await sender.send();
     assert.deepEqual(receiver.listIds(), [ids.write(3n)]);
@@ -485,7 +485,7 @@ function describeOperator(engine: Engine): void {
     await sequenceEvents(database);
     const second = await add({}, { ...reader, accountId: (await addBuyer()).accountId });
     const third = await add({ types: ['pet.added'] });
-    await operator.disable(first.id);
+    await operator.change(first.id, { status: 'disabled' });
     const page = await operator.listPage(all);
     assert.deepEqual(
       page.items.map(({ id, account, eventsBehind, behindMs }) => [id, account, eventsBehind, behindMs]),
@@ -535,7 +535,7 @@ function describeOperator(engine: Engine): void {
     await sequenceEvents(database);
     const behind = await add();
     assert.equal((await operator.readLag()).farthest[0]?.id, disabled.id);
-    await operator.disable(disabled.id);
+    await operator.change(disabled.id, { status: 'disabled' });
     await store.execute(`update accounts set suspended_at_ms = 1 where id = ${other.accountId}`);
     assert.deepEqual(await operator.readLag(), { farthest: [], disabled: { ...noneDisabled, operator: 1 } });
     await addPets(1);
@@ -553,12 +553,12 @@ function describeOperator(engine: Engine): void {
     await addPets(3);
     await sender.send();
     const before = (await get(id)).after;
-    await operator.replay(id, 1n);
-    await operator.replay(id, 1n);
+    await operator.change(id, { after: 1n });
+    await operator.change(id, { after: 1n });
     await sender.send();
     assert.deepEqual(receiver.listIds(), [1n, 2n, 3n, 2n, 3n].map(ids.write));
-    await assert.rejects(operator.replay(id, 4n), isAppError('invalid_body'));
-    await assert.rejects(operator.replay('wh_none', 'now'), { name: 'OperatorError' });
+    await assert.rejects(operator.change(id, { after: 4n }), isAppError('invalid_body'));
+    await assert.rejects(operator.change('wh_none', { after: 'now' }), { name: 'OperatorError' });
     const shown = createEventIds(await readSecret(database, 'cursor'));
     const { items: entries } = await createAudit(database, Date.now).list({ limit: 9 });
     assert.deepEqual(
@@ -919,13 +919,13 @@ function describeAttempts(engine: Engine): void {
     assert.equal(await because(), 'enabled null');
     await change(id, { status: 'disabled' });
     assert.equal(await because(), 'disabled owner');
-    await operator.disable(id);
+    await operator.change(id, { status: 'disabled' });
     assert.equal(await because(), 'disabled owner');
     await change(id, { status: 'enabled' });
     assert.equal(await because(), 'enabled null');
-    await operator.disable(id);
+    await operator.change(id, { status: 'disabled' });
     assert.equal(await because(), 'disabled operator');
-    await operator.enable(id);
+    await operator.change(id, { status: 'enabled' });
     await addPet();
     receiver.reactions.push(410);
     await sender.send();

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { type Caller, coversScope } from '../../accounts/account.ts';
-import { EventSchema, type EventType, eventIdPattern } from '../../events/event.ts';
+import { afterField, EventSchema, type EventType, eventIdExample } from '../../events/event.ts';
 import { writeEvents } from '../../events/event-json.ts';
 import type { EventReader } from '../../events/event-reader.ts';
 import { waitSecondsMax } from '../../events/feed.ts';
@@ -10,9 +10,6 @@ import { dogs } from './categories.ts';
 import { orderExamples } from './orders.ts';
 import { defaultLimit, limitField, limitMax } from './paging.ts';
 import { rex } from './pets.ts';
-
-/** The id of an event in examples. */
-export const eventIdExample = 'evt_0000000001G5cPz8';
 
 function example(data: object, previous?: object) {
   return { timestamp: '2027-01-02T12:00:00.000Z', data, ...(previous && { previous }) };
@@ -56,15 +53,9 @@ const listEvents = defineOperation({
     'Returns every change, oldest first. The scope `pets:read` shows animals and categories, `orders:read` the orders of the account, and `orders:manage` all orders. Always follow the `Link` with `rel="next"`: an empty page is the current end. With `wait`, the answer waits until an event happens. Events are kept for 30 days.',
   query: Type.Object({
     after: Type.Optional(
-      Type.String({
-        minLength: 3,
-        maxLength: 20,
-        pattern: `^now$|${eventIdPattern}`,
-        rule: unknownEvent().message.replace('after ', ''),
-        description:
-          'Returns the events after this one: an event id, or `now` for the end of the feed. Default: from the oldest event on.',
-        examples: [eventIdExample],
-      }),
+      afterField(
+        'Returns the events after this one: an event id, or `now` for the end of the feed. Default: from the oldest event on.',
+      ),
     ),
     limit: limitField('events'),
     wait: Type.Optional(

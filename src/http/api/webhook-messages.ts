@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { CategoryEventSchema, OrderEventSchema, PetEventSchema } from '../../events/event.ts';
+import { CategoryEventSchema, eventIdExample, OrderEventSchema, PetEventSchema } from '../../events/event.ts';
 import { enumField, namedObject, timeField } from '../../schema.ts';
 import { expiredEvent, tooManyRequested, webhookNotFound } from '../../webhooks/change-webhook.ts';
 import { AttemptSchema, SendSchema } from '../../webhooks/webhook.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { eventIdExample, readerOf } from './events.ts';
+import { readerOf } from './events.ts';
 import { readWebhookId, WebhookParams } from './webhooks.ts';
 
 const pingLength = 21;

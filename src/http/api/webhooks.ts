@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
+import { eventIdExample } from '../../events/event.ts';
 import { positionLost, webhookNotFound } from '../../webhooks/change-webhook.ts';
 import { parseTargetUrl, targetUrlRule } from '../../webhooks/rules/target-url.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../webhooks/webhook.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
-import { eventIdExample, readerOf } from './events.ts';
+import { readerOf } from './events.ts';
 import { cursorField, limitField, limitMax, openPage } from './paging.ts';
 import type { PathValues } from './resource.ts';
 

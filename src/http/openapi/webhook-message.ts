@@ -1,4 +1,5 @@
-import { eventExamples, eventIdExample } from '../api/events.ts';
+import { eventIdExample } from '../../events/event.ts';
+import { eventExamples } from '../api/events.ts';
 import { pingMessageExample, WebhookMessageSchema } from '../api/webhook-messages.ts';
 import { type SharedSchemas, shareSchemas } from './schemas.ts';
 

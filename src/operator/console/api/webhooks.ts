@@ -2,7 +2,13 @@ import Type from 'typebox';
 import type { EventIds } from '../../../events/event-ids.ts';
 import { enumField } from '../../../schema.ts';
 import type { ListedWebhook } from '../../../webhooks/operator-webhooks.ts';
-import { AfterSchema, readAfter, readEventId, writeAfter } from '../../../webhooks/webhook.ts';
+import {
+  AfterSchema,
+  readAfter,
+  readEventId,
+  type WebhookStatus,
+  writeAfter,
+} from '../../../webhooks/webhook.ts';
 import { defineConsoleOperation } from '../operation.ts';
 import { beforeField, pageRows, textFilter } from './fields.ts';
 
@@ -56,11 +62,11 @@ const sendEvent = defineConsoleOperation({
 });
 
 /** Enables a webhook, which continues from its position, or disables it. */
-function setStatus(act: 'enable' | 'disable') {
+function setStatus(act: 'enable' | 'disable', status: WebhookStatus) {
   return defineConsoleOperation({
     method: 'POST',
     path: `/webhooks/{webhookId}/${act}`,
-    handle: ({ params: { webhookId = '' }, changes }) => changes.allWebhooks[act](webhookId),
+    handle: ({ params: { webhookId = '' }, changes }) => changes.allWebhooks.change(webhookId, { status }),
   });
 }
 
@@ -71,7 +77,7 @@ const replayWebhook = defineConsoleOperation({
   body: Type.Object({ after: AfterSchema }),
 
   async handle({ params: { webhookId = '' }, body: { after }, changes }, { eventIds }) {
-    await changes.allWebhooks.replay(webhookId, readAfter(after, eventIds));
+    await changes.allWebhooks.change(webhookId, { after: readAfter(after, eventIds) });
   },
 });
 
@@ -79,7 +85,7 @@ export const webhookOperations = [
   listWebhooks,
   showWebhook,
   sendEvent,
-  setStatus('enable'),
-  setStatus('disable'),
+  setStatus('enable', 'enabled'),
+  setStatus('disable', 'disabled'),
   replayWebhook,
 ];
