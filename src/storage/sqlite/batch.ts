@@ -1,25 +1,23 @@
 import type { Transaction } from '../database.ts';
-import { isBusy, isFault, type SqliteConnection } from './connection.ts';
+import type { SqliteConnection } from './connection.ts';
+import { type PackedError, packError } from './packed-error.ts';
 import { runSteps, type SqliteCall } from './statements.ts';
 
 /** The write of one caller: a statement, or a transaction by its name. It can be sent to the writing thread. */
 export type Job = SqliteCall | { readonly name: string; readonly input: unknown };
 
-/** `result` is the rows of a statement, or the result of a transaction. */
-export type Outcome = { readonly result: unknown } | { readonly error: unknown };
+/** `result` is the rows of a statement, or the result of a transaction. It can be sent between threads. */
+export type Outcome = { readonly result: unknown } | { readonly error: PackedError };
 
 /** The transactions that a thread can run, by name. */
 export type Transactions = ReadonlyMap<string, Transaction<never, unknown>>;
 
-/** Runs jobs in one commit (createRunBatch). */
-export type RunBatch = (jobs: readonly Job[]) => readonly Outcome[];
-
 /**
  * Returns a function that runs jobs in order in one commit, and returns their outcomes when it is durable. A job that
- * fails is undone alone. If the commit fails, each job is repeated in a commit of its own. The function throws SQLite's
- * error if another connection has the lock; then nothing was done.
+ * fails is undone alone. Throws the error of a failure that ends the transaction, or if another connection has the
+ * lock; then nothing was done.
  */
-export function createRunBatch(connection: SqliteConnection, transactions: Transactions): RunBatch {
+export function createRunBatch(connection: SqliteConnection, transactions: Transactions) {
   const { raw } = connection;
 
   function runJob(job: Job): unknown {
@@ -29,7 +27,6 @@ export function createRunBatch(connection: SqliteConnection, transactions: Trans
     return runSteps(connection.run, transaction.body(job.input as never));
   }
 
-  /** A fault of the store ends the whole commit. */
   function runInSavepoint(job: Job): Outcome {
     connection.run(savepoint);
     try {
@@ -37,14 +34,14 @@ export function createRunBatch(connection: SqliteConnection, transactions: Trans
       connection.run(release);
       return { result };
     } catch (error) {
-      if (!raw.isTransaction || isFault(error)) throw error;
+      if (!raw.isTransaction) throw error;
       connection.run(rollbackToSavepoint);
       connection.run(release);
-      return { error };
+      return { error: packError(error) };
     }
   }
 
-  function commit(jobs: readonly Job[]): readonly Outcome[] {
+  return (jobs: readonly Job[]): readonly Outcome[] => {
     try {
       connection.requireInPlace();
       raw.exec('begin immediate');
@@ -53,21 +50,9 @@ export function createRunBatch(connection: SqliteConnection, transactions: Trans
       return outcomes;
     } catch (error) {
       undo(connection);
-      if (isBusy(error)) throw error;
-      return jobs.length === 1 ? [{ error }] : jobs.flatMap(commitAlone);
+      throw error;
     }
-  }
-
-  /** Earlier jobs may have been committed, so a lock error becomes the outcome of this job only. */
-  function commitAlone(job: Job): readonly Outcome[] {
-    try {
-      return commit([job]);
-    } catch (error) {
-      return [{ error }];
-    }
-  }
-
-  return commit;
+  };
 }
 
 const savepoint: SqliteCall = { sql: 'savepoint job', values: [] };

@@ -89,7 +89,7 @@ function primaryCode(error: unknown): number | undefined {
 }
 
 /** Returns true if the store failed (disk, file or lock), not the statement or its values. */
-export function isFault(error: unknown): boolean {
+function isFault(error: unknown): boolean {
   const code = primaryCode(error);
   return code === undefined ? isClosed(error) : faultCodes.has(code);
 }

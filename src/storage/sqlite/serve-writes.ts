@@ -4,20 +4,15 @@
  */
 import { parentPort } from 'node:worker_threads';
 import type { Transaction } from '../database.ts';
-import { createRunBatch, type Job, type Outcome, type RunBatch } from './batch.ts';
-import { lockWaitMsMax, openConnection, repeatWhileBusy } from './connection.ts';
+import { createRunBatch, type Job, type Outcome } from './batch.ts';
+import { lockWaitMsMax, openConnection, repeatWhileBusy, type SqliteConnection } from './connection.ts';
 import { type PackedError, packError } from './packed-error.ts';
 
 /** A message to the writing thread: the path of a store to open, the jobs of one commit, or null to close the store. */
 export type WritingOrder = string | readonly Job[] | null;
 
 /** The answer of the writing thread to a message. `notDone` means that nothing was done. */
-export type WritingAnswer =
-  | { readonly notDone: PackedError }
-  | { readonly outcomes: readonly PackedOutcome[] };
-
-/** The outcome of a job, as it is sent to the main thread. */
-export type PackedOutcome = { readonly result: unknown } | { readonly error: PackedError };
+export type WritingAnswer = { readonly notDone: PackedError } | { readonly outcomes: readonly Outcome[] };
 
 /**
  * Serves the writes of one store after another in this worker thread. The thread's entry calls it once with the list of
@@ -27,37 +22,26 @@ export function serveWrites(transactions: readonly Transaction<never, unknown>[]
   if (parentPort === null) throw new Error('writes are served only in a worker thread');
   const port = parentPort;
   const byName = new Map(transactions.map((transaction) => [transaction.name, transaction]));
-  let store: OpenStore | undefined;
+  let connection: SqliteConnection | undefined;
+  let runBatch: ReturnType<typeof createRunBatch> = () => [];
+
+  async function open(path: string): Promise<void> {
+    connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
+    // A savepoint keeps the original pages. Without `temp_store`, SQLite would write them to a temporary file beyond
+    // 64 KiB.
+    connection.raw.exec('pragma temp_store = memory');
+    runBatch = createRunBatch(connection, byName);
+  }
 
   async function follow(order: WritingOrder): Promise<WritingAnswer> {
     try {
-      if (typeof order === 'string') store = await openStore(order, byName);
-      else if (order === null) store?.close();
-      else return { outcomes: (store?.run(order) ?? []).map(pack) };
+      if (typeof order === 'string') await open(order);
+      else if (order === null) connection?.close();
+      else return { outcomes: runBatch(order) };
       return { outcomes: [] };
     } catch (error) {
       return { notDone: packError(error) };
     }
   }
   port.on('message', async (order: WritingOrder) => port.postMessage(await follow(order)));
-}
-
-interface OpenStore {
-  readonly run: RunBatch;
-  readonly close: () => void;
-}
-
-async function openStore(
-  path: string,
-  byName: ReadonlyMap<string, Transaction<never, unknown>>,
-): Promise<OpenStore> {
-  const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
-  // A savepoint keeps the original pages. Without `temp_store`, SQLite would write them to a temporary file beyond
-  // 64 KiB.
-  connection.raw.exec('pragma temp_store = memory');
-  return { run: createRunBatch(connection, byName), close: connection.close };
-}
-
-function pack(outcome: Outcome): PackedOutcome {
-  return 'error' in outcome ? { error: packError(outcome.error) } : outcome;
 }

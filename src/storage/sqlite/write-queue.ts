@@ -4,7 +4,6 @@ import { storeOverloaded, storeUnavailable } from '../store-errors.ts';
 import type { Job } from './batch.ts';
 import { isBusy, toStorageError } from './connection.ts';
 import { unpackError } from './packed-error.ts';
-import type { WritingAnswer } from './serve-writes.ts';
 import type { WritingThread } from './start-thread.ts';
 
 /** The writes of a store that wait for its writing thread. */
@@ -41,123 +40,71 @@ interface Waiting {
  * commit). While another process has the lock, the jobs wait and are tried again.
  */
 export function createWriteQueue(thread: WritingThread): WriteQueue {
-  const line = createLine();
-  let isRunning = false;
+  let waiting: Waiting[] = [];
+  let running: Promise<void> | null = null;
   let isClosed = false;
-  let onIdle: (() => void) | undefined;
+  let reason: unknown = new Error('the running commit still waits for the disk');
+  let expiry: NodeJS.Timeout | undefined;
 
-  function send(): void {
-    const sent = line.takeAll();
-    isRunning = sent.length > 0;
-    if (!isRunning) onIdle?.();
-    else
-      thread.send(
-        sent.map(({ job }) => job),
-        (answer) => receive(sent, answer),
-      );
+  /** Rejects the jobs that have waited too long, and sets the timer for the next job. */
+  function withdrawLate(): void {
+    clearTimeout(expiry);
+    const lastAtMs = performance.now() - (isClosed ? closingWaitMsMax : writeWaitMsMax);
+    const late = waiting.findIndex(({ sinceMs }) => sinceMs > lastAtMs);
+    for (const { reject } of waiting.splice(0, late < 0 ? waiting.length : late))
+      reject(storeUnavailable(reason));
+    const [first] = waiting;
+    expiry = first && setTimeout(withdrawLate, Math.ceil(first.sinceMs - lastAtMs)).unref();
   }
 
-  function receive(sent: readonly Waiting[], answer: WritingAnswer): void {
-    const { lockedOut, error } = settle(sent, answer);
-    if (lockedOut.length === 0) {
-      send();
-      return;
+  async function commitAll(): Promise<void> {
+    // The jobs of one turn of the event loop share a commit.
+    await new Promise(setImmediate);
+    while (waiting.length > 0) await commit(waiting.splice(0));
+    running = null;
+  }
+
+  async function commit(jobs: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = await thread.run(jobs.map(({ job }) => job));
+      for (const [place, { resolve, reject }] of jobs.entries()) {
+        const outcome = outcomes[place] as (typeof outcomes)[number];
+        if ('error' in outcome) reject(toStorageError(unpackError(outcome.error)));
+        else resolve(outcome.result as never);
+      }
+    } catch (error) {
+      if (!isBusy(error)) for (const { reject } of jobs) reject(storeUnavailable(error));
+      else {
+        reason = error;
+        waiting = [...jobs, ...waiting];
+        withdrawLate();
+        await new Promise((resolve) => setTimeout(resolve, retryAfterMs));
+      }
     }
-    line.putBack(lockedOut, error);
-    setTimeout(send, retryAfterMs);
   }
 
   return {
     add: <T>(job: Job) =>
       new Promise<T>((resolve, reject) => {
         if (isClosed) throw storeUnavailable(new Error('the database is closed'));
-        line.add({ job, sinceMs: performance.now(), resolve, reject });
-        if (isRunning) return;
-        isRunning = true;
-        // The jobs of one turn of the event loop share a commit.
-        setImmediate(send);
+        if (waiting.length >= waitingJobsMax) throw storeOverloaded();
+        waiting.push({ job, sinceMs: performance.now(), resolve, reject });
+        expiry ??= setTimeout(withdrawLate, writeWaitMsMax).unref();
+        running ??= commitAll();
       }),
 
     // The reading connection never waits.
-    count: () => ({ busy: Number(isRunning), idle: 2 - Number(isRunning), waiting: line.count() }),
+    count() {
+      const busy = running === null ? 0 : 1;
+      return { busy, idle: 2 - busy, waiting: waiting.length };
+    },
 
     async close() {
       if (isClosed) return;
       isClosed = true;
-      line.hurry();
-      if (isRunning)
-        await new Promise<void>((resolve) => {
-          onIdle = resolve;
-        });
+      withdrawLate();
+      await running;
       await thread.close();
     },
   };
-}
-
-/** The jobs that have not begun, in their order. A job that waits too long fails. */
-function createLine() {
-  let waiting: Waiting[] = [];
-  let waitMsMax = writeWaitMsMax;
-  let reason = new Error('the running commit still waits for the disk');
-  let expiry: NodeJS.Timeout | undefined;
-
-  /** Rejects the jobs that have waited too long, and sets the timer for the next job. */
-  function withdraw(): void {
-    clearTimeout(expiry);
-    const lastAtMs = performance.now() - waitMsMax;
-    const late = waiting.findIndex(({ sinceMs }) => sinceMs > lastAtMs);
-    for (const { reject } of waiting.splice(0, late < 0 ? waiting.length : late))
-      reject(storeUnavailable(reason));
-    const [first] = waiting;
-    expiry = first && setTimeout(withdraw, Math.ceil(first.sinceMs - lastAtMs)).unref();
-  }
-
-  return {
-    add(one: Waiting): void {
-      if (waiting.length >= waitingJobsMax) throw storeOverloaded();
-      waiting.push(one);
-      expiry ??= setTimeout(withdraw, waitMsMax).unref();
-    },
-    takeAll: () => waiting.splice(0),
-    count: () => waiting.length,
-    /** Puts jobs that did not get the lock back to the front. */
-    putBack(jobs: readonly Waiting[], lock: Error | null): void {
-      reason = lock ?? reason;
-      waiting = [...jobs, ...waiting];
-      withdraw();
-    },
-    /** From now on, jobs wait less long. */
-    hurry(): void {
-      waitMsMax = closingWaitMsMax;
-      withdraw();
-    },
-  };
-}
-
-/** Settles jobs with the answer of the thread. Returns those that failed only because the store was locked. */
-function settle(
-  sent: readonly Waiting[],
-  answer: WritingAnswer,
-): { lockedOut: readonly Waiting[]; error: Error | null } {
-  if ('notDone' in answer) {
-    const error = unpackError(answer.notDone);
-    if (isBusy(error)) return { lockedOut: sent, error };
-    for (const { reject } of sent) reject(toStorageError(error));
-    return { lockedOut: [], error: null };
-  }
-  const lockedOut: Waiting[] = [];
-  let lock: Error | null = null;
-  for (const [place, waiting] of sent.entries()) {
-    const outcome = answer.outcomes[place];
-    if (outcome !== undefined && 'result' in outcome) waiting.resolve(outcome.result as never);
-    else {
-      const error =
-        outcome === undefined ? new Error('the writing thread gave no outcome') : unpackError(outcome.error);
-      if (isBusy(error)) {
-        lockedOut.push(waiting);
-        lock = error;
-      } else waiting.reject(toStorageError(error));
-    }
-  }
-  return { lockedOut, error: lock };
 }

@@ -28,9 +28,11 @@ async function startWriter(t: TestContext) {
   const held: (() => void)[] = [];
   const holdable: WritingThread = {
     ...thread,
-    send(jobs, onAnswer) {
+    async run(jobs) {
       batches.push(jobs.length);
-      thread.send(jobs, (answer) => (isHolding ? held.push(() => onAnswer(answer)) : onAnswer(answer)));
+      const outcomes = await thread.run(jobs);
+      if (isHolding) await new Promise<void>((resolve) => held.push(resolve));
+      return outcomes;
     },
   };
   const queue = createWriteQueue(holdable);
