@@ -128,7 +128,7 @@ describe('backup', () => {
     const { file } = await createWorld(t);
     const other = join(await makeFolder(t), 'other.db');
     await writeFile(other, 'This is no database.'.repeat(100));
-    await expectRefusal(`sqlite:${other}`, [file], /cannot be copied: file is not a database/);
+    await expectRefusal(`sqlite:${other}`, [file], /cannot be opened: file is not a database/);
   });
 
   test('reports a damaged store and leaves no copy', async (t) => {
@@ -136,7 +136,7 @@ describe('backup', () => {
     await store.close();
     const bytes = await readFile(path);
     await writeFile(path, bytes.fill(0xff, 4_096));
-    await expectRefusal(url, [file], /cannot be copied: database disk image is malformed/);
+    await expectRefusal(url, [file], /cannot be opened: database disk image is malformed/);
   });
 
   test('fails and leaves no copy if a row of the store violates a constraint', async (t) => {

@@ -28,9 +28,8 @@ export function readMigration(engine: Database['engine'], name: string): Migrati
 
 /**
  * Migrates a database to the newest schema, completely or not at all. Any number of processes may do this at once.
- * Returns the names of the migrations that ran. Throws OperatorError if the schema is newer than this program.
  */
-export async function migrate(db: Kysely<Tables>, engine: Database['engine']): Promise<string[]> {
+export async function migrate(db: Kysely<Tables>, engine: Database['engine']): Promise<void> {
   const known = Object.fromEntries(newestSchema.map((name) => [name, readMigration(engine, name)]));
   const schema = engine === 'postgres' ? await readSchema(db) : null;
   const migrator = new Migrator({
@@ -40,16 +39,8 @@ export async function migrate(db: Kysely<Tables>, engine: Database['engine']): P
     migrationLockTableName: 'schema_migrations_lock',
     ...(schema !== null && { migrationTableSchema: schema }),
   });
-  const { error, results = [] } = await migrator.migrateToLatest();
-  if (error !== undefined) {
-    const newer = await findUnknownMigration(db, known);
-    if (newer === undefined) throw error;
-    throw new OperatorError(
-      `the database's schema is newer than this program: it has "${newer}"; run the release that created this schema or a later release`,
-      { cause: error },
-    );
-  }
-  return results.map(({ migrationName }) => migrationName);
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
 }
 
 /**
@@ -65,19 +56,27 @@ async function readSchema(db: Kysely<Tables>): Promise<string | null> {
   return rows[0]?.name ?? null;
 }
 
+/** The schema of a store, compared with that of this program. */
+type Schema = 'none' | 'older' | 'newest' | 'newer';
+
 /** Compares the migrations that ran with the migrations of this program. */
-export function compareSchema(run: readonly string[]): 'none' | 'older' | 'newest' | 'newer' {
+export function compareSchema(run: readonly string[]): Schema {
   if (run.some((name) => !newestSchema.includes(name))) return 'newer';
   if (run.length === newestSchema.length) return 'newest';
   return run.length === 0 ? 'none' : 'older';
 }
 
 /**
- * Throws OperatorError if the migrations that ran make no store, or one of an older release. `store` is the name of the
- * store.
+ * Throws OperatorError if the migrations that ran come from a newer release, and unless `mayMigrate` also if they make
+ * no store, or one of an older release. `store` is the name of the store.
  */
-export function requireNoMigration(run: readonly string[], store: string): void {
+export function requireSchema(run: readonly string[], store: string, mayMigrate: boolean): Schema {
   const schema = compareSchema(run);
+  if (schema === 'newer')
+    throw new OperatorError(
+      `the database's schema is newer than this program: it has "${run.at(-1)}"; run the release that created this schema or a later release`,
+    );
+  if (mayMigrate) return schema;
   if (schema === 'none')
     throw new OperatorError(
       `there is no store ${store}: "serve", "import", "migrate" and "restore" create one`,
@@ -86,11 +85,7 @@ export function requireNoMigration(run: readonly string[], store: string): void 
     throw new OperatorError(
       `the store ${store} has the schema of an older release, ${run.at(-1)}: "serve", "import" and "migrate" update it`,
     );
-}
-
-async function findUnknownMigration(db: Kysely<Tables>, known: object): Promise<string | undefined> {
-  const run = await listRunMigrations(db);
-  return run.find((name) => !Object.hasOwn(known, name));
+  return schema;
 }
 
 /** Returns the names of the migrations that ran, in order. Empty if there is no schema. Takes no lock. */

@@ -3,7 +3,7 @@ import { type ClientBase, DatabaseError, Pool } from 'pg';
 import { minuteMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
 import type { Database, Isolation, Parameters, Statement, Transaction } from '../database.ts';
-import { compareSchema, listRunMigrations, migrate, requireNoMigration } from '../migrations/migrate.ts';
+import { listRunMigrations, migrate, requireSchema } from '../migrations/migrate.ts';
 import { storeUnavailable, toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 import { type Call, sendBatch, toCall } from './batch.ts';
@@ -73,9 +73,8 @@ async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean
     await requireUsable(async (text) => (await pool.query<object>(text)).rows[0]);
     // This check comes before the lock, so that another session's lock does not delay a start that has nothing to
     // migrate.
-    const run = await listRunMigrations(db);
-    if (compareSchema(run) === 'newest') return;
-    if (!mayMigrate) requireNoMigration(run, describeServer(url));
+    const schema = requireSchema(await listRunMigrations(db), describeServer(url), mayMigrate);
+    if (schema === 'newest') return;
     requireSession(url, 'a migration');
     await pool.query(removeLimits('session'));
     await pool.query(

@@ -5,13 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { Kysely } from 'kysely';
 import type { Database, Parameters, Statement } from '../database.ts';
 import { makeStoreFile, syncFolder } from '../durable-files.ts';
-import {
-  compareSchema,
-  listRunMigrations,
-  migrate,
-  newestSchema,
-  requireNoMigration,
-} from '../migrations/migrate.ts';
+import { listRunMigrations, migrate, newestSchema, requireSchema } from '../migrations/migrate.ts';
 import { toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 import { backupSqlite } from './backup.ts';
@@ -50,26 +44,23 @@ export async function openSqlite(
     if (mayMigrate) {
       requireOneName(path);
       await makeStoreFile(path);
+      await repeatWhileBusy(() => migrateFile(path), lockWaitMsMax);
     } else requireStore(path);
-    await repeatWhileBusy(() => migrateFile(path, mayMigrate), lockWaitMsMax);
     return await connect(path, writingThread);
   } catch (error) {
     throw toOpeningError(path, error);
   }
 }
 
-async function migrateFile(path: string, mayMigrate: boolean): Promise<void> {
+async function migrateFile(path: string): Promise<void> {
   const connection = openConnection(path, 0);
   try {
     connection.raw.function('sha256', (text) => hash('sha256', String(text), 'buffer'));
     const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection.raw) });
     // This check comes before the lock, so that a service that writes does not delay a command that has nothing to
     // migrate.
-    const run = await listRunMigrations(db);
-    const schema = compareSchema(run);
+    const schema = requireSchema(await listRunMigrations(db), resolve(path), true);
     if (schema === 'newest') return;
-    // `requireStore` cannot read a store while another process has its lock.
-    if (!mayMigrate) requireNoMigration(run, resolve(path));
     const release = schema === 'older' ? await claimMigrating(path) : () => undefined;
     try {
       if (schema === 'older') await keepCopy(path);

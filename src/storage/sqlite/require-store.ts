@@ -1,18 +1,21 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { requireNoMigration } from '../migrations/migrate.ts';
-import { isMissingTable } from '../store-errors.ts';
+import { requireSchema } from '../migrations/migrate.ts';
+import { isMissingTable, toOpeningError } from '../store-errors.ts';
 import { requireOneName } from './claim-serving.ts';
 import { openReadOnly } from './connection.ts';
 
 /**
- * Throws OperatorError of one line if there is no store at a path, or if it has the schema of an older release.
- * Changes nothing. Ignores other faults, because the code that opens the store reports them.
+ * Throws OperatorError of one line if there is no store at a path, if it cannot be read, or if its schema is not that of
+ * this release. Changes nothing.
  */
 export function requireStore(path: string): void {
   requireOneName(path);
-  const migrations = isMissing(path) ? [] : readMigrations(path);
-  if (migrations !== null) requireNoMigration(migrations, resolve(path));
+  try {
+    requireSchema(isMissing(path) ? [] : readMigrations(path), resolve(path), false);
+  } catch (error) {
+    throw toOpeningError(path, error);
+  }
 }
 
 function isMissing(path: string): boolean {
@@ -24,17 +27,19 @@ function isMissing(path: string): boolean {
   }
 }
 
-/** Returns the names of the migrations that ran in a file. Empty if it has no schema, null if it cannot be read. */
-export function readMigrations(path: string): string[] | null {
+/**
+ * Returns the names of the migrations that ran in a file. Empty if it has no schema. Throws OperatorError if the file
+ * cannot be opened, and SQLite's error if it cannot be read.
+ */
+export function readMigrations(path: string): string[] {
+  const store = openReadOnly(path);
   try {
-    const store = openReadOnly(path);
-    try {
-      const rows = store.prepare('select name from schema_migrations order by name').all();
-      return rows.map(({ name }) => String(name));
-    } finally {
-      store.close();
-    }
+    const rows = store.prepare('select name from schema_migrations order by name').all();
+    return rows.map(({ name }) => String(name));
   } catch (error) {
-    return isMissingTable(error) ? [] : null;
+    if (isMissingTable(error)) return [];
+    throw error;
+  } finally {
+    store.close();
   }
 }

@@ -65,16 +65,23 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
 function requireBackup(file: string): number {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new OperatorError(`there is no file ${file}`);
-  // Throws why the file cannot be opened, which `readMigrations` does not tell.
-  if (found.isFile()) openReadOnly(file).close();
-  const names = (found.isFile() && readMigrations(file)) || [];
-  const schema = compareSchema(names);
+  const schema = found.isFile() ? compareSchema(tryReadMigrations(file)) : 'none';
   if (schema === 'none') throw new OperatorError(`${file} is not a backup of a store`);
   if (schema === 'newer')
     throw new OperatorError(
       `${file} is a backup of a newer release: restore it with that release or a later one`,
     );
   return found.mode & 0o777;
+}
+
+/** A file that is no database has no migrations. */
+function tryReadMigrations(file: string): string[] {
+  try {
+    return readMigrations(file);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    return [];
+  }
 }
 
 /** Returns the page size of a store. A copy over a store in WAL mode needs the same page size. */
