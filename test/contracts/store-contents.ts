@@ -6,7 +6,7 @@ import { insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
 import { insertRow } from '../../src/storage/insert-row.ts';
 import { copiedTables } from '../../src/storage/transfer/copied-tables.ts';
-import { writeStore } from '../../src/storage/transfer/whole-store.ts';
+import { useStore } from '../../src/storage/transfer/whole-store.ts';
 import { petValues } from '../support/catalogue.ts';
 import { insertWindow } from './window-rows.ts';
 
@@ -86,7 +86,7 @@ async function addAllOf(database: Database, text: string): Promise<void> {
 /** Returns the whole content of a store, table by table, in a fixed order. */
 export async function readContents(database: Database): Promise<Record<string, readonly string[]>> {
   const contents: Record<string, readonly string[]> = {};
-  for (const { name } of copiedTables) {
+  for (const name of copiedTables) {
     const select = statement<Record<never, never>>()((query) => query.selectFrom(name).selectAll());
     const rows = await database.read(select, {});
     contents[name] = rows.map((row) => describeRow(row as Record<string, Value>)).sort();
@@ -111,5 +111,5 @@ export async function addPet(database: Database): Promise<bigint> {
 
 /** Makes a store assign its next animal ids after `id`. */
 export function setLastPetId(address: string, id: bigint): Promise<void> {
-  return writeStore(address, async (whole) => whole.setLastId('pets', id));
+  return useStore(address, 'write', async (whole) => whole.setLastId('pets', id));
 }

@@ -4,7 +4,7 @@ import { OperatorError } from '../../errors.ts';
 import { toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 import { batchRowsMax, copiedTables } from '../transfer/copied-tables.ts';
-import type { Row, WholeStore, WholeStoreTask } from '../transfer/whole-store.ts';
+import type { Access, Row, WholeStore, WholeStoreTask } from '../transfer/whole-store.ts';
 import {
   applicationName,
   createClient,
@@ -23,33 +23,24 @@ const lockWaitMsMax = 30_000;
 const closingMsMax = 2_000;
 const checkEveryMs = 50;
 
-/** Implements `readStore` on PostgreSQL. */
-export function readPostgresStore<T>(url: string, task: WholeStoreTask<T>): Promise<T> {
-  return inTransaction(
-    url,
-    ['begin isolation level repeatable read, read only', removeLimits('transaction')],
-    task,
-  );
-}
-
-/** Implements `writeStore` on PostgreSQL. */
-export function writePostgresStore<T>(url: string, task: WholeStoreTask<T>): Promise<T> {
-  const begin = [
+const begins: Readonly<Record<Access, readonly string[]>> = {
+  read: ['begin isolation level repeatable read, read only', removeLimits('transaction')],
+  write: [
     'begin',
     removeLimits('transaction'),
     `set local lock_timeout = ${lockWaitMsMax}`,
-    `lock table ${copiedTables.map(({ name }) => name).join(', ')} in exclusive mode`,
-  ];
-  return inTransaction(url, begin, task);
-}
+    `lock table ${copiedTables.join(', ')} in exclusive mode`,
+  ],
+};
 
-async function inTransaction<T>(url: string, begin: readonly string[], task: WholeStoreTask<T>): Promise<T> {
+/** Implements `useStore` on PostgreSQL. */
+export async function usePostgresStore<T>(url: string, access: Access, task: WholeStoreTask<T>): Promise<T> {
   requireSession(url, 'moving a store');
   const client = await connect(url).catch((error) => {
     throw toOpeningError(describeServer(url), error);
   });
   try {
-    for (const text of begin) await send(client, { text });
+    for (const text of begins[access]) await send(client, { text });
     const result = await task(createWholeStore(client, url));
     await send(client, { text: 'commit' });
     return result;
@@ -70,9 +61,8 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
   return {
     query,
 
-    async *readRows({ name, key, isText }) {
-      const order = isText ? `${key} collate "C"` : key.join(', ');
-      await query(`declare copied no scroll cursor for select * from ${name} order by ${order}`);
+    async *readRows(name) {
+      await query(`declare copied no scroll cursor for select * from ${name}`);
       for (;;) {
         const rows = await query(`fetch ${batchRowsMax} from copied`);
         if (rows.length === 0) break;
@@ -101,7 +91,7 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
     },
 
     async setLastId(name, id) {
-      await query(`select setval(${sequenceOf(name)}, ${id || 1n}, ${id > 0n})`);
+      await query(`select setval(${sequenceOf(name)}, ${id})`);
     },
 
     async requireUnserved() {

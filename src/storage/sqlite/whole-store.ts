@@ -1,37 +1,24 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { batchRowsMax } from '../transfer/copied-tables.ts';
-import type { Row, WholeStore, WholeStoreTask } from '../transfer/whole-store.ts';
+import type { Access, Row, WholeStore, WholeStoreTask } from '../transfer/whole-store.ts';
 import { claimServing, requireOneName } from './claim-serving.ts';
 import {
   lockWaitMsMax,
   openConnection,
   openReadOnly,
   repeatWhileBusy,
-  type SqliteConnection,
   toStorageError,
 } from './connection.ts';
 
-/** Implements `readStore` on SQLite. Does not create a missing file. */
-export async function readSqliteStore<T>(path: string, task: WholeStoreTask<T>): Promise<T> {
+/** Implements `useStore` on SQLite. Does not create a missing file. */
+export async function useSqliteStore<T>(path: string, access: Access, task: WholeStoreTask<T>): Promise<T> {
   requireOneName(path);
-  return inTransaction({ raw: openReadOnly(path) }, path, 'begin', task);
-}
-
-/** Implements `writeStore` on SQLite. */
-export async function writeSqliteStore<T>(path: string, task: WholeStoreTask<T>): Promise<T> {
-  return inTransaction(openConnection(path, 0), path, 'begin immediate', task);
-}
-
-async function inTransaction<T>(
-  { raw, requireInPlace = () => undefined }: Pick<SqliteConnection, 'raw'> & Partial<SqliteConnection>,
-  path: string,
-  begin: string,
-  task: WholeStoreTask<T>,
-): Promise<T> {
+  const writing = access === 'write' ? openConnection(path, 0) : null;
+  const raw = writing?.raw ?? openReadOnly(path);
   try {
-    await repeatWhileBusy(() => raw.exec(begin), lockWaitMsMax);
+    await repeatWhileBusy(() => raw.exec(writing === null ? 'begin' : 'begin immediate'), lockWaitMsMax);
     const result = await task(createWholeStore(raw, path));
-    requireInPlace();
+    writing?.requireInPlace();
     raw.exec('commit');
     return result;
   } catch (error) {
@@ -54,9 +41,9 @@ function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
   return {
     query: async (sql) => query(sql),
 
-    async *readRows({ name, key }) {
+    async *readRows(name) {
       let batch: Row[] = [];
-      for (const row of prepare(`select * from ${name} order by ${key.join(', ')}`).iterate()) {
+      for (const row of prepare(`select * from ${name}`).iterate()) {
         batch.push(row as unknown as Row);
         if (batch.length < batchRowsMax) continue;
         yield batch;

@@ -3,7 +3,7 @@ import { compareSchema } from '../migrations/migrate.ts';
 import { openDatabase } from '../open-database.ts';
 import { toOpeningError } from '../store-errors.ts';
 import { type CopiedRows, copyTables, type OnCopied } from './copy-tables.ts';
-import { nameStore, readStore, type WholeStore, writeStore } from './whole-store.ts';
+import { nameStore, useStore, type WholeStore } from './whole-store.ts';
 
 /**
  * Tables that must be empty in the target. Rows of the other tables of the target (a secret, old counts) are replaced.
@@ -30,10 +30,10 @@ export async function copyStore(
   onCopied: OnCopied = () => undefined,
 ): Promise<CopiedRows> {
   if (nameStore(from) === nameStore(to)) throw new OperatorError('a store cannot be moved to itself');
-  return readStore(from, async (source) => {
+  return useStore(from, 'read', async (source) => {
     await checkSchema(source, nameStore(from));
     await (await openDatabase(to)).close();
-    return writeStore(to, async (target) => {
+    return useStore(to, 'write', async (target) => {
       await checkEmpty(target, nameStore(to));
       // No service may use the target, because a running service would keep its old cursor secret. The check runs
       // before and after the copy, because a service may start in between.

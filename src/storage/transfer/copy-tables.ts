@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import { OperatorError } from '../../errors.ts';
 import type { Value } from '../database.ts';
 import type { Tables } from '../tables.ts';
-import { type CopiedTable, copiedTables } from './copied-tables.ts';
+import { copiedTables, tablesWithIds } from './copied-tables.ts';
 import type { Row, WholeStore } from './whole-store.ts';
 
 /** Number of rows of each table. */
@@ -11,9 +12,9 @@ export type CopiedRows = Readonly<Record<keyof Tables, number>>;
 export type OnCopied = (phase: 'moving' | 'checking', rows: number, rowsTotal: number) => void;
 
 /**
- * Copies every table of a store to another store, reads both back, and compares them row by row. The target assigns new
- * ids only after the last assigned ids of the source. Returns the number of rows of each table. Throws OperatorError if
- * a row differs. The caller must not commit then.
+ * Copies every table of a store to another store, reads the copy back, and compares its rows with the original ones.
+ * The target assigns new ids only after the last assigned ids of the source. Returns the number of rows of each table.
+ * Throws OperatorError if a row differs. The caller must not commit then.
  */
 export async function copyTables(
   source: WholeStore,
@@ -21,17 +22,20 @@ export async function copyTables(
   onCopied: OnCopied,
 ): Promise<CopiedRows> {
   const counts = new Map<keyof Tables, number>();
-  for (const { name } of copiedTables) counts.set(name, await countRows(source, name));
+  for (const name of copiedTables) counts.set(name, await countRows(source, name));
   const rowsTotal = counts.values().reduce((sum, rows) => sum + rows, 0);
 
-  const moved = countProgress((rows) => onCopied('moving', rows, rowsTotal));
-  for (const table of copiedTables) await target.replaceRows(table.name, moved(source.readRows(table)));
+  const moved = createTally((rows) => onCopied('moving', rows, rowsTotal));
+  for (const name of copiedTables) await target.replaceRows(name, moved.pass(name, source.readRows(name)));
 
-  const checked = countProgress((rows) => onCopied('checking', rows, rowsTotal));
-  for (const table of copiedTables)
-    await compareRows(table, checked(source.readRows(table)), target.readRows(table));
+  const checked = createTally((rows) => onCopied('checking', rows, rowsTotal));
+  for (const name of copiedTables) {
+    for await (const _ of checked.pass(name, target.readRows(name)));
+    if (checked.digests.get(name) !== moved.digests.get(name))
+      throw new OperatorError(`a row of ${name} was not copied exactly: nothing was moved`);
+  }
 
-  for (const { name, assignsIds } of copiedTables) if (assignsIds) await continueIds(name, source, target);
+  for (const name of tablesWithIds) await continueIds(name, source, target);
   return Object.fromEntries(counts) as CopiedRows;
 }
 
@@ -40,44 +44,41 @@ async function countRows(source: WholeStore, name: keyof Tables): Promise<number
   return Number(row?.['rows']);
 }
 
-/** Passes batches on, and reports the total number of rows after each batch. */
-function countProgress(report: (rows: number) => void) {
+/**
+ * Passes the rows of tables on, and reports their number after each batch. Two tables with the same digest have the same
+ * rows, in any order.
+ */
+function createTally(report: (rows: number) => void) {
+  const digests = new Map<keyof Tables, bigint>();
   let rows = 0;
-  return async function* (batches: AsyncIterable<readonly Row[]>): AsyncGenerator<readonly Row[]> {
+
+  async function* pass(name: keyof Tables, batches: AsyncIterable<readonly Row[]>) {
+    digests.set(name, 0n);
     for await (const batch of batches) {
       yield batch;
+      digests.set(
+        name,
+        batch.map(digestRow).reduce((sum, one) => sum + one, digests.get(name) ?? 0n),
+      );
       rows += batch.length;
       report(rows);
     }
-  };
-}
-
-async function compareRows(
-  { name }: CopiedTable,
-  originals: AsyncGenerator<readonly Row[]>,
-  copies: AsyncGenerator<readonly Row[]>,
-): Promise<void> {
-  for (;;) {
-    const [original, copy] = await Promise.all([originals.next(), copies.next()]);
-    if (original.done && copy.done) return;
-    const isSame = !original.done && !copy.done && areSameRows(original.value, copy.value);
-    if (!isSame) throw new OperatorError(`a row of ${name} was not copied exactly: nothing was moved`);
   }
+  return { digests, pass };
 }
 
-function areSameRows(originals: readonly Row[], copies: readonly Row[]): boolean {
-  return (
-    originals.length === copies.length &&
-    originals.every((row, index) =>
-      Object.entries(row).every(([column, value]) => isSame(value, copies[index]?.[column])),
-    )
-  );
+/** The engines may return the columns of a row in different orders. */
+function digestRow(row: Row): bigint {
+  const values = Object.keys(row)
+    .sort()
+    .map((column) => [column, ...describeValue(row[column])]);
+  return BigInt(`0x${hash('sha256', JSON.stringify(values))}`);
 }
 
-function isSame(original: Value, copy: Value | undefined): boolean {
-  if (original instanceof Uint8Array)
-    return copy instanceof Uint8Array && Buffer.compare(original, copy) === 0;
-  return original === copy;
+function describeValue(value: Value | undefined): readonly string[] {
+  return value instanceof Uint8Array
+    ? ['bytes', Buffer.from(value).toString('hex')]
+    : [typeof value, String(value)];
 }
 
 /**
@@ -86,6 +87,7 @@ function isSame(original: Value, copy: Value | undefined): boolean {
  */
 async function continueIds(name: keyof Tables, source: WholeStore, target: WholeStore): Promise<void> {
   const given = await source.readLastId(name);
-  const last = await target.readLastId(name);
-  await target.setLastId(name, given > last ? given : last);
+  const own = await target.readLastId(name);
+  const last = given > own ? given : own;
+  if (last > 0n) await target.setLastId(name, last);
 }

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import type { Value } from '../database.ts';
 import { describeServer } from '../postgres/client.ts';
-import { readPostgresStore, writePostgresStore } from '../postgres/whole-store.ts';
-import { readSqliteStore, writeSqliteStore } from '../sqlite/whole-store.ts';
+import { usePostgresStore } from '../postgres/whole-store.ts';
+import { useSqliteStore } from '../sqlite/whole-store.ts';
 import { parseStoreAddress } from '../store-address.ts';
 import type { Tables } from '../tables.ts';
-import type { CopiedTable } from './copied-tables.ts';
 
 /** The values of a row by the names of the columns. */
 export type Row = Readonly<Record<string, Value>>;
@@ -17,8 +16,8 @@ export type Row = Readonly<Record<string, Value>>;
 export interface WholeStore {
   /** Returns the rows of a statement. The statement must work on every engine. */
   query(sql: string): Promise<readonly Row[]>;
-  /** Returns all rows of a table in the order of its key, the same on every engine, `batchRowsMax` at a time. */
-  readRows(table: CopiedTable): AsyncGenerator<readonly Row[]>;
+  /** Returns all rows of a table in any order, `batchRowsMax` at a time. */
+  readRows(name: keyof Tables): AsyncIterable<readonly Row[]>;
   /** Replaces all rows of a table, including their ids. */
   replaceRows(name: keyof Tables, batches: AsyncIterable<readonly Row[]>): Promise<void>;
   /** Returns the highest id that a table has or has ever assigned. Returns 0 if there is none. */
@@ -29,12 +28,18 @@ export interface WholeStore {
   requireUnserved(): Promise<void>;
 }
 
-/** A task on a whole store inside its transaction. If the task rejects, its writes are rolled back. */
+/**
+ * - `read`: a read-only snapshot, taken at the first read. Other connections may keep writing.
+ * - `write`: no other connection can write meanwhile. The store must have the newest schema.
+ */
+export type Access = 'read' | 'write';
+
+/** A task on a whole store inside its transaction. */
 export type WholeStoreTask<T> = (store: WholeStore) => Promise<T>;
 
 const engines = {
-  sqlite: { name: resolve, read: readSqliteStore, write: writeSqliteStore },
-  postgres: { name: describeServer, read: readPostgresStore, write: writePostgresStore },
+  sqlite: { name: resolve, use: useSqliteStore },
+  postgres: { name: describeServer, use: usePostgresStore },
 };
 
 /**
@@ -47,19 +52,10 @@ export function nameStore(address: string): string {
 }
 
 /**
- * Runs a task on a read-only snapshot of a store, taken at the first read. Other connections may keep writing. Throws
- * OperatorError if the store cannot be opened. Throws AppError `unavailable` if its database fails later.
+ * Runs a task on a store. Commits when the task resolves, and rolls back if it rejects. Throws OperatorError if the store
+ * cannot be opened. Throws AppError `unavailable` if its database fails later.
  */
-export async function readStore<T>(address: string, task: WholeStoreTask<T>): Promise<T> {
+export async function useStore<T>(address: string, access: Access, task: WholeStoreTask<T>): Promise<T> {
   const { engine, location } = parseStoreAddress(address);
-  return engines[engine].read(location, task);
-}
-
-/**
- * Runs a task on a store with the newest schema, while no other connection can write to the store. Commits when the
- * task resolves, and rolls back if it rejects. Throws as `readStore` does.
- */
-export async function writeStore<T>(address: string, task: WholeStoreTask<T>): Promise<T> {
-  const { engine, location } = parseStoreAddress(address);
-  return engines[engine].write(location, task);
+  return engines[engine].use(location, access, task);
 }

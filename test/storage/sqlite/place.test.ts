@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Database } from '../../../src/storage/database.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
-import { writeStore } from '../../../src/storage/transfer/whole-store.ts';
+import { useStore } from '../../../src/storage/transfer/whole-store.ts';
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
 import { makeFolder } from '../../support/service.ts';
 
@@ -53,7 +53,7 @@ test('a load fails if the file was replaced meanwhile', async (t) => {
 
 test('a copy to a store fails if its file was replaced meanwhile', async (t) => {
   const { path } = await openFile(t);
-  const copying = writeStore(`sqlite:${path}`, async () => {
+  const copying = useStore(`sqlite:${path}`, 'write', async () => {
     for (const ending of ['', '-wal', '-shm']) await rename(path + ending, `${path}-elsewhere${ending}`);
     await (await openSqlite(path)).close();
   });
