@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
+import { AppError } from '../../errors.ts';
 import type { ConnectionCounts } from '../database.ts';
 import { storeOverloaded, storeUnavailable } from '../store-errors.ts';
-import type { Job } from './batch.ts';
+import type { Job, Outcome } from './batch.ts';
 import { isBusy, toStorageError } from './connection.ts';
 import { unpackError } from './packed-error.ts';
 import type { WritingThread } from './start-thread.ts';
@@ -25,6 +26,8 @@ export const writeWaitMsMax = 10_000;
 const closingWaitMsMax = 500;
 /** Maximum number of waiting jobs. One more job fails at once with `unavailable`. */
 export const waitingJobsMax = 10_000;
+/** Interval in ms of the check for jobs that have waited too long. */
+const watchEveryMs = 100;
 /** Time in ms until the next attempt while another process has the lock. */
 const retryAfterMs = 5;
 
@@ -44,42 +47,31 @@ export function createWriteQueue(thread: WritingThread): WriteQueue {
   let running: Promise<void> | null = null;
   let isClosed = false;
   let reason: unknown = new Error('the running commit still waits for the disk');
-  let expiry: NodeJS.Timeout | undefined;
 
-  /** Rejects the jobs that have waited too long, and sets the timer for the next job. */
+  /** Rejects the jobs that have waited too long. */
   function withdrawLate(): void {
-    clearTimeout(expiry);
     const lastAtMs = performance.now() - (isClosed ? closingWaitMsMax : writeWaitMsMax);
-    const late = waiting.findIndex(({ sinceMs }) => sinceMs > lastAtMs);
-    for (const { reject } of waiting.splice(0, late < 0 ? waiting.length : late))
-      reject(storeUnavailable(reason));
-    const [first] = waiting;
-    expiry = first && setTimeout(withdrawLate, Math.ceil(first.sinceMs - lastAtMs)).unref();
+    const inTime = waiting.findIndex(({ sinceMs }) => sinceMs > lastAtMs);
+    rejectAll(waiting.splice(0, inTime < 0 ? waiting.length : inTime), reason);
   }
 
   async function commitAll(): Promise<void> {
+    const watch = setInterval(withdrawLate, watchEveryMs).unref();
     // The jobs of one turn of the event loop share a commit.
     await new Promise(setImmediate);
     while (waiting.length > 0) await commit(waiting.splice(0));
+    clearInterval(watch);
     running = null;
   }
 
   async function commit(jobs: readonly Waiting[]): Promise<void> {
     try {
-      const outcomes = await thread.run(jobs.map(({ job }) => job));
-      for (const [place, { resolve, reject }] of jobs.entries()) {
-        const outcome = outcomes[place] as (typeof outcomes)[number];
-        if ('error' in outcome) reject(toStorageError(unpackError(outcome.error)));
-        else resolve(outcome.result as never);
-      }
+      settle(jobs, await thread.run(jobs.map(({ job }) => job)));
     } catch (error) {
-      if (!isBusy(error)) for (const { reject } of jobs) reject(storeUnavailable(error));
-      else {
-        reason = error;
-        waiting = [...jobs, ...waiting];
-        withdrawLate();
-        await new Promise((resolve) => setTimeout(resolve, retryAfterMs));
-      }
+      if (!isBusy(error)) return rejectAll(jobs, error);
+      reason = error;
+      waiting = [...jobs, ...waiting];
+      await new Promise((resolve) => setTimeout(resolve, retryAfterMs));
     }
   }
 
@@ -89,7 +81,6 @@ export function createWriteQueue(thread: WritingThread): WriteQueue {
         if (isClosed) throw storeUnavailable(new Error('the database is closed'));
         if (waiting.length >= waitingJobsMax) throw storeOverloaded();
         waiting.push({ job, sinceMs: performance.now(), resolve, reject });
-        expiry ??= setTimeout(withdrawLate, writeWaitMsMax).unref();
         running ??= commitAll();
       }),
 
@@ -102,9 +93,21 @@ export function createWriteQueue(thread: WritingThread): WriteQueue {
     async close() {
       if (isClosed) return;
       isClosed = true;
-      withdrawLate();
       await running;
       await thread.close();
     },
   };
+}
+
+function rejectAll(jobs: readonly Waiting[], error: unknown): void {
+  const fault = error instanceof AppError ? error : storeUnavailable(error);
+  for (const { reject } of jobs) reject(fault);
+}
+
+function settle(jobs: readonly Waiting[], outcomes: readonly Outcome[]): void {
+  for (const [place, { resolve, reject }] of jobs.entries()) {
+    const outcome = outcomes[place] as Outcome;
+    if ('error' in outcome) reject(toStorageError(unpackError(outcome.error)));
+    else resolve(outcome.result as never);
+  }
 }

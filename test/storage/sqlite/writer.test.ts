@@ -65,7 +65,7 @@ async function startWriter(t: TestContext) {
 function stopClock(t: TestContext) {
   let nowMs = Math.ceil(performance.now());
   t.mock.method(performance, 'now', () => nowMs);
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   return (ms: number) => {
     nowMs += ms;
     t.mock.timers.tick(ms);
@@ -118,9 +118,9 @@ test('a write that does not begin in time is withdrawn, and the running write is
   const underWay = writer.run(insertWindow, { subject: 'under way', used: 1n });
   await untilHeld();
   const late = assert.rejects(writer.run(insertWindow, { subject: 'late', used: 1n }), unavailable);
-  advance(writeWaitMsMax - 1);
+  advance(writeWaitMsMax - 1_000);
   const inTime = writer.run(insertWindow, { subject: 'in time', used: 1n });
-  advance(1);
+  advance(1_000);
   await late;
   release();
   await Promise.all([underWay, inTime]);
