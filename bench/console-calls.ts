@@ -1,4 +1,4 @@
-import type { AnyConsoleOperation } from '../src/operator/console/operation.ts';
+import type { ConsoleOperation } from '../src/operator/console/operation.ts';
 import { largeAccount, sizes } from './console-store.ts';
 
 /** A call of the console's API. `path` and `body` may choose a different object in each round. */
@@ -102,12 +102,12 @@ export const consoleCalls: readonly ConsoleCall[] = [
 ];
 
 /** Lists the operations that no call measures. PATCH is left out: it needs an ETag and costs as much as DELETE. */
-export function listMissing(operations: readonly AnyConsoleOperation[]): string[] {
-  return operations
-    .filter(({ method, path }) => `${method} ${path}` !== 'PATCH /pets/{petId}')
-    .filter(({ method, path }) => {
-      const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}(?:\\?|$)`);
-      return !consoleCalls.some((call) => call.method === method && pattern.test(call.path(0)));
-    })
-    .map(({ method, path }) => `${method} ${path}`);
+export function listMissing(operations: readonly ConsoleOperation[]): string[] {
+  const addresses = operations.map(({ address }) => address);
+  return addresses.filter((address) => {
+    const [method, path = ''] = address.split(' ');
+    const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}(?:\\?|$)`);
+    const isMeasured = consoleCalls.some((call) => call.method === method && pattern.test(call.path(0)));
+    return address !== 'PATCH /pets/{petId}' && !isMeasured;
+  });
 }

@@ -10,9 +10,8 @@ import { petOperations } from './api/pets.ts';
 import { requestOperations } from './api/requests.ts';
 import { serviceOperations } from './api/service.ts';
 import { webhookOperations } from './api/webhooks.ts';
-import { bindConsoleOperation } from './operation.ts';
+import { bindConsoleOperation, type ConsoleServices } from './operation.ts';
 import { createConsolePageRoutes } from './page-routes.ts';
-import type { ConsoleServices } from './services.ts';
 import { createConsoleGate, createSignInRoutes } from './sign-in.ts';
 import { createSiteFinder } from './site.ts';
 

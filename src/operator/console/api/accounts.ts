@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TObject } from 'typebox';
 import { readAccountState } from '../../../accounts/account-state.ts';
 import { toPartnerKey } from '../../../accounts/key-state.ts';
 import { dayMs } from '../../../clock.ts';
@@ -7,26 +7,65 @@ import { limitMax, type Plan, planNames, resolvePlan } from '../../../plans/plan
 import { enumField, wholeNumberField } from '../../../schema.ts';
 import { listUsageByAccount, sumUsage, usageOrders } from '../../../usage/usage.ts';
 import { webhooksMax } from '../../../webhooks/webhook.ts';
-import { defineConsoleOperation } from '../operation.ts';
-import { beforeField, pageRows, textFilter } from './fields.ts';
+import { operation } from '../operation.ts';
+import { int64Filter, pageRows, textFilter } from './fields.ts';
 import { toShownWebhook } from './webhooks.ts';
 
 const noRequests = { requests: 0, refused: 0, errors: 0 };
+const nameField = Type.String({ minLength: 1, maxLength: 200 });
+const limitField = wholeNumberField('A limit.', { minimum: 1, maximum: limitMax });
 
-/**
- * Returns a page of the accounts with their requests of the last 24 hours. A filter by the start of a name orders them by
- * name. An order by a count gives one page, of the accounts with the highest counts.
- */
-const listAccounts = defineConsoleOperation({
-  method: 'GET',
-  path: '/accounts',
-  query: Type.Object({
-    name: textFilter,
-    sort: Type.Optional(enumField(['newest', 'name', ...usageOrders], 'The order.')),
-    before: beforeField,
-  }),
+const listFields = {
+  name: textFilter,
+  sort: Type.Optional(enumField(['newest', 'name', ...usageOrders], 'The order.')),
+  before: int64Filter,
+};
 
-  async handle({ query: { name: start, sort = 'newest', before = null } }, { accounts, database, clock }) {
+/** The fields of a plan. Only `enterprise` accepts the numbers. */
+const planFields = {
+  plan: enumField(planNames, 'The plan.'),
+  perMinute: Type.Optional(limitField),
+  perDay: Type.Optional(limitField),
+  openHolds: Type.Optional(limitField),
+};
+
+const limitFields = {
+  perMinute: limitField,
+  perDay: limitField,
+  days: Type.Optional(wholeNumberField('For how many days.', { minimum: 1, maximum: 3_650 })),
+};
+
+const deleteFields = {
+  confirm: Type.String({ maxLength: 200 }),
+  keepDays: Type.Optional(
+    wholeNumberField('How old completed orders must be.', { minimum: 1, maximum: 36_500 }),
+  ),
+};
+
+/** Returns the plan of a form. Throws `invalid_body` if the numbers are not valid for the plan. */
+function readPlan({ plan, perMinute, perDay, openHolds }: Static<TObject<typeof planFields>>): Plan {
+  const given = Object.entries({ perMinute, perDay, openHolds })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, Number(value)]);
+  const resolved = resolvePlan(plan, Object.fromEntries(given));
+  if ('problem' in resolved) throw new AppError('invalid_body', resolved.problem);
+  return resolved;
+}
+
+/** An operation without a body. */
+function actBy(path: string, act: 'suspend' | 'resume' | 'resetLimits') {
+  return operation(`POST /accounts/{account}/${path}`, {}, ({ account }, { changes }) =>
+    changes.accounts[act](account),
+  );
+}
+
+export const accountOperations = [
+  /**
+   * Returns a page of the accounts with their requests of the last 24 hours. A filter by the start of a name orders them
+   * by name. An order by a count gives one page, of the accounts with the highest counts.
+   */
+  operation('GET /accounts', listFields, async (query, { accounts, database, clock }) => {
+    const { name: start, sort = 'newest', before: firstId = null } = query;
     const sinceMs = clock() - dayMs;
     const by = start === undefined ? usageOrders.find((order) => order === sort) : undefined;
     if (by !== undefined) {
@@ -36,153 +75,70 @@ const listAccounts = defineConsoleOperation({
       return { items: found.map((item) => ({ ...item, ...counts.get(item.account) })), next: null };
     }
     const order = start === undefined && sort !== 'name' ? 'newest' : 'name';
-    const { items, next } = await accounts.listPage({
-      limit: pageRows,
-      order,
-      start: start ?? '',
-      firstId: before,
-    });
-    const ids = items.map(({ id }) => id);
+    const page = await accounts.listPage({ limit: pageRows, order, start: start ?? '', firstId });
+    const ids = page.items.map(({ id }) => id);
     const counts = await sumUsage(database, sinceMs, ids);
-    return { items: items.map((item) => ({ ...item, ...(counts.get(item.id) ?? noRequests) })), next };
-  },
-});
-
-/**
- * Returns everything that the page of an account shows: plan, rate limit windows, usage by hour, open holds, webhooks
- * and a page of keys, each with the end of its ban.
- */
-const showAccount = defineConsoleOperation({
-  method: 'GET',
-  path: '/accounts/{account}',
-  query: Type.Object({ keysFrom: Type.Optional(Type.String({ pattern: '^key_[0-9A-Za-z]{16}$' })) }),
-
-  async handle({ params: { account = '' }, query: { keysFrom = null } }, services) {
-    const { keyring, allWebhooks, eventIds, clock } = services;
-    const state = await readAccountState(services, account);
-    const [keyPage, webhooks, oldest] = await Promise.all([
-      keyring.listPage(state.id, pageRows, keysFrom),
-      allWebhooks.listPage({ limit: Number(webhooksMax), account, status: null, newestId: null }),
-      allWebhooks.readOldest(),
-    ]);
-    return {
-      nowMs: clock(),
-      ...state,
-      keys: keyPage.items.map((key) => ({ ...toPartnerKey(key), bannedUntilMs: key.bannedUntilMs })),
-      nextKey: keyPage.next,
-      webhooks: webhooks.items.map((webhook) => toShownWebhook(webhook, eventIds)),
-      oldest: eventIds.write(oldest),
-    };
-  },
-});
-
-const limitField = () => wholeNumberField('A limit.', { minimum: 1, maximum: limitMax });
-
-/** The fields of a plan. Only `enterprise` accepts the numbers. */
-const planFields = {
-  plan: enumField(planNames, 'The plan.'),
-  perMinute: Type.Optional(limitField()),
-  perDay: Type.Optional(limitField()),
-  openHolds: Type.Optional(limitField()),
-};
-const PlanFields = Type.Object(planFields);
-
-/** Returns the plan of a form. Throws `invalid_body` if the numbers are not valid for the plan. */
-function readPlanFields({ plan, perMinute, perDay, openHolds }: Static<typeof PlanFields>): Plan {
-  const given = Object.entries({ perMinute, perDay, openHolds })
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => [name, Number(value)]);
-  const resolved = resolvePlan(plan, Object.fromEntries(given));
-  if ('problem' in resolved) throw new AppError('invalid_body', resolved.problem);
-  return resolved;
-}
-
-const nameField = () => Type.String({ minLength: 1, maxLength: 200 });
-
-/** Creates an account without a key. */
-const createAccount = defineConsoleOperation({
-  method: 'POST',
-  path: '/accounts',
-  body: Type.Object({ account: nameField(), ...planFields }),
-
-  async handle({ body: { account, ...plan }, changes }) {
-    await changes.accounts.create(account, readPlanFields(plan));
-    return { account };
-  },
-});
-
-const setPlan = defineConsoleOperation({
-  method: 'PUT',
-  path: '/accounts/{account}/plan',
-  body: PlanFields,
-  handle: ({ params: { account = '' }, body, changes }) =>
-    changes.accounts.setPlan(account, readPlanFields(body)),
-});
-
-/** Sets limits of one account alone, for some days or for good. */
-const setLimits = defineConsoleOperation({
-  method: 'PUT',
-  path: '/accounts/{account}/limits',
-  body: Type.Object({
-    perMinute: limitField(),
-    perDay: limitField(),
-    days: Type.Optional(wholeNumberField('For how many days.', { minimum: 1, maximum: 3_650 })),
+    const items = page.items.map((item) => ({ ...item, ...(counts.get(item.id) ?? noRequests) }));
+    return { items, next: page.next };
   }),
 
-  async handle({ params: { account = '' }, body: { perMinute, perDay, days }, changes }, { clock }) {
-    const limits = { perMinute: Number(perMinute), perDay: Number(perDay) };
-    const untilMs = days === undefined ? null : clock() + Number(days) * dayMs;
-    await changes.accounts.setLimits(account, limits, untilMs);
-  },
-});
+  /**
+   * Returns everything that the page of an account shows: plan, rate limit windows, usage by hour, open holds, webhooks
+   * and a page of keys, each with the end of its ban.
+   */
+  operation(
+    'GET /accounts/{account}',
+    { keysFrom: Type.Optional(Type.String({ pattern: '^key_[0-9A-Za-z]{16}$' })) },
+    async ({ account, keysFrom = null }, context) => {
+      const { keyring, allWebhooks, eventIds, clock } = context;
+      const state = await readAccountState(context, account);
+      const [keyPage, webhooks, oldest] = await Promise.all([
+        keyring.listPage(state.id, pageRows, keysFrom),
+        allWebhooks.listPage({ limit: Number(webhooksMax), account, status: null, newestId: null }),
+        allWebhooks.readOldest(),
+      ]);
+      return {
+        nowMs: clock(),
+        ...state,
+        keys: keyPage.items.map((key) => ({ ...toPartnerKey(key), bannedUntilMs: key.bannedUntilMs })),
+        nextKey: keyPage.next,
+        webhooks: webhooks.items.map((webhook) => toShownWebhook(webhook, eventIds)),
+        oldest: eventIds.write(oldest),
+      };
+    },
+  ),
 
-const renameAccount = defineConsoleOperation({
-  method: 'PUT',
-  path: '/accounts/{account}/name',
-  body: Type.Object({ name: nameField() }),
+  /** Creates an account without a key. */
+  operation('POST /accounts', { account: nameField, ...planFields }, async (body, { changes }) => {
+    await changes.accounts.create(body.account, readPlan(body));
+    return { account: body.account };
+  }),
 
-  async handle({ params: { account = '' }, body: { name }, changes }) {
+  operation('PUT /accounts/{account}/plan', planFields, async (body, { changes }) =>
+    changes.accounts.setPlan(body.account, readPlan(body)),
+  ),
+
+  /** Sets limits of one account alone, for some days or for good. */
+  operation('PUT /accounts/{account}/limits', limitFields, async (body, { changes, clock }) => {
+    const limits = { perMinute: Number(body.perMinute), perDay: Number(body.perDay) };
+    const untilMs = body.days === undefined ? null : clock() + Number(body.days) * dayMs;
+    await changes.accounts.setLimits(body.account, limits, untilMs);
+  }),
+
+  operation('PUT /accounts/{account}/name', { name: nameField }, async ({ account, name }, { changes }) => {
     await changes.accounts.rename(account, name);
     return { account: name };
-  },
-});
-
-/** Deletes an account for good. `confirm` is its name once more. */
-const deleteAccount = defineConsoleOperation({
-  method: 'POST',
-  path: '/accounts/{account}/delete',
-  body: Type.Object({
-    confirm: Type.String({ maxLength: 200 }),
-    keepDays: Type.Optional(
-      wholeNumberField('How old completed orders must be.', { minimum: 1, maximum: 36_500 }),
-    ),
   }),
 
-  async handle({ params: { account = '' }, body: { confirm, keepDays }, changes }) {
+  /** Deletes an account for good. `confirm` is its name once more. */
+  operation('POST /accounts/{account}/delete', deleteFields, async (body, { changes }) => {
+    const { account, confirm, keepDays } = body;
     if (confirm !== account)
       throw new AppError('invalid_body', `confirm: type the name of the account, "${account}"`);
     return await changes.accounts.delete(account, keepDays === undefined ? null : Number(keepDays));
-  },
-});
+  }),
 
-/** An operation without a body. */
-function actBy(path: string, act: 'suspend' | 'resume' | 'resetLimits') {
-  return defineConsoleOperation({
-    method: 'POST',
-    path: `/accounts/{account}/${path}`,
-    handle: ({ params: { account = '' }, changes }) => changes.accounts[act](account),
-  });
-}
-
-export const accountOperations = [
-  listAccounts,
-  showAccount,
-  createAccount,
-  setPlan,
-  setLimits,
-  renameAccount,
-  deleteAccount,
-  actBy('reset-limits', 'resetLimits'),
   actBy('suspend', 'suspend'),
   actBy('resume', 'resume'),
+  actBy('reset-limits', 'resetLimits'),
 ];

@@ -1,19 +1,20 @@
 import Type from 'typebox';
 import { AppError } from '../../../errors.ts';
 import { parseCanonicalInt64 } from '../../../int64.ts';
+import { int64Field } from '../../../schema.ts';
 
 /** Number of rows on a page of the console. */
 export const pageRows = 50;
 
 /** The schema of an int64 in a body. The value is a text, because a browser would lose digits of a large number. */
-export function int64Text() {
-  return Type.String({ pattern: '^(?:0|-?[1-9]\\d{0,18})$', maxLength: 20, rule: 'must be a whole number' });
-}
+export const int64Text = Type.String({
+  pattern: '^(?:0|-?[1-9]\\d{0,18})$',
+  maxLength: 20,
+  rule: 'must be a whole number',
+});
 
-/** The id of the first row of a page. It is the `next` of the previous page. */
-export const beforeField = Type.Optional(Type.Unsafe<bigint>({ type: 'integer', format: 'int64' }));
-
-export const int64Filter = beforeField;
+/** An int64 to search for. A list also takes one as `before`: the `next` of the previous page. */
+export const int64Filter = Type.Optional(int64Field('An int64.'));
 
 /** A text to search for. PostgreSQL accepts no text with U+0000. */
 export const textFilter = Type.Optional(
@@ -49,8 +50,8 @@ export function readInt64(text: string, field: string): bigint {
 }
 
 /** Parses the id in a path. Throws `not_found` if the text is not an id. */
-export function readId(text: string | undefined, what: string): bigint {
-  const id = parseCanonicalInt64(text ?? '');
+export function readId(text: string, what: string): bigint {
+  const id = parseCanonicalInt64(text);
   if (id === null) throw new AppError('not_found', `there is no ${what} with this identifier`);
   return id;
 }

@@ -8,54 +8,21 @@ import {
   NewPetSchema,
   type Pet,
   type PetPatch,
-  PetPatchSchema,
   PetStatusSchema,
   petInputs,
   pickPetFields,
   writePet,
 } from '../../../pets/pet.ts';
-import { defineConsoleOperation } from '../operation.ts';
-import type { ConsoleServices } from '../services.ts';
-import { beforeField, int64Filter, int64Text, pageRows, readId, readInt64 } from './fields.ts';
+import { type ConsoleServices, operation } from '../operation.ts';
+import { int64Filter, int64Text, pageRows, readId, readInt64 } from './fields.ts';
 
 const ordersShown = 10;
-
-/** Returns a page of animals, with the inputs of the form that adds one. */
-const listPets = defineConsoleOperation({
-  method: 'GET',
-  path: '/pets',
-  query: Type.Object({
-    status: Type.Optional(PetStatusSchema),
-    categoryId: int64Filter,
-    before: beforeField,
-  }),
-
-  async handle({ query: { status = null, categoryId = null, before = null } }, services) {
-    const filter = { limit: pageRows, status, categoryId, newestId: before };
-    const { items, next } = await services.catalogue.list(filter);
-    return { items: await nameCategories(services, items), next, inputs: petInputs };
-  },
-});
-
-/** Returns an animal with its entity tag, the inputs of its form and its newest orders. */
-const showPet = defineConsoleOperation({
-  method: 'GET',
-  path: '/pets/{petId}',
-
-  async handle({ params }, services) {
-    const id = readId(params['petId'], 'animal');
-    const found = await services.catalogue.get(id);
-    if (found === null) throw new AppError('not_found', 'there is no animal with this identifier');
-    const filter = { limit: ordersShown, status: null, petId: id, reference: null, newestId: null };
-    const [page, nowMs, pets] = await Promise.all([
-      services.orders.list(filter, everyAccount),
-      readOrderTime(services.database),
-      nameCategories(services, [found]),
-    ]);
-    const tag = computeEtag(writePet(found));
-    return { pet: pets[0], tag, inputs: petInputs, orders: page.items, nowMs };
-  },
-});
+const path = '/pets/{petId}';
+const filters = {
+  status: Type.Optional(PetStatusSchema),
+  categoryId: int64Filter,
+  before: int64Filter,
+};
 
 /** Adds the name of its category to each animal. `category` is null if the category has no name. */
 async function nameCategories({ categories }: ConsoleServices, pets: readonly Pet[]) {
@@ -65,16 +32,14 @@ async function nameCategories({ categories }: ConsoleServices, pets: readonly Pe
   return pets.map((pet) => ({ ...pet, category: names.get(pet.categoryId) ?? null }));
 }
 
-/** The fields of a new animal, and those of a change. An int64 is a text. */
-const newFields = Object.fromEntries(
-  petInputs.map(({ field, isInt64 }) => [field, isInt64 ? int64Text() : NewPetSchema.properties[field]]),
+/** The fields of a form. An int64 is a text. */
+const formFields = Object.fromEntries(
+  petInputs.map(({ field, isInt64 }) => [field, isInt64 ? int64Text : NewPetSchema.properties[field]]),
 );
-const changedFields = Object.fromEntries(
-  petInputs.map(({ field, isInt64 }) => [
-    field,
-    isInt64 ? Type.Optional(int64Text()) : PetPatchSchema.properties[field],
-  ]),
-);
+const changeFields = {
+  tag: Type.String({ minLength: 1, maxLength: 100 }),
+  ...Type.Partial(Type.Object(formFields)).properties,
+};
 
 /** Returns the fields of a form as fields of an animal. */
 function readPetFields(body: unknown): PetPatch {
@@ -86,30 +51,42 @@ function readPetFields(body: unknown): PetPatch {
   return pickPetFields(Object.fromEntries(values));
 }
 
-const addPet = defineConsoleOperation({
-  method: 'POST',
-  path: '/pets',
-  body: Type.Object(newFields),
-  handle: ({ body, changes }) => changes.addPet(readPetFields(body) as NewPet),
-});
+export const petOperations = [
+  /** Returns a page of animals, with the inputs of the form that adds one. */
+  operation('GET /pets', filters, async (query, context) => {
+    const { status = null, categoryId = null, before = null } = query;
+    const filter = { limit: pageRows, status, categoryId, newestId: before };
+    const { items, next } = await context.catalogue.list(filter);
+    return { items: await nameCategories(context, items), next, inputs: petInputs };
+  }),
 
-/**
- * Changes an animal. `tag` is the entity tag that the page has loaded. If the animal has changed since, the request is
- * refused.
- */
-const changePet = defineConsoleOperation({
-  method: 'PATCH',
-  path: '/pets/{petId}',
-  body: Type.Object({ tag: Type.String({ minLength: 1, maxLength: 100 }), ...changedFields }),
-  handle: async ({ params, body, changes }) =>
-    changes.changePet(readId(params['petId'], 'animal'), readPetFields(body), [body.tag]),
-});
+  /** Returns an animal with its entity tag, the inputs of its form and its newest orders. */
+  operation(`GET ${path}`, {}, async ({ petId: text }, context) => {
+    const petId = readId(text, 'animal');
+    const found = await context.catalogue.get(petId);
+    if (found === null) throw new AppError('not_found', 'there is no animal with this identifier');
+    const filter = { limit: ordersShown, status: null, petId, reference: null, newestId: null };
+    const [page, nowMs, pets] = await Promise.all([
+      context.orders.list(filter, everyAccount),
+      readOrderTime(context.database),
+      nameCategories(context, [found]),
+    ]);
+    const tag = computeEtag(writePet(found));
+    return { pet: pets[0], tag, inputs: petInputs, orders: page.items, nowMs };
+  }),
 
-/** Deletes an animal. The request is refused if an order owns the animal. */
-const deletePet = defineConsoleOperation({
-  method: 'DELETE',
-  path: '/pets/{petId}',
-  handle: async ({ params, changes }) => changes.deletePet(readId(params['petId'], 'animal')),
-});
+  operation('POST /pets', formFields, (body, { changes }) => changes.addPet(readPetFields(body) as NewPet)),
 
-export const petOperations = [listPets, showPet, addPet, changePet, deletePet];
+  /**
+   * Changes an animal. `tag` is the entity tag that the page has loaded. If the animal has changed since, the request is
+   * refused.
+   */
+  operation(`PATCH ${path}`, changeFields, async (body, { changes }) =>
+    changes.changePet(readId(body.petId, 'animal'), readPetFields(body), [body.tag]),
+  ),
+
+  /** Deletes an animal. The request is refused if an order owns the animal. */
+  operation(`DELETE ${path}`, {}, async ({ petId }, { changes }) =>
+    changes.deletePet(readId(petId, 'animal')),
+  ),
+];
