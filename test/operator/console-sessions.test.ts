@@ -230,7 +230,7 @@ test('a request with another Host gets health and metrics, but no console page a
     '0.0.0.0',
     '[::2]',
   ]) {
-    for (const path of ['/console', '/console/icon.svg', '/console/api/session'])
+    for (const path of ['/console', '/console/assets/1/main.js', '/console/api/session'])
       await requireRefusal(sendRaw(t, service, `GET ${path}`, { host, cookie }), 421, 'host_refused');
     for (const path of ['/healthz', '/readyz', '/metrics'])
       assert.equal((await sendRaw(t, service, `GET ${path}`, { host })).status, 200, `${host} ${path}`);
@@ -276,6 +276,6 @@ test('a console page loads only its own files, is refused in a frame and sends n
 test('the public port serves nothing of the console', async (t) => {
   const { app, signIn } = await startConsole(t);
   const cookie = await signIn();
-  for (const path of ['/console', '/console/', '/console/icon.svg', '/console/api/session'])
+  for (const path of ['/console', '/console/', '/console/assets/1/main.js', '/console/api/session'])
     assert.equal((await fetch(app.url + path, { headers: { cookie } })).status, 404, path);
 });

@@ -1,4 +1,3 @@
-import type { Assets } from './assets.ts';
 import { type Content, html, type Markup } from './markup.ts';
 
 /** A page of the documentation, without the shared frame. */
@@ -28,38 +27,50 @@ export const notFoundPage = {
   content: html`<article><h1>Page not found</h1><p>There is no such page. The navigation lists all pages.</p></article>`,
 };
 
-const icon = `data:image/svg+xml,${encodeURIComponent(
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#0b6e4f"/><g fill="#fff"><ellipse cx="8" cy="10.6" rx="3" ry="2.4"/><circle cx="4" cy="7.2" r="1.3"/><circle cx="6.6" cy="4.9" r="1.3"/><circle cx="9.4" cy="4.9" r="1.3"/><circle cx="12" cy="7.2" r="1.3"/></g></svg>',
-)}`;
-
 /** The parts that all pages share. */
 export interface Frame {
   /** All pages, in the order of the navigation. */
   readonly pages: readonly Page[];
-  readonly assets: Assets;
+  /** The version of the assets. */
+  readonly version: string;
 }
 
 /** A page to render in the frame. */
 export interface FramedPage {
   readonly title: string;
   readonly content: Markup;
-  /** Path below `/docs`. Null for a page that is not in the navigation. */
-  readonly path: string | null;
-  /** The relative path from the page to `/`. */
-  readonly root: string;
+  /** Path below `/docs`. Absent for a page that is not in the navigation. */
+  readonly path?: string;
+}
+
+/** Returns the address of a page. */
+export function addressOf(path: string): string {
+  return path === '' ? '/docs' : `/docs/${path}`;
+}
+
+/** Returns the address of a page as Markdown. */
+export function markdownOf(path: string): string {
+  return `/docs/${path || 'index'}.md`;
 }
 
 /**
- * Returns the relative path from a page to `/`. All links on a page are relative, so that the page also works if a
+ * Returns the relative path from an address to `/`. All links on a page are relative, so that the page also works if a
  * proxy adds a path prefix.
  */
-export function findRoot(path: string): string {
-  return path === '' ? '.' : Array(path.split('/').length).fill('..').join('/');
+export function findRoot(address: string): string {
+  const folders = address.split('/').length - 2;
+  return folders === 0 ? '.' : Array(folders).fill('..').join('/');
 }
 
-/** Renders a whole HTML page: the header, the content and the navigation. */
-export function renderPage({ title, content, path, root }: FramedPage, { pages, assets }: Frame): string {
-  const address = (asset: Parameters<Assets['nameOf']>[0]) => `${root}/docs/assets/${assets.nameOf(asset)}`;
+/** Renders a whole HTML page for an address: the header, the content and the navigation. */
+export function renderPage(
+  { title, content, path }: FramedPage,
+  address: string,
+  { pages, version }: Frame,
+): string {
+  const root = findRoot(address);
+  const files = `${root}/docs/assets/${version}`;
+  const markdown = path === undefined ? null : root + markdownOf(path);
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -67,16 +78,16 @@ export function renderPage({ title, content, path, root }: FramedPage, { pages, 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Animal Store</title>
-<link rel="icon" href="${icon}">
-<link rel="stylesheet" href="${address('site.css')}">
+<link rel="icon" href="${files}/icon.svg">
+<link rel="stylesheet" href="${files}/site.css">
 <link rel="alternate" type="application/atom+xml" title="Changelog" href="${root}/docs/changelog.atom">
 ${
-  path !== null &&
-  html`<link rel="alternate" type="text/markdown" href="${nameMarkdown(path, root)}">
+  markdown &&
+  html`<link rel="alternate" type="text/markdown" href="${markdown}">
 `
-}<script src="${address('site.js')}"></script>
+}<script src="${files}/site.js"></script>
 </head>
-<body data-root="${root}" data-search="${address('search.json')}" data-engine="${address('minisearch.js')}">
+<body data-root="${root}" data-search="${files}/search.json" data-engine="${files}/minisearch.js">
 <a class="skip" href="#content">Skip to the content</a>
 <header>
 <a class="home" href="${root}/docs">Animal Store</a>
@@ -84,33 +95,24 @@ ${
 <button class="theme" type="button" hidden></button>
 <a class="menu" href="#navigation">Menu</a>
 </header>
-<main id="content" tabindex="-1">${path !== null && html`<p class="tools"><a href="${nameMarkdown(path, root)}">Markdown</a></p>`}${content}${renderTurn(pages, path, root)}</main>
+<main id="content" tabindex="-1">${markdown && html`<p class="tools"><a href="${markdown}">Markdown</a></p>`}${content}${renderTurn(pages, path, root)}</main>
 ${renderNavigation(pages, path, root)}
 </body>
 </html>
 `.markup;
 }
 
-function nameAddress(path: string, root: string): string {
-  return path === '' ? `${root}/docs` : `${root}/docs/${path}`;
-}
-
-/** Returns the address of a page as Markdown. */
-function nameMarkdown(path: string, root: string): string {
-  return `${root}/docs/${path || 'index'}.md`;
-}
-
 /** Renders the links to the previous and the next page of the navigation. */
-function renderTurn(pages: readonly Page[], path: string | null, root: string): Content {
+function renderTurn(pages: readonly Page[], path: string | undefined, root: string): Content {
   const place = pages.findIndex((page) => page.path === path);
   if (place === -1) return null;
   const link = (page: Page | undefined, relation: string, write: (title: string) => string) =>
-    page && html`<a rel="${relation}" href="${nameAddress(page.path, root)}">${write(page.title)}</a>`;
+    page && html`<a rel="${relation}" href="${root}${addressOf(page.path)}">${write(page.title)}</a>`;
   return html`<nav class="turn" aria-label="Previous and next page">${link(pages[place - 1], 'prev', (title) => `← ${title}`)}
 ${link(pages[place + 1], 'next', (title) => `${title} →`)}</nav>`;
 }
 
-function renderNavigation(pages: readonly Page[], current: string | null, root: string): Markup {
+function renderNavigation(pages: readonly Page[], current: string | undefined, root: string): Markup {
   const groups = Map.groupBy(pages, ({ group }) => group);
   const parts = [...groups].map(([title, entries]) => {
     const id = `navigation-${title.toLowerCase()}`;
@@ -126,7 +128,7 @@ ${parts}
 
 function renderEntry(page: Page, isCurrent: boolean, root: string): Content {
   const { path, title, method, isDeprecated } = page;
-  const address = nameAddress(path, root);
+  const address = root + addressOf(path);
   const name = isDeprecated ? html`<s>${title}</s>` : html`<span>${title}</span>`;
   const mark = method && html`<span class="method ${method.toLowerCase()}">${method}</span> `;
   const current = isCurrent && html` aria-current="page"`;

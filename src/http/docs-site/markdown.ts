@@ -1,4 +1,4 @@
-import { Marked } from 'marked';
+import { Marked, type RendererObject } from 'marked';
 import { renderCode } from './code.ts';
 import { type Markup, trusted } from './markup.ts';
 
@@ -14,19 +14,41 @@ export function renderInline(text: string): Markup {
   return trusted(plain.parseInline(text, { async: false }));
 }
 
-/** Renders a document as HTML, with anchors at its headings. `toAddress` converts the target of each link. */
-export function renderDocument(text: string, toAddress: (href: string) => string): Markup {
+/** The method at the start of a link to an operation. */
+const methodStart = /^<code>([A-Z]+)<\/code> /;
+
+function renderMethod(_: string, method: string): string {
+  return `<span class="method ${method.toLowerCase()}">${method}</span>`;
+}
+
+/**
+ * Renders a document as HTML, with anchors at its headings. `toAddress` converts the target of each link, and `renderer`
+ * renders some elements in another way.
+ */
+export function renderDocument(
+  text: string,
+  toAddress = (href: string) => href,
+  nameAnchor = toAnchor,
+  renderer: RendererObject = {},
+): Markup {
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth, text: heading }) {
-        const anchor = toAnchor(heading);
+        const anchor = nameAnchor(heading);
         const content = this.parser.parseInline(tokens);
         if (depth === 1) return `<h1>${content}</h1>\n`;
         return `<h${depth} id="${anchor}"><a href="#${anchor}">${content}</a></h${depth}>\n`;
       },
 
       link({ href, tokens }) {
-        return `<a href="${toAddress(href)}">${this.parser.parseInline(tokens)}</a>`;
+        const content = this.parser.parseInline(tokens).replace(methodStart, renderMethod);
+        return `<a href="${toAddress(href)}">${content}</a>`;
+      },
+
+      em({ text: mark, tokens }) {
+        const [kind] = /^(?:beta|deprecated)/.exec(mark) ?? [];
+        const content = this.parser.parseInline(tokens);
+        return kind === undefined ? `<em>${content}</em>` : `<span class="mark ${kind}">${content}</span>`;
       },
 
       code({ text: code, lang = '' }) {
@@ -39,6 +61,7 @@ export function renderDocument(text: string, toAddress: (href: string) => string
         const body = rows.map((row) => write('td', row)).join('');
         return `<div class="table" tabindex="0"><table><thead>${write('th', header)}</thead><tbody>${body}</tbody></table></div>\n`;
       },
+      ...renderer,
     },
   });
   return trusted(marked.parse(text, { async: false }));

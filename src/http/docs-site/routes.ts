@@ -1,15 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import { type Answer, jsonType, makeEmptyAnswer, securityHeaders } from '../response/answer.ts';
-import {
-  chooseForm,
-  makeServedFile,
-  openOnce,
-  pagePolicy,
-  type ServedFile,
-} from '../response/served-file.ts';
-import { type Call, createPageRoute, type Route } from '../route.ts';
-import { findRoot } from './frame.ts';
+import { chooseForm, makeServedFile, openOnce, pagePolicy } from '../response/served-file.ts';
+import { createPageRoute, type Route } from '../route.ts';
+import { addressOf, findRoot } from './frame.ts';
 import { guides } from './guides.ts';
 import { makeSite, type Site, type SiteOptions } from './site.ts';
 
@@ -28,9 +22,7 @@ const clientPackages = new URL('../../../client/package/', import.meta.url);
  */
 export function createDocsRoutes(options: DocsOptions): readonly Route[] {
   const { publicUrl } = options;
-  const pageSecurity = securityHeaders(
-    pagePolicy(true, publicUrl === null ? [] : [new URL(publicUrl).origin]),
-  );
+  const pageSecurity = securityHeaders(pagePolicy(publicUrl === null ? [] : [new URL(publicUrl).origin]));
   const openSite = openOnce(() => makeSite(options));
   const openDescription = openOnce(() =>
     makeServedFile(options.describe(options.findOwnUrl()), jsonType, {
@@ -38,54 +30,39 @@ export function createDocsRoutes(options: DocsOptions): readonly Route[] {
     }),
   );
 
-  function page(path: string, choose: (site: Site, call: Call) => Found | Promise<Found>): Route {
-    return createPageRoute(path, 'reader', pageSecurity, async (call) => {
-      const found = await choose(await openSite(), call);
-      return 'plain' in found ? chooseForm(found, call.headers['accept-encoding']) : found;
-    });
-  }
-
   return [
     createPageRoute('/openapi.json', 'reader', null, async ({ headers }) =>
       chooseForm(await openDescription(), headers['accept-encoding']),
     ),
-    page('/', ({ welcome }) => welcome),
-    page('/llms.txt', ({ list }) => list),
-    page('/docs/changelog.atom', ({ feed }) => feed),
-    page('/docs', (site) => findPage(site, '')),
-    page('/docs/', () => makeEmptyAnswer(301, ['location', '../docs'])),
-    page('/docs/*', (site, { params }) => findPage(site, params['*'] || 'none')),
-    page(
-      '/docs/assets/{file}',
-      ({ assets, notFound }, { params }) => assets.find(params['file'] ?? '') ?? notFound(2),
+    ...['/', '/llms.txt', '/docs', '/docs/*'].map((path) =>
+      createPageRoute(path, 'reader', pageSecurity, async ({ params, headers }) => {
+        const address = path.replace('*', () => params['*'] ?? '');
+        const site = await openSite();
+        const file = site.files.get(address);
+        return file === undefined ? redirect(site, address) : chooseForm(file, headers['accept-encoding']);
+      }),
     ),
-    page(
-      '/docs/client/{file}',
-      async ({ notFound }, { params }) => (await sendClientPackage(params['file'] ?? '')) ?? notFound(2),
-    ),
+    createPageRoute('/docs/client/{file}', 'reader', pageSecurity, async ({ params: { file = '' } }) => {
+      const { notFound } = await openSite();
+      return (await sendClientPackage(file)) ?? notFound(`/docs/client/${file}`);
+    }),
   ];
 }
 
-/** What a path leads to. A file is sent plain or compressed. */
-type Found = Answer | ServedFile;
-
-/** Maximum number of folders in the path of a 404 page. Each folder makes all links of the page longer. */
+/** Maximum number of folders in the address of a 404 page. Each folder makes all links of the page longer. */
 const foldersMax = 10;
 
 /**
- * Returns a page, a redirect to a page, or a 404 page. A redirect answers a path with a slash at its end, and the name of
- * a document whose page has another name. Throws `not_found` if the path has too many folders for a 404 page.
+ * Returns a redirect to a page, or a 404 page. A redirect answers an address with a slash at its end, and the name of a
+ * document whose page has another name. Throws `not_found` if the address has too many folders for a 404 page.
  */
-function findPage({ pages, notFound }: Site, path: string): Found {
-  const page = pages.get(path);
-  if (page !== undefined) return page;
-  const trimmed = path.replace(/\/$/, '');
-  const document = guides.find((guide) => guide.path.endsWith(`/${trimmed}.md`));
-  const target = document?.name ?? trimmed;
-  if (pages.has(target)) return makeEmptyAnswer(301, ['location', `${findRoot(path)}/docs/${target}`]);
-  const folders = path.split('/').length;
-  if (folders > foldersMax) throw new AppError('not_found', 'no such page');
-  return notFound(folders);
+function redirect({ files, notFound }: Site, address: string): Answer {
+  const trimmed = address.replace(/\/$/, '');
+  const document = guides.find(({ path }) => trimmed === `/${path.replace(/\.md$/, '')}`);
+  const target = document === undefined ? trimmed : addressOf(document.name);
+  if (files.has(target)) return makeEmptyAnswer(301, ['location', findRoot(address) + target]);
+  if (address.split('/').length - 2 > foldersMax) throw new AppError('not_found', 'no such page');
+  return notFound(address);
 }
 
 /**

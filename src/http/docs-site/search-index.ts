@@ -14,7 +14,7 @@ export interface SearchEntry {
 
 const textLengthMax = 2_000;
 /** Matches a heading with an anchor, the title of a page, or a field of the reference. */
-const places = /<h1>|<h[23] id="([^"]*)">|<div id="([^"]*)"><dt>/g;
+const places = /<h1>|<h[23] id="([^"]*)">|<li id="([^"]*)">/g;
 const titleEnd = /<\/h[123]>|<\/code>/;
 
 /** Returns an entry for every heading and field of the pages. */

@@ -3,17 +3,25 @@ import { introduction } from '../openapi/description.ts';
 import type { Operation } from '../operation.ts';
 import { type Answer, listHeaders, makeAnswer } from '../response/answer.ts';
 import { makeServedFile, type ServedFile } from '../response/served-file.ts';
-import { type Assets, readAssets } from './assets.ts';
+import { readAssets } from './assets.ts';
 import { colourPages } from './code.ts';
 import { writeFeed } from './feed.ts';
-import { findRoot, notFoundPage, type Page, renderPage, welcomePage } from './frame.ts';
+import {
+  addressOf,
+  findRoot,
+  markdownOf,
+  notFoundPage,
+  type Page,
+  renderPage,
+  welcomePage,
+} from './frame.ts';
 import { guides, readGuide } from './guides.ts';
 import { renderDocument } from './markdown.ts';
 import { html } from './markup.ts';
 import { writeEventTypes } from './reference/event-types.ts';
 import { writeOperation } from './reference/operation-markdown.ts';
 import { nameAddress, renderOperation } from './reference/operation-page.ts';
-import { renderOverview, writeHeaders, writeOverview } from './reference/overview.ts';
+import { writeHeaders, writeOverview } from './reference/overview.ts';
 import { indexPages } from './search-index.ts';
 
 export interface SiteOptions {
@@ -25,24 +33,15 @@ export interface SiteOptions {
 
 /** All pages of the documentation, ready to send. */
 export interface Site {
-  /** Pages by path below `/docs`. The path of the first page is empty. A page as Markdown ends in `.md`. */
-  readonly pages: ReadonlyMap<string, ServedFile>;
-  readonly welcome: ServedFile;
-  /** The list of all pages for language models. */
-  readonly list: ServedFile;
-  /** The changelog as an Atom feed. */
-  readonly feed: ServedFile;
-  /** Returns the 404 page. The relative links need `depth`, the number of folders in the requested path. */
-  notFound(depth: number): Answer;
-  readonly assets: Assets;
+  /** Files by address. Each page also has an address that ends in `.md`, which serves it as Markdown. */
+  readonly files: ReadonlyMap<string, ServedFile>;
+  /** Returns the 404 page for an address. */
+  notFound(address: string): Answer;
 }
 
-const types = {
-  html: 'text/html; charset=utf-8',
-  markdown: 'text/markdown; charset=utf-8',
-  atom: 'application/atom+xml; charset=utf-8',
-};
+const htmlType = 'text/html; charset=utf-8';
 const pageHeaders = { 'referrer-policy': 'no-referrer', 'cache-control': 'private, no-cache' };
+const neverStored = listHeaders({ ...pageHeaders, 'cache-control': 'no-store' });
 
 /** Renders all pages. Throws if a guide has a link that leads to no page. */
 export async function makeSite(options: SiteOptions): Promise<Site> {
@@ -50,50 +49,44 @@ export async function makeSite(options: SiteOptions): Promise<Site> {
   const assets = await readAssets(indexPages(plain));
   const coloured = await colourPages(plain.map(({ content }) => content));
   const pages = plain.map((page, index) => ({ ...page, content: coloured[index] ?? page.content }));
-  const frame = { pages, assets };
-  const serveHtml = (text: string) => makeServedFile(text, types.html, pageHeaders);
-  const served = pages.map(async (page): Promise<[path: string, file: ServedFile][]> => {
-    const whole = await serveHtml(renderPage({ ...page, root: findRoot(page.path) }, frame));
-    const markdown = await makeServedFile(page.markdown, types.markdown, pageHeaders);
-    return [
-      [page.path, whole],
-      [`${page.path || 'index'}.md`, markdown],
-    ];
-  });
+  const frame = { pages, version: assets.version };
   const changelog = pages.find(({ path }) => path === 'changelog');
   if (changelog === undefined) throw new Error('there is no changelog');
-  const neverStored = listHeaders({ ...pageHeaders, 'cache-control': 'no-store' });
+  const texts: (readonly [address: string, type: string, text: string])[] = [
+    ['/', htmlType, renderPage(welcomePage, '/', frame)],
+    ['/llms.txt', 'text/plain; charset=utf-8', writeList(pages, options)],
+    [
+      '/docs/changelog.atom',
+      'application/atom+xml; charset=utf-8',
+      writeFeed(changelog, findDocsUrl(options)),
+    ],
+  ];
+  for (const page of pages) {
+    const address = addressOf(page.path);
+    texts.push([address, htmlType, renderPage(page, address, frame)]);
+    texts.push([markdownOf(page.path), 'text/markdown; charset=utf-8', page.markdown]);
+  }
+  const files = texts.map(
+    async ([address, type, text]) => [address, await makeServedFile(text, type, pageHeaders)] as const,
+  );
+  const assetFiles = Array.from(
+    assets.files,
+    ([name, file]) => [`/docs/assets/${assets.version}/${name}`, file] as const,
+  );
   return {
-    pages: new Map((await Promise.all(served)).flat()),
-    welcome: await serveHtml(renderPage({ ...welcomePage, path: null, root: '.' }, frame)),
-    list: await makeServedFile(writeList(pages, options), 'text/plain; charset=utf-8', pageHeaders),
-    feed: await makeServedFile(writeFeed(changelog, findDocsUrl(options)), types.atom, pageHeaders),
-    notFound(depth) {
-      const root = Array(depth).fill('..').join('/');
-      return makeAnswer(
-        404,
-        renderPage({ ...notFoundPage, path: null, root }, frame),
-        neverStored,
-        types.html,
-      );
-    },
-    assets,
+    files: new Map([...(await Promise.all(files)), ...assetFiles]),
+    notFound: (address) => makeAnswer(404, renderPage(notFoundPage, address, frame), neverStored, htmlType),
   };
 }
 
 /** Returns all pages in the order of the navigation: guides, operations by tag, headers and event types. */
 async function listPages({ operations, publicUrl, findOwnUrl }: SiteOptions): Promise<Page[]> {
   const baseUrl = publicUrl ?? findOwnUrl();
-  const callUrl = publicUrl ?? `${findRoot('reference/any')}/v1`;
+  const callUrl = publicUrl ?? `${findRoot('/docs/reference/any')}/v1`;
   const byTag = tags.flatMap(({ name }) => operations.filter(({ tag }) => tag === name));
+  const overview = writeOverview(byTag, baseUrl);
   return [
-    {
-      path: '',
-      title: 'Overview',
-      group: 'Start',
-      content: renderOverview(operations, baseUrl),
-      markdown: writeOverview(byTag, baseUrl),
-    },
+    makeTextPage('', 'Overview', 'Start', overview, (href) => `./docs/${href}`),
     ...(await Promise.all(guides.map((guide) => readGuide(guide, baseUrl)))),
     ...byTag.map((operation) => ({
       path: `reference/${nameAddress(operation)}`,
@@ -104,14 +97,20 @@ async function listPages({ operations, publicUrl, findOwnUrl }: SiteOptions): Pr
       content: renderOperation(operation, { baseUrl, callUrl }),
       markdown: writeOperation(operation, baseUrl),
     })),
-    makeTextPage('reference/event-types', 'Event types', writeEventTypes()),
-    makeTextPage('reference/headers', 'Headers', writeHeaders()),
+    makeTextPage('reference/event-types', 'Event types', 'More', writeEventTypes()),
+    makeTextPage('reference/headers', 'Headers', 'More', writeHeaders()),
   ];
 }
 
-function makeTextPage(path: string, title: string, markdown: string): Page {
-  const content = html`<article>${renderDocument(markdown, (href) => href)}</article>`;
-  return { path, title, group: 'More', content, markdown };
+function makeTextPage(
+  path: string,
+  title: string,
+  group: string,
+  markdown: string,
+  toAddress?: (href: string) => string,
+): Page {
+  const content = html`<article class="${path === '' ? 'overview' : 'text'}">${renderDocument(markdown, toAddress)}</article>`;
+  return { path, title, group, content, markdown };
 }
 
 /** Returns the absolute address of `/docs`. */

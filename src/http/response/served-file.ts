@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { computeEtag } from '../../etag.ts';
@@ -41,6 +42,36 @@ export function chooseForm({ plain, gzipped }: ServedFile, acceptEncoding = ''):
   return takesGzip(acceptEncoding) ? gzipped : plain;
 }
 
+/** Static files for browsers, one of which is `icon.svg`. */
+export interface Assets {
+  /** A part of the address of each file, which changes with any file. So browsers may cache the files forever. */
+  readonly version: string;
+  readonly files: ReadonlyMap<string, ServedFile>;
+}
+
+const versionLength = 12;
+const assetTypes = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#0b6e4f"/><g fill="#fff"><ellipse cx="8" cy="10.6" rx="3" ry="2.4"/><circle cx="4" cy="7.2" r="1.3"/><circle cx="6.6" cy="4.9" r="1.3"/><circle cx="9.4" cy="4.9" r="1.3"/><circle cx="12" cy="7.2" r="1.3"/></g></svg>';
+
+/** Makes assets of texts by file name. */
+export async function makeAssets(own: Readonly<Record<string, string>>): Promise<Assets> {
+  const texts = Object.entries({ ...own, 'icon.svg': icon });
+  const version = hash('sha256', JSON.stringify(texts), 'hex').slice(0, versionLength);
+  const files = new Map<string, ServedFile>();
+  for (const [name, text] of texts) {
+    const type = assetTypes[name.replace(/^.*\./, '') as keyof typeof assetTypes];
+    const headers = { 'cache-control': 'public, max-age=31536000, immutable' };
+    files.set(name, await makeServedFile(text, type, headers));
+  }
+  return { version, files };
+}
+
 /**
  * Returns a function that calls `open` once and then returns the same result. After a failure, the next call tries
  * again.
@@ -59,16 +90,15 @@ export function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
 /**
  * Returns the Content-Security-Policy of a page.
  *
- * - Allowed: our scripts, styles and images, images of the scheme `data:` if `hasDataImages`, and calls to this service
- *   and to `origins`.
+ * - Allowed: our scripts, styles and images, and calls to this service and to `origins`.
  * - Forbidden: inline code, all other sources, forms and frames.
  */
-export function pagePolicy(hasDataImages: boolean, origins: readonly string[] = []): string {
+export function pagePolicy(origins: readonly string[] = []): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    hasDataImages ? "img-src 'self' data:" : "img-src 'self'",
+    "img-src 'self'",
     ["connect-src 'self'", ...origins].join(' '),
     "base-uri 'none'",
     "form-action 'none'",

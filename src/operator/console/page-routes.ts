@@ -1,18 +1,22 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import { makeEmptyAnswer, makeTaggedAnswer, securityHeaders } from '../../http/response/answer.ts';
-import { chooseForm, openOnce, pagePolicy } from '../../http/response/served-file.ts';
+import {
+  type Assets,
+  chooseForm,
+  makeAssets,
+  openOnce,
+  pagePolicy,
+} from '../../http/response/served-file.ts';
 import { createPageRoute, type Route } from '../../http/route.ts';
-import { readConsoleAssets } from './assets.ts';
 import { consolePath } from './site.ts';
 
 const pageHeaders = [
-  ...securityHeaders(pagePolicy(false)),
+  ...securityHeaders(pagePolicy()),
   ...['referrer-policy', 'no-referrer'],
   ...['cross-origin-opener-policy', 'same-origin'],
   ...['cross-origin-resource-policy', 'same-origin'],
 ];
-
-const htmlType = 'text/html; charset=utf-8';
 
 /**
  * Creates the routes of the page and its files. The page and the files contain no secrets, so visitors may load them
@@ -24,20 +28,56 @@ export function createConsolePageRoutes(): Route[] {
     createPageRoute(path, 'visitor', pageHeaders, answer);
 
   return [
-    page(consolePath, async () => makeTaggedAnswer(renderShell((await open()).version), [], htmlType)),
+    page(consolePath, async () =>
+      makeTaggedAnswer(renderShell((await open()).version), [], 'text/html; charset=utf-8'),
+    ),
     page(`${consolePath}/`, () => makeEmptyAnswer(301, ['location', '../console'])),
-    page(`${consolePath}/icon.svg`, () => makeTaggedAnswer(icon, [], 'image/svg+xml')),
     page(`${consolePath}/assets/{version}/{file}`, async ({ params, headers }) => {
-      const assets = await open();
-      const asset = params['version'] === assets.version ? assets.find(params['file'] ?? '') : undefined;
-      if (asset === undefined) throw new AppError('not_found', 'no such file');
+      const { version, files } = await open();
+      const asset = files.get(params['file'] ?? '');
+      if (asset === undefined || params['version'] !== version)
+        throw new AppError('not_found', 'no such file');
       return chooseForm(asset, headers['accept-encoding']);
     }),
   ];
 }
 
-const icon =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#0b6e4f"/><g fill="#fff"><ellipse cx="8" cy="10.6" rx="3" ry="2.4"/><circle cx="4" cy="7.2" r="1.3"/><circle cx="6.6" cy="4.9" r="1.3"/><circle cx="9.4" cy="4.9" r="1.3"/><circle cx="12" cy="7.2" r="1.3"/></g></svg>';
+/** The library modules that the pages import by name: the file in the package. */
+const modules: ReadonlyMap<string, string> = new Map([
+  ['preact', 'preact'],
+  ['preact/hooks', 'preact/hooks'],
+  ['htm', 'htm'],
+  ['uplot', 'uplot/dist/uPlot.esm.js'],
+]);
+const ownFiles = new URL('pages/', import.meta.url);
+
+/** Reads the files of the console and its libraries. There is no build step. `addressLibraries` makes the only changes. */
+async function readConsoleAssets(): Promise<Assets> {
+  const resolve = (file: string) => new URL(import.meta.resolve(file));
+  const files = [
+    ...(await readdir(ownFiles)).sort().map((name) => [name, new URL(name, ownFiles)] as const),
+    ...Array.from(modules, ([name, file]) => [nameModule(name), resolve(file)] as const),
+    ['uplot.css', resolve('uplot/dist/uPlot.min.css')] as const,
+  ];
+  const texts = files.map(async ([name, url]) => [name, addressLibraries(await readFile(url, 'utf8'))]);
+  return makeAssets(Object.fromEntries(await Promise.all(texts)));
+}
+
+function nameModule(name: string): string {
+  return `${name.replace('/', '-')}.js`;
+}
+
+/**
+ * Replaces the names of libraries in imports with URLs. Removes the URLs of source maps, because source maps are not
+ * served.
+ */
+function addressLibraries(text: string): string {
+  return text
+    .replaceAll(/(\bfrom\s*)(["'])([^"']+)\2/g, (whole, from, quote, name) =>
+      modules.has(name) ? `${from}${quote}./${nameModule(name)}${quote}` : whole,
+    )
+    .replace(/^\/\/# sourceMappingURL=.*$/m, '');
+}
 
 /**
  * Returns the only HTML page. `main.js` fills it. All URLs are relative, so that the page also works under the path of
@@ -52,7 +92,7 @@ function renderShell(version: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Animal Store console</title>
-<link rel="icon" href="./console/icon.svg">
+<link rel="icon" href="${assets}/icon.svg">
 <link rel="stylesheet" href="${assets}/uplot.css">
 <link rel="stylesheet" href="${assets}/console.css">
 <script type="module" src="${assets}/main.js"></script>

@@ -1,64 +1,102 @@
 import type { Schema } from '../../openapi/parameters.ts';
-import { renderInline } from '../markdown.ts';
-import { type Content, html, type Markup } from '../markup.ts';
-import { listRules, nameType } from './field-words.ts';
 
-/** A field or a parameter of the reference. */
-interface Field {
-  readonly name: string;
-  readonly schema: Schema;
-  readonly isRequired: boolean;
+/** The words for fields that are always there, and for fields that may be absent. */
+interface Presence {
+  readonly always: string;
+  readonly sometimes: string;
 }
+
+export const inRequest: Presence = { always: ' **required**', sometimes: '' };
+export const inAnswer: Presence = { always: '', sometimes: ' **may be absent**' };
 
 /**
- * Renders the fields of an object, of the items of an array, or of each variant. Anchors begin with `prefix`. Returns
- * null for a schema without fields.
+ * Writes the fields of an object, of the items of an array, or of each variant as a Markdown list. Returns an empty
+ * string for a schema without fields. `renderProse` gives each field an anchor.
  */
-export function renderSchema({ items, anyOf, properties, required = [] }: Schema, prefix: string): Content {
-  if (items !== undefined) return renderSchema(items, prefix);
-  if (anyOf !== undefined) return renderVariants(anyOf, prefix);
-  if (properties === undefined) return null;
-  const fields = Object.entries(properties).map(([name, schema]) => ({
-    name,
-    schema,
-    isRequired: required.includes(name),
-  }));
-  return renderFields(fields, prefix);
-}
-
-function renderVariants(variants: readonly Schema[], prefix: string): Content {
-  const objects = variants.filter(({ properties }) => properties !== undefined);
-  if (objects.length === 0) return null;
-  return objects.map((variant) => {
-    const { title = 'Object', about = variant.description } = variant;
-    const fields = renderSchema(variant, `${prefix}.${title}`);
-    return html`<details class="nested" open><summary>${title}: ${about}</summary>${fields}</details>`;
+export function writeFields(schema: Schema, presence: Presence, indent = ''): string {
+  const { items, anyOf = [], properties = {}, required = [] } = schema;
+  if (items !== undefined) return writeFields(items, presence, indent);
+  const deeper = `${indent}  `;
+  const variants = anyOf.filter((variant) => variant.properties !== undefined);
+  const fields = Object.entries(properties).map(([name, field]) => {
+    const word = required.includes(name) ? presence.always : presence.sometimes;
+    const mark = field['x-stability'] === 'beta' ? ' *beta*' : '';
+    const rules = listRules(field).join('; ');
+    return [
+      `${indent}- ${[
+        `\`${name}\` *${nameType(field)}*${word}${mark}`,
+        field.description ?? '',
+        rules && `*${rules.charAt(0).toUpperCase()}${rules.slice(1)}.*`,
+      ]
+        .filter(Boolean)
+        .join(`  \n${deeper}`)}`,
+      writeFields(field, presence, deeper),
+    ];
   });
+  const kinds = variants.map((variant) => {
+    const { title = 'Object', about = variant.description } = variant;
+    return [`${indent}- **${title}**: ${about}`, writeFields(variant, presence, deeper)];
+  });
+  return [...fields, ...kinds].flat().filter(Boolean).join('\n');
 }
 
-/** Renders fields as a definition list. Their anchors have the form `query.limit`. */
-export function renderFields(fields: readonly Field[], prefix: string): Markup {
-  return html`<dl class="fields">${fields.map((field) => renderField(field, prefix))}</dl>`;
+/** Returns the type of a value in words, such as `integer (int64)`, `array of strings` or `null or string`. */
+function nameType({ type, format, items, anyOf }: Schema): string {
+  if (anyOf !== undefined) return [...new Set(anyOf.map(nameType))].join(' or ');
+  if (items !== undefined) return `array of ${nameType(items).replace(/^\w+/, '$&s')}`;
+  const types = [type ?? 'any'].flat();
+  return types.map((name) => (name === 'integer' ? `integer (${format ?? 'int32'})` : name)).join(' or ');
 }
 
-function renderField({ name, schema, isRequired }: Field, prefix: string): Markup {
-  const anchor = `${prefix}.${name}`;
-  const { description = '', 'x-stability': stability } = schema;
-  const rules = listRules(schema);
-  const nested = renderSchema(schema, anchor);
-  const presence = prefix.startsWith('answer') ? !isRequired && 'may be absent' : isRequired && 'required';
-  return html`<div id="${anchor}"><dt><a href="#${anchor}"><code>${name}</code></a> <span class="type">${nameType(schema)}</span>${
-    presence && html` <span class="presence">${presence}</span>`
-  }${stability === 'beta' && html` <span class="mark beta">beta</span>`}</dt>
-<dd>${description !== '' && html`<p>${renderInline(description)}</p>`}${
-    rules.length > 0 && html`<p class="rules">${renderInline(toSentence(rules))}</p>`
-  }${
-    nested !== null &&
-    html`<details class="nested"><summary>Fields of <code>${name}</code></summary>${nested}</details>`
-  }</dd></div>`;
+/** Returns the rules of a value as short Markdown phrases. */
+function listRules(schema: Schema): string[] {
+  return [
+    listChoices(schema),
+    schema.format === 'date-time' ? 'RFC 3339 in UTC, with milliseconds' : null,
+    schema.format === 'uri' ? 'a URL' : null,
+    nameRange(schema),
+    nameLength(schema),
+    namePattern(schema),
+    nameCount(schema),
+    schema.default === undefined ? null : `default \`${schema.default}\``,
+  ].filter((rule) => rule !== null);
 }
 
-function toSentence(rules: readonly string[]): string {
-  const text = rules.join('; ');
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+function listChoices({ enum: choices, items, anyOf = [], const: only }: Schema): string | null {
+  if (only !== undefined) return `always \`${only}\``;
+  const all = choices ?? items?.enum ?? anyOf.find((variant) => variant.enum !== undefined)?.enum;
+  return all === undefined ? null : `one of ${all.map((choice) => `\`${choice}\``).join(', ')}`;
+}
+
+/** Describes the range of a number. Returns null for the full range of int64, because the type already states it. */
+function nameRange({ minimum, maximum }: Schema): string | null {
+  if (minimum === undefined || maximum === undefined) return null;
+  return `${writeNumber(minimum)} to ${writeNumber(maximum)}`;
+}
+
+function nameLength({ minLength = 0, maxLength, format, enum: choices }: Schema): string | null {
+  if (maxLength === undefined || format === 'date-time' || choices !== undefined) return null;
+  if (minLength === maxLength) return `${maxLength} characters`;
+  const least = minLength === 0 ? 'up to ' : `${writeNumber(minLength)} to `;
+  return `${least}${writeNumber(maxLength)} characters`;
+}
+
+const patternLengthMax = 32;
+
+/** Describes a pattern. Returns null for a long pattern, because the description of its field explains it. */
+function namePattern({ pattern }: Schema): string | null {
+  if (pattern === undefined) return null;
+  if (pattern === '^[ -~]*$') return 'ASCII without control characters';
+  if (pattern === '^[!-~]+$') return 'visible ASCII without spaces';
+  if (pattern.includes('\\x00-\\x1f\\x7f')) return 'no control characters';
+  return pattern.length > patternLengthMax ? null : `matches \`${pattern}\``;
+}
+
+function nameCount({ minItems = 0, maxItems, items }: Schema): string | null {
+  if (items === undefined || maxItems === undefined) return null;
+  return minItems === 0 ? `up to ${maxItems} items` : `${minItems} to ${maxItems} items`;
+}
+
+function writeNumber(value: number): string {
+  return value.toLocaleString('en');
 }

@@ -1,12 +1,16 @@
-import { listAnswers } from '../../openapi/answers.ts';
-import { listParameters, type Parameter, type Place, type Schema } from '../../openapi/parameters.ts';
+import { type DescribedAnswer, listAnswers } from '../../openapi/answers.ts';
+import { commonCodes } from '../../openapi/failures.ts';
+import { responseHeaders } from '../../openapi/headers.ts';
+import { listParameters, type Place } from '../../openapi/parameters.ts';
 import type { Operation } from '../../operation.ts';
+import { jsonTypes } from '../../request/body.ts';
 import { formatJson } from '../code.ts';
 import { writeSamples } from '../files/samples.js';
-import { listRules, nameType } from './field-words.ts';
+import { inAnswer, inRequest, writeFields } from './fields.ts';
 import { chooseRequest } from './samples.ts';
 
-const places: Readonly<Record<Place, string>> = {
+/** The headings of the parameters. */
+export const placeTitles: Readonly<Record<Place, string>> = {
   path: 'Path parameters',
   query: 'Query parameters',
   header: 'Headers',
@@ -14,87 +18,91 @@ const places: Readonly<Record<Place, string>> = {
 
 /** Writes the page of an operation as Markdown. */
 export function writeOperation(operation: Operation, baseUrl: string): string {
-  const { method, path, summary, description, scope, stability, body } = operation;
-  const scopes = scope === null ? 'Any API key may call it.' : `Scope: ${[scope].flat().join(' or ')}.`;
-  const parameters = listParameters(operation);
-  const samples = writeSamples(chooseRequest(operation, baseUrl)).map(
-    ({ language, code }) => `\`\`\`${language.toLowerCase()}\n${code}\n\`\`\``,
-  );
+  const { method, path, summary } = operation;
+  const samples = writeSamples(chooseRequest(operation, baseUrl));
+  const examples = listAnswers(operation)
+    .filter(({ status }) => status < 400)
+    .flatMap((answer) => Object.values(answer.examples ?? {}));
   return `${[
     `# ${summary}`,
-    `\`${method} ${path}\`${stability === 'beta' ? ' (beta)' : ''}`,
-    description,
-    scopes,
-    ...Object.entries(places).flatMap(([place, title]) =>
-      writeList(
-        title,
-        parameters.filter((parameter) => parameter.place === place),
-      ),
-    ),
-    ...(body === undefined ? [] : ['## Body', writeFields(body, '', 'body')]),
-    ...writeAnswers(operation),
+    `\`${method} ${path}\`${writeMarks(operation)}`,
+    writeIntroduction(operation),
+    writeProse(operation),
     '## Examples',
-    ...samples,
+    ...samples.map(({ language, code }) => `\`\`\`${language.toLowerCase()}\n${code}\n\`\`\``),
+    ...examples.map(({ value }) => `\`\`\`json\n${formatJson(value)}\n\`\`\``),
   ].join('\n\n')}\n`;
 }
 
-function writeList(title: string, parameters: readonly Parameter[]): string[] {
-  if (parameters.length === 0) return [];
-  const lines = parameters.map(({ place, name, schema }) =>
-    writeField(name, schema, place === 'path' && 'required', ''),
-  );
-  return [`## ${title}`, lines.join('\n')];
+/** Writes the marks of an operation: beta and deprecated. */
+export function writeMarks({ stability, deprecation }: Operation): string {
+  const removedOn = deprecation && new Date(deprecation.removedAtMs).toISOString().slice(0, 10);
+  return `${stability === 'beta' ? ' *beta*' : ''}${removedOn ? ` *deprecated, removed on ${removedOn}*` : ''}`;
 }
 
-function writeField(
-  name: string,
-  schema: Schema,
-  presence: string | false,
-  indent: string,
-  place: 'body' | 'answer' = 'body',
-): string {
-  const rules = listRules(schema);
-  const about = [schema.description ?? '', rules.length === 0 ? '' : `(${rules.join('; ')})`].filter(Boolean);
-  const line = `${indent}- \`${name}\` (${nameType(schema)}${presence === false ? '' : `, ${presence}`}): ${about.join(' ')}`;
-  const nested = writeFields(schema, `${indent}  `, place);
-  return nested === '' ? line : `${line}\n${nested}`;
+/** Writes what an operation does, and the scope that it needs. */
+export function writeIntroduction({ description, scope }: Operation): string {
+  if (scope === null) return `${description}\n\nAny API key may call this operation.`;
+  const names = [scope].flat().map((one) => `[\`${one}\`](../authentication#scopes)`);
+  return `${description}\n\nNeeds a key with the scope ${names.join(' or ')}.`;
 }
 
-/** Writes the fields of an object, of the items of an array, or of each variant. */
-function writeFields(
-  { items, anyOf, properties = {}, required = [] }: Schema,
-  indent: string,
-  place: 'body' | 'answer',
-): string {
-  if (items !== undefined) return writeFields(items, indent, place);
-  if (anyOf !== undefined)
-    return anyOf
-      .map((variant) => writeFields(variant, indent, place))
-      .filter(Boolean)
-      .join(`\n${indent}- or:\n`);
-  return Object.entries(properties)
-    .map(([name, schema]) => {
-      const isRequired = required.includes(name);
-      const presence = place === 'body' ? isRequired && 'required' : !isRequired && 'may be absent';
-      return writeField(name, schema, presence, indent, place);
-    })
-    .join('\n');
-}
-
-function writeAnswers(operation: Operation): string[] {
-  return listAnswers(operation).flatMap(({ status, description, body, examples = {} }) => {
-    const values = Object.values(examples).map(({ value }) => value);
-    if (status >= 400) {
-      const errors = values as readonly { readonly code: string; readonly message: string }[];
-      return [
-        `## ${status}: ${description}`,
-        errors.map(({ code, message }) => `- \`${code}\`: ${message}`).join('\n'),
-      ];
-    }
-    return [
-      `## ${status}: ${description}`,
-      ...(body === undefined ? [] : [writeFields(body, '', 'answer')]),
-      ...values.slice(0, 1).map((value) => `\`\`\`json\n${formatJson(value)}\n\`\`\``),
-    ];
+/** Writes the parameters, the body, the answers and the errors of an operation. */
+export function writeProse(operation: Operation): string {
+  const { body, bodyTypes = jsonTypes.plain } = operation;
+  const answers = listAnswers(operation);
+  const byPlace = Map.groupBy(listParameters(operation), ({ place }) => place);
+  const parameters = Array.from(byPlace, ([place, own]) => {
+    const names = own.map(({ name }) => name);
+    const properties = Object.fromEntries(own.map(({ name, schema }) => [name, schema]));
+    const fields = writeFields({ properties, required: place === 'path' ? names : [] }, inRequest);
+    return [`## ${placeTitles[place]}`, fields];
   });
+  const types = bodyTypes.map((type) => `\`${type}\``).join(' or ');
+  return [
+    ...parameters.flat(),
+    ...(body === undefined ? [] : ['## Body', types, writeFields(body, inRequest)]),
+    '## Answers',
+    ...answers.filter(({ status }) => status < 400).flatMap(writeAnswer),
+    'Every answer has [these headers](./headers) too.',
+    '## Errors',
+    ...writeErrors(answers),
+  ].join('\n\n');
+}
+
+function writeAnswer({ status, description, body, headers }: DescribedAnswer): string[] {
+  const listed = headers.map(
+    (name) => `  - \`${name.replace(/^.+Link$/, 'Link')}\`: ${responseHeaders[name].description}`,
+  );
+  return [
+    `### \`${status}\` ${description}`,
+    body !== undefined && 'items' in body ? 'An array. Each item has these fields:' : '',
+    body === undefined ? '' : writeFields(body, inAnswer),
+    listed.length === 0 ? '' : ['- Headers of this answer', ...listed].join('\n'),
+  ].filter(Boolean);
+}
+
+interface Failure {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+function writeErrors(answers: readonly DescribedAnswer[]): string[] {
+  const all = answers
+    .filter(({ status }) => status >= 400)
+    .flatMap(({ examples = {} }) => Object.values(examples).map(({ value }) => value as Failure));
+  const { own = [], common = [] } = Object.groupBy(all, ({ code }) =>
+    commonCodes.has(code) ? 'common' : 'own',
+  );
+  if (own.length === 0) return ['Errors of every operation:', writeCodes(common, '\n')];
+  return [writeCodes(own, '\n'), `- Errors of every operation\n\n  ${writeCodes(common, '\n  ')}`];
+}
+
+function writeCodes(failures: readonly Failure[], lineEnd: string): string {
+  const rows = failures.map(({ status, code, message }) => {
+    const text = message.replaceAll(/[*<|]/g, '\\$&');
+    return `| ${status} | [\`${code}\`](../errors#${code}) | ${text} |`;
+  });
+  return ['| Status | Code | Example message |', '| --- | --- | --- |', ...rows].join(lineEnd);
 }

@@ -2,48 +2,40 @@ import { tags } from '../../api/operations.ts';
 import { introduction } from '../../openapi/description.ts';
 import { responseHeaders, universalHeaders } from '../../openapi/headers.ts';
 import type { Operation } from '../../operation.ts';
-import { renderCode } from '../code.ts';
-import { renderDescription, renderInline } from '../markdown.ts';
-import { html, type Markup } from '../markup.ts';
-import { nameAddress, renderMarks } from './operation-page.ts';
+import { writeMarks } from './operation-markdown.ts';
+import { nameAddress } from './operation-page.ts';
 
-/** Renders the first page, at `/docs`. */
-export function renderOverview(operations: readonly Operation[], baseUrl: string): Markup {
-  return html`<article>
-<h1>Animal Store</h1>
-${renderDescription(introduction)}
-<ul class="starts">
-<li><a href="./docs/getting-started">Quickstart</a> Get a key and add your first animal.</li>
-<li><a href="./docs/authentication">Authentication</a> API keys and their scopes.</li>
-<li><a href="./docs/client">TypeScript client</a> Handles pages, retries and exact integers.</li>
-<li><a href="./docs/errors">Errors</a> The cause of each error code and how to fix it.</li>
-</ul>
-<h2 id="base-address"><a href="#base-address">Base address</a></h2>
-${renderCode(baseUrl, 'address')}
-<p><a href="./openapi.json">openapi.json</a> describes the interface in OpenAPI 3.1, for code generators and other tools.</p>
-${tags.map((tag) => renderTag(tag, operations))}
-</article>`;
-}
-
-function renderTag({ name, description }: (typeof tags)[number], operations: readonly Operation[]): Markup {
-  const own = operations.filter(({ tag }) => tag === name);
-  return html`<h2 id="${name}"><a href="#${name}">${name.charAt(0).toUpperCase() + name.slice(1)}</a></h2>
-<p>${renderInline(description)}</p>
-<ul class="operations">${own.map(renderEntry)}</ul>`;
-}
-
-function renderEntry(operation: Operation): Markup {
-  const { method, path, summary } = operation;
-  return html`<li><a href="./docs/reference/${nameAddress(operation)}"><span class="method ${method.toLowerCase()}">${method}</span>${summary}</a> <code>${path}</code>${renderMarks(operation)}</li>`;
-}
-
-/** Writes the first page as Markdown, with links to all operations. */
+/** Writes the first page as Markdown. */
 export function writeOverview(operations: readonly Operation[], baseUrl: string): string {
-  const lines = operations.map(
-    (operation) =>
-      `- [${operation.summary}](reference/${nameAddress(operation)}.md): \`${operation.method} ${operation.path}\``,
-  );
-  return `# Animal Store\n\n${introduction}\n\nBase address: ${baseUrl}\n\n## Operations\n\n${lines.join('\n')}\n`;
+  const groups = tags.map(({ name, description }) => {
+    const own = operations.filter(({ tag }) => tag === name).map(writeEntry);
+    return `## ${name.charAt(0).toUpperCase()}${name.slice(1)}\n\n${description}\n\n${own.join('\n')}`;
+  });
+  return `# Animal Store
+
+${introduction}
+
+- [Quickstart](getting-started) Get a key and add your first animal.
+- [Authentication](authentication) API keys and their scopes.
+- [TypeScript client](client) Handles pages, retries and exact integers.
+- [Errors](errors) The cause of each error code and how to fix it.
+
+## Base address
+
+\`\`\`address
+${baseUrl}
+\`\`\`
+
+[openapi.json](../openapi.json) describes the interface in OpenAPI 3.1, for code generators and other tools.
+
+${groups.join('\n\n')}
+`;
+}
+
+function writeEntry(operation: Operation): string {
+  const { method, path, summary } = operation;
+  const address = `reference/${nameAddress(operation)}`;
+  return `- [\`${method}\` ${summary}](${address}) \`${path}\`${writeMarks(operation)}`;
 }
 
 type Header = (typeof responseHeaders)[keyof typeof responseHeaders];
