@@ -1,7 +1,6 @@
-import Type from 'typebox';
 import { CategorySchema, NewCategorySchema } from '../../categories/categories.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { cursorField, limitField, limitMax, openPage } from './paging.ts';
+import { definePages, openPage } from './paging.ts';
 import { defineIdParameter } from './resource.ts';
 
 /** A category in examples. */
@@ -21,18 +20,14 @@ const listCategories = defineOperation({
   summary: 'List categories',
   description:
     'Returns a page of the categories sorted by number. Follow the `Link` with `rel="next"` until there is none. An animal may have a `categoryId` that is not listed here. HEAD returns the headers only.',
-  query: Type.Object({ limit: limitField('categories'), cursor: cursorField('BAAAAAAAAAAqrK1CcODeb8rGtA') }),
-  answers: {
-    200: {
-      description: 'A page of categories.',
-      body: Type.Array(CategorySchema, { maxItems: limitMax }),
-      headers: ['Link'],
-      examples: {
-        page: { summary: 'Two categories', value: [dogs, cats] },
-        empty: { summary: 'No category', value: [] },
-      },
+  ...definePages('categories', {
+    item: CategorySchema,
+    cursor: 'BAAAAAAAAAAqrK1CcODeb8rGtA',
+    examples: {
+      page: { summary: 'Two categories', value: [dogs, cats] },
+      empty: { summary: 'No category', value: [] },
     },
-  },
+  }),
 
   async handle({ query }, services) {
     const page = openPage({ path: '/categories' }, query, services);

@@ -11,7 +11,7 @@ import {
 } from '../../accounts/schemas.ts';
 import { secondMs } from '../../clock.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { cursorField, limitField, limitMax, openPage } from './paging.ts';
+import { definePages, openPage } from './paging.ts';
 
 /** The calling key in examples. */
 export const callingKey = {
@@ -44,18 +44,11 @@ const listKeys = defineOperation({
   summary: 'List keys',
   description:
     'Returns a paginated list of the keys of the account, newest first, without their text. Deleted keys are not listed. Follow the `Link` with `rel="next"` until there is none.',
-  query: Type.Object({
-    limit: limitField('keys'),
-    cursor: cursorField('BWtleV8za1RNZDhmWnExTHhXMGFCd4Bq0x3mLk9sVg'),
+  ...definePages('keys', {
+    item: KeySchema,
+    cursor: 'BWtleV8za1RNZDhmWnExTHhXMGFCd4Bq0x3mLk9sVg',
+    examples: { page: { summary: 'One key', value: [listedKey] } },
   }),
-  answers: {
-    200: {
-      description: 'A page of keys.',
-      body: Type.Array(KeySchema, { maxItems: limitMax }),
-      headers: ['Link'],
-      examples: { page: { summary: 'One key', value: [listedKey] } },
-    },
-  },
 
   async handle({ query, caller: { accountId, keyId } }, services) {
     const page = openPage<string>({ path: '/keys', of: accountId }, query, services);

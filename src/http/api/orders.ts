@@ -15,7 +15,7 @@ import {
 import { type OrderReader, petNotFound, petUnavailable } from '../../orders/place-order.ts';
 import { int64Field, nameField } from '../../schema.ts';
 import { defineOperation, type Example, type Operation } from '../operation.ts';
-import { cursorField, limitField, limitMax, openPage } from './paging.ts';
+import { definePages, openPage } from './paging.ts';
 import { defineIdParameter, toOutcome } from './resource.ts';
 
 const reserved = {
@@ -53,40 +53,28 @@ const listOrders = defineOperation({
   summary: 'List orders',
   description:
     'Returns a paginated list of the orders of the account, newest first. The scope `orders:manage` shows the orders of all accounts. A hold is expired from its `expiresAt` on. Follow the `Link` with `rel="next"` until there is none.',
-  query: Type.Object({
-    limit: limitField('orders'),
-    status: Type.Optional({ ...OrderStatusSchema, examples: ['reserved'] }),
-    petId: Type.Optional({ ...int64Field('Only orders for this animal.'), examples: [42] }),
-    reference: Type.Optional(nameField('Only orders with this reference.', 'A-1017')),
-    cursor: cursorField('BAAAAAAAAAAHrK1CcODeb8rGtA'),
-  }),
-  answers: {
-    200: {
-      description: 'A page of orders.',
-      body: Type.Array(OrderSchema, { maxItems: limitMax }),
-      headers: ['Link'],
-      examples: {
-        page: { summary: 'Two orders', value: [{ ...completed, id: 8, petId: 43 }, reserved] },
-        empty: { summary: 'No order', value: [] },
-      },
+  ...definePages('orders', {
+    item: OrderSchema,
+    filters: {
+      status: Type.Optional({ ...OrderStatusSchema, examples: ['reserved'] }),
+      petId: Type.Optional({ ...int64Field('Only orders for this animal.'), examples: [42] }),
+      reference: Type.Optional(nameField('Only orders with this reference.', 'A-1017')),
     },
-  },
+    cursor: 'BAAAAAAAAAAHrK1CcODeb8rGtA',
+    examples: {
+      page: { summary: 'Two orders', value: [{ ...completed, id: 8, petId: 43 }, reserved] },
+      empty: { summary: 'No order', value: [] },
+    },
+  }),
 
   async handle({ query, caller }, services) {
-    const { status, petId, reference } = query;
+    const { status = null, petId = null, reference = null } = query;
+    const filters = { status, petId, reference };
     const reader = readerOf(caller);
     const of = reader.isManager ? 'all' : reader.accountId;
-    const page = openPage({ path: '/orders', of, filters: { status, petId, reference } }, query, services);
-    const { items, next } = await services.orders.list(
-      {
-        limit: page.limit,
-        status: status ?? null,
-        petId: petId ?? null,
-        reference: reference ?? null,
-        newestId: page.start,
-      },
-      reader,
-    );
+    const page = openPage({ path: '/orders', of, filters }, query, services);
+    const wanted = { ...filters, limit: page.limit, newestId: page.start };
+    const { items, next } = await services.orders.list(wanted, reader);
     return { status: 200, text: writeOrders(items), headers: page.linkTo(next) };
   },
 });

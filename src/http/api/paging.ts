@@ -1,5 +1,6 @@
-import Type from 'typebox';
+import Type, { type TProperties, type TSchema } from 'typebox';
 import { AppError } from '../../errors.ts';
+import type { Example } from '../operation.ts';
 import type { HeaderTexts } from '../response/answer.ts';
 import type { Services } from './operations.ts';
 
@@ -22,58 +23,73 @@ export function limitField(items: string) {
   );
 }
 
-/** The query parameter `cursor` of a list. */
-export function cursorField(example: string) {
-  return Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      pattern: '^[A-Za-z0-9_-]+$',
-      rule: cursorRule,
-      description: 'Where the page begins: copied from the `Link` of the page before.',
-      examples: [example],
-    }),
-  );
+/** Describes a list that is read page by page. */
+interface ListDefinition<Filters extends TProperties> {
+  /** The schema of an item. */
+  readonly item: TSchema;
+  readonly filters?: Filters;
+  /** An example of a cursor. */
+  readonly cursor: string;
+  /** True if the operation is stable and its cursor is not. */
+  readonly hasBetaCursor?: boolean;
+  readonly examples: Readonly<Record<string, Example>>;
 }
 
+/** Returns the query and the response of the operation that lists `items`. */
+export function definePages<Filters extends TProperties = Record<never, never>>(
+  items: string,
+  { item, filters, cursor: example, hasBetaCursor = false, examples }: ListDefinition<Filters>,
+) {
+  const cursor = Type.String({
+    minLength: 1,
+    maxLength: 64,
+    pattern: '^[A-Za-z0-9_-]+$',
+    rule: cursorRule,
+    description: 'Where the page begins: copied from the `Link` of the page before.',
+    examples: [example],
+    ...(hasBetaCursor && { 'x-stability': 'beta' }),
+  });
+  const body = Type.Array(item, { maxItems: limitMax });
+  return {
+    query: Type.Object({
+      limit: limitField(items),
+      ...(filters ?? ({} as Filters)),
+      cursor: Type.Optional(cursor),
+    }),
+    answers: { 200: { description: `A page of ${items}.`, body, headers: ['Link'] as const, examples } },
+  };
+}
+
+/** Query parameters in a fixed order. One that is null is left out. */
+type QueryValues = Readonly<Record<string, string | bigint | readonly bigint[] | null>>;
+
 /** A list of the API. A cursor is valid only for the list that it was written for. */
-export interface PagedList {
+interface PagedList {
   readonly path: `/${string}`;
   /** The reader whose items the list contains, if readers see different items. */
   readonly of?: bigint | 'all';
-  /** The filters of the request in a fixed order. An undefined value is no filter. */
-  readonly filters?: Readonly<Record<string, string | bigint | readonly bigint[] | undefined>>;
+  readonly filters?: QueryValues;
 }
 
-interface PageQuery {
-  readonly limit?: number;
-  readonly cursor?: string;
-}
-
-/** One requested page of a list. */
-export interface OpenedPage<Position> {
-  readonly limit: number;
-  /** The position of the first item. Null starts at the first page. */
-  readonly start: Position | null;
-  /** Returns the header with the link to the page at `next`. Returns no header if `next` is null: on the last page. */
-  linkTo(next: Position | null): HeaderTexts;
-}
-
-/** Reads the page that a query asks for. Throws `invalid_parameter` for a cursor of another list. */
+/**
+ * Reads the page that a query asks for. A `start` of null is the first page. `linkTo` returns the header with the link to
+ * the page at `next`, or no header if `next` is null: on the last page. Throws `invalid_parameter` for a cursor of
+ * another list.
+ */
 export function openPage<Position extends bigint | string = bigint>(
   { path, of, filters = {} }: PagedList,
-  { limit = defaultLimit, cursor }: PageQuery,
+  { limit = defaultLimit, cursor }: { readonly limit?: number; readonly cursor?: string },
   { cursors, baseUrl }: Pick<Services, 'cursors' | 'baseUrl'>,
-): OpenedPage<Position> {
+) {
   const kept = writeQuery(filters);
-  const list = joinQuery(path, writeQuery({ of }) + kept);
+  const list = `${path}${`${writeQuery({ of: of ?? null })}${kept}`.replace('&', '?')}`;
   // A list always writes its cursors with positions of one type.
   const start = cursor === undefined ? null : (cursors.read(cursor, list) as Position | null);
   if (cursor !== undefined && start === null) throw new AppError('invalid_parameter', `cursor ${cursorRule}`);
   return {
     limit,
     start,
-    linkTo(next) {
+    linkTo(next: Position | null): HeaderTexts {
       if (next === null) return {};
       const query = `limit=${limit}${kept}&cursor=${cursors.write(list, next)}`;
       return { link: `<${baseUrl}${path}?${query}>; rel="next"` };
@@ -81,15 +97,11 @@ export function openPage<Position extends bigint | string = bigint>(
   };
 }
 
-/** Writes parameters as `&name=value`. Leaves out those that are undefined. Commas separate the values of a list. */
-function writeQuery(parameters: NonNullable<PagedList['filters']>): string {
+/** Writes parameters as `&name=value`. Commas separate the values of a list. */
+function writeQuery(values: QueryValues): string {
   let text = '';
-  for (const [name, value] of Object.entries(parameters))
-    if (value !== undefined)
+  for (const [name, value] of Object.entries(values))
+    if (value !== null)
       text += `&${name}=${Array.isArray(value) ? value.join() : encodeURIComponent(String(value))}`;
   return text;
-}
-
-function joinQuery(path: string, query: string): string {
-  return query === '' ? path : `${path}?${query.slice(1)}`;
 }

@@ -15,7 +15,7 @@ import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
 import { changeIfMatch } from '../request/conditions.ts';
-import { cursorField, limitField, limitMax, openPage } from './paging.ts';
+import { definePages, openPage } from './paging.ts';
 import { defineIdParameter, toOutcome } from './resource.ts';
 
 /** An animal in examples. */
@@ -39,51 +39,41 @@ const listPets = defineOperation({
   summary: 'List animals',
   description:
     'Returns a paginated list of animals, newest first; `status`, `categoryId` and `id` may be combined. Follow the `Link` with `rel="next"` until there is none: every animal that existed at the start is returned exactly once. HEAD returns the headers only.',
-  query: Type.Object({
-    limit: limitField('animals'),
-    status: Type.Optional({ ...PetStatusSchema, examples: ['available'] }),
-    categoryId: Type.Optional({
-      ...int64Field('Filter by category, a plain decimal integer.'),
-      examples: [3],
-      'x-stability': 'beta',
-    }),
-    id: Type.Optional(
-      Type.Array(int64Field('Identifier of an animal.'), {
-        minItems: 1,
-        maxItems: idsMax,
-        rule: `must be 1 to ${idsMax} decimal integers, separated by commas`,
-        description: 'Only the animals with these identifiers. Unknown identifiers are ignored.',
-        examples: [[42, 41]],
+  ...definePages('animals', {
+    item: PetSchema,
+    filters: {
+      status: Type.Optional({ ...PetStatusSchema, examples: ['available'] }),
+      categoryId: Type.Optional({
+        ...int64Field('Filter by category, a plain decimal integer.'),
+        examples: [3],
         'x-stability': 'beta',
       }),
-    ),
-    cursor: { ...cursorField('AwAAAAAAAAAqrK1CcODeb8rGtA'), 'x-stability': 'beta' },
-  }),
-  answers: {
-    200: {
-      description: 'A page of animals.',
-      body: Type.Array(PetSchema, { maxItems: limitMax }),
-      headers: ['Link'],
-      examples: {
-        page: { summary: 'Two animals', value: [rex, elodie] },
-        empty: { summary: 'No animal', value: [] },
-      },
+      id: Type.Optional(
+        Type.Array(int64Field('Identifier of an animal.'), {
+          minItems: 1,
+          maxItems: idsMax,
+          rule: `must be 1 to ${idsMax} decimal integers, separated by commas`,
+          description: 'Only the animals with these identifiers. Unknown identifiers are ignored.',
+          examples: [[42, 41]],
+          'x-stability': 'beta',
+        }),
+      ),
     },
-  },
+    cursor: 'AwAAAAAAAAAqrK1CcODeb8rGtA',
+    hasBetaCursor: true,
+    examples: {
+      page: { summary: 'Two animals', value: [rex, elodie] },
+      empty: { summary: 'No animal', value: [] },
+    },
+  }),
   isCached: true,
 
   async handle({ query }, services) {
-    const { status, categoryId } = query;
+    const { status = null, categoryId = null } = query;
     const ids = query.id === undefined ? null : [...new Set(query.id)].sort(descending);
-    const filters = { status, categoryId, id: ids ?? undefined };
+    const filters = { status, categoryId, id: ids };
     const { limit, start: newestId, linkTo } = openPage({ path: '/pets', filters }, query, services);
-    const { items, next } = await services.catalogue.list({
-      limit,
-      status: status ?? null,
-      categoryId: categoryId ?? null,
-      ids,
-      newestId,
-    });
+    const { items, next } = await services.catalogue.list({ limit, status, categoryId, ids, newestId });
     return { status: 200, body: items, headers: linkTo(next) };
   },
 });

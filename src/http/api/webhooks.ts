@@ -14,7 +14,7 @@ import {
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
 import { readerOf } from './events.ts';
-import { cursorField, limitField, limitMax, openPage } from './paging.ts';
+import { definePages, openPage } from './paging.ts';
 import type { PathValues } from './resource.ts';
 
 /** The id of a webhook in examples. */
@@ -78,18 +78,14 @@ const listWebhooks = defineOperation({
   summary: 'List webhooks',
   description:
     'Returns the webhooks of the account, newest first. Follow the `Link` with `rel="next"` until there is none.',
-  query: Type.Object({ limit: limitField('webhooks'), cursor: cursorField('BAAAAAAAAAAqrK1CcODeb8rGtA') }),
-  answers: {
-    200: {
-      description: 'A page of webhooks.',
-      body: Type.Array(WebhookSchema, { maxItems: limitMax }),
-      headers: ['Link'],
-      examples: {
-        page: { summary: 'Two webhooks', value: [{ ...disabled, id: 'wh_9sLq2ZmX0aLr5VnD' }, enabled] },
-        empty: { summary: 'No webhook', value: [] },
-      },
+  ...definePages('webhooks', {
+    item: WebhookSchema,
+    cursor: 'BAAAAAAAAAAqrK1CcODeb8rGtA',
+    examples: {
+      page: { summary: 'Two webhooks', value: [{ ...disabled, id: 'wh_9sLq2ZmX0aLr5VnD' }, enabled] },
+      empty: { summary: 'No webhook', value: [] },
     },
-  },
+  }),
 
   async handle({ query, caller: { accountId } }, services) {
     const page = openPage({ path: '/webhooks', of: accountId }, query, services);
