@@ -219,11 +219,13 @@ export function byShape<Shape extends Readonly<Record<string, string | boolean |
 export function byFilters<Name extends string, P extends Parameters, R>(
   build: (isSet: (name: Name) => boolean) => Statement<P, R>,
 ): (filter: Readonly<Record<Name, Value>>) => Statement<P, R> {
-  const ofShape = byShape((shape: Readonly<Record<string, boolean>>) =>
-    build((name) => shape[name] === true),
+  const ofShape = byShape(({ names }: { readonly names: string }) =>
+    build((name) => names.split(',').includes(name)),
   );
-  return (filter) =>
-    ofShape(Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, value !== null])));
+  return (filter) => {
+    const set = Object.entries(filter).flatMap(([name, value]) => (value === null ? [] : [name]));
+    return ofShape({ names: set.sort().join() });
+  };
 }
 
 /** Declares a transaction. `src/transactions.ts` must list it, because SQLite's writing thread finds it there. */
