@@ -84,7 +84,7 @@ export interface Violation {
 }
 
 /** A compiled schema of a JSON object. */
-export interface ObjectRules<T> {
+interface ObjectRules<T> {
   /** Returns true if a value satisfies the schema. An int64 must be a bigint. Unknown fields are ignored. */
   accepts(value: unknown): value is T;
   /**

@@ -3,14 +3,8 @@ import { type Limits, openHoldsOf, type Plan, resolvePlan } from '../plans/plan.
 import { type RowOf, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 
-/** An account on a page, without the number of its keys. */
-export type PagedAccount = ReturnType<typeof toPagedAccount>;
-
 /** An account as operators see it. */
-export interface ListedAccount extends PagedAccount {
-  /** Number of keys of the account, including expired and revoked keys. */
-  readonly keys: number;
-}
+export type ListedAccount = ReturnType<typeof toListedAccount>;
 
 /** Returns the plan columns of an account row. The numbers are null unless the plan is enterprise. */
 export function toPlanColumns({ name, limits, openHolds }: Plan) {
@@ -54,7 +48,7 @@ export function readLimits(row: PlanRow & OwnLimitsRow, nowMs: number): Limits {
 }
 
 /** Converts a row into an account. An account without its own number of open holds gets the number of its plan. */
-export function toPagedAccount(row: AccountRow, nowMs: number) {
+export function toListedAccount(row: AccountRow, nowMs: number) {
   const { name: plan, openHolds = openHoldsOf[plan] } = readPlan(row);
   const hasOwn = readOwnLimits(row, nowMs) !== null;
   return {
@@ -70,10 +64,12 @@ export function toPagedAccount(row: AccountRow, nowMs: number) {
     createdAtMs: Number(row.created_at_ms),
     /** Null if the account is not suspended. */
     suspendedAtMs: row.suspended_at_ms === null ? null : Number(row.suspended_at_ms),
+    /** Number of keys of the account, including expired and revoked keys. */
+    keys: Number(row.keys),
   };
 }
 
-type NewAccountRow = Omit<AccountRow, 'id' | 'suspended_at_ms' | keyof OwnLimitsRow>;
+type NewAccountRow = Omit<AccountRow, 'id' | 'suspended_at_ms' | 'keys' | keyof OwnLimitsRow>;
 
 /** Inserts an account and returns its id. A name that is already taken violates a constraint. */
 export const insertAccount = statement<NewAccountRow>()((query, p) =>
@@ -94,25 +90,14 @@ const selectAccounts = (query: QueryCreator<Tables>) =>
   query
     .selectFrom('accounts')
     .where('deleted_at_ms', 'is', null)
+    .select(['id', 'name', 'plan', 'per_minute', 'per_day', 'open_holds', 'created_at_ms', 'suspended_at_ms'])
     .select(['own_per_minute', 'own_per_day', 'own_until_ms'])
-    .select([
-      'id',
-      'name',
-      'plan',
-      'per_minute',
-      'per_day',
-      'open_holds',
-      'created_at_ms',
-      'suspended_at_ms',
-    ]);
-
-const selectWithKeys = (query: QueryCreator<Tables>) =>
-  selectAccounts(query).select(({ selectFrom, fn }) =>
-    selectFrom('api_keys')
-      .select(fn.countAll<bigint>().as('count'))
-      .whereRef('api_keys.account_id', '=', 'accounts.id')
-      .as('keys'),
-  );
+    .select(({ selectFrom, fn }) =>
+      selectFrom('api_keys')
+        .select(fn.countAll<bigint>().as('count'))
+        .whereRef('api_keys.account_id', '=', 'accounts.id')
+        .as('keys'),
+    );
 
 /** Selects an account by name. Like all lists of accounts, leaves out deleted ones. */
 export const selectAccount = statement<{ name: string }>()((query, p) =>
@@ -149,16 +134,6 @@ export const selectAccountsByName = statement<{ start: string; firstId: bigint; 
 /** Selects the accounts with these names. `names` is a JSON array. */
 export const selectNamedAccounts = statement<{ names: string }>()((query, p, { listTexts }) =>
   selectAccounts(query).where('name', 'in', listTexts(p.names)),
-);
-
-/** Selects all accounts with the number of their keys, oldest first. */
-export const selectListedAccounts = statement<Record<never, never>>()((query) =>
-  selectWithKeys(query).orderBy('id'),
-);
-
-/** Selects one account by name, with the number of its keys. */
-export const selectListedAccount = statement<{ name: string }>()((query, p) =>
-  selectWithKeys(query).where('name', '=', p.name),
 );
 
 /** Selects the ids of at most `count` accounts. Used to check that the store can be read, or that it has an account. */

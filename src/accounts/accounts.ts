@@ -3,7 +3,7 @@ import { type Clock, dayMs } from '../clock.ts';
 import { int64Max } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
 import type { Limits, Plan } from '../plans/plan.ts';
-import type { Database, RowOf } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import {
   createAccount,
   noSuchAccount,
@@ -15,16 +15,13 @@ import {
 } from './account-changes.ts';
 import {
   type ListedAccount,
-  type PagedAccount,
   selectAccount,
   selectAccountPage,
   selectAccountsByName,
-  selectListedAccount,
-  selectListedAccounts,
   selectNamedAccounts,
-  toPagedAccount,
+  toListedAccount,
 } from './account-rows.ts';
-import { deleteAccount, type Erased, eraseAccount } from './delete-account.ts';
+import { deleteAccount, eraseAccount } from './delete-account.ts';
 
 /** The order, the filter, the size and the start of a page. */
 export interface AccountQuery {
@@ -81,9 +78,10 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
 
     /**
      * Deletes an account and erases its data (delete-account.ts). If a process is killed halfway, a running service
-     * erases the rest. With `keptDays`, throws OperatorError if an order was completed within so many days.
+     * erases the rest. Returns how many keys, webhooks and holds it has ended. With `keptDays`, throws OperatorError if
+     * an order was completed within so many days.
      */
-    async delete(name: string, keptDays: number | null): Promise<Erased> {
+    async delete(name: string, keptDays: number | null) {
       const keptMs = keptDays === null ? null : BigInt(keptDays * dayMs);
       const { id, ...ended } = await database.transact(deleteAccount, { name, keptMs, by: byNow() });
       return { ...ended, holds: await eraseAccount(database, id) };
@@ -92,38 +90,36 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
 }
 
 function createAccountLists(database: Database, clock: Clock) {
-  const toListed = (row: RowOf<typeof selectListedAccount>): ListedAccount => ({
-    ...toPagedAccount(row, clock()),
-    keys: Number(row.keys),
-  });
-
   return {
+    async find(name: string): Promise<ListedAccount> {
+      const [row] = await database.read(selectAccount, { name });
+      if (row === undefined) throw noSuchAccount(name);
+      return toListedAccount(row, clock());
+    },
+
+    findId: (name: string) => findAccountId(database, name),
+
     /** Returns all accounts, oldest first. */
-    list: async () => (await database.read(selectListedAccounts, {})).map(toListed),
+    async list(): Promise<ListedAccount[]> {
+      const rows = await database.read(selectAccountPage, { newestId: int64Max, count: int64Max });
+      return rows.toReversed().map((row) => toListedAccount(row, clock()));
+    },
 
     /** Returns a page of accounts, read from an index. The cost of a page does not grow with the number of accounts. */
-    async listPage({ limit, order, start, firstId }: AccountQuery): Promise<Page<PagedAccount>> {
+    async listPage({ limit, order, start, firstId }: AccountQuery): Promise<Page<ListedAccount>> {
       const count = BigInt(limit) + 1n;
       const rows = await (order === 'name'
         ? database.read(selectAccountsByName, { start, firstId: firstId ?? 0n, count })
         : database.read(selectAccountPage, { newestId: firstId ?? int64Max, count }));
-      return toPage(rows, limit, (row) => toPagedAccount(row, clock()));
+      return toPage(rows, limit, (row) => toListedAccount(row, clock()));
     },
 
     /** Returns the accounts with these names, in their order. Leaves out those that do not exist. */
-    async listNamed(names: readonly string[]): Promise<PagedAccount[]> {
+    async listNamed(names: readonly string[]): Promise<ListedAccount[]> {
       const rows = await database.read(selectNamedAccounts, { names: JSON.stringify(names) });
-      const found = new Map(rows.map((row) => [row.name, toPagedAccount(row, clock())]));
+      const found = new Map(rows.map((row) => [row.name, toListedAccount(row, clock())]));
       return names.map((name) => found.get(name)).filter((account) => account !== undefined);
     },
-
-    async find(name: string): Promise<ListedAccount> {
-      const [row] = await database.read(selectListedAccount, { name });
-      if (row === undefined) throw noSuchAccount(name);
-      return toListed(row);
-    },
-
-    findId: (name: string) => findAccountId(database, name),
   };
 }
 

@@ -11,15 +11,6 @@ import { findAccount } from './account-changes.ts';
 import { eraseSteps } from './erase-rows.ts';
 import { updateKeysRevoked } from './key-rows.ts';
 
-/** What the deletion of an account has ended. */
-export interface Erased {
-  /** Number of keys that were revoked. */
-  readonly keys: number;
-  readonly webhooks: number;
-  /** Number of holds that were cancelled. */
-  readonly holds: number;
-}
-
 interface DeleteAccount {
   readonly name: string;
   /** Milliseconds for which completed orders must be kept. Null: no time. */
@@ -71,18 +62,18 @@ const rowsMax = 500n;
 async function eraseRows(database: Database, accountId: bigint): Promise<void> {
   for (const erase of eraseSteps) {
     let afterId = 0n;
-    let rows: readonly { readonly id: bigint }[];
-    do {
-      rows = await database.run(erase, { accountId, afterId, count: rowsMax });
+    while (true) {
+      const rows = await database.run(erase, { accountId, afterId, count: rowsMax });
+      if (rows.length === 0) break;
       for (const { id } of rows) if (id > afterId) afterId = id;
-    } while (rows.length > 0);
+    }
   }
 }
 
 async function cancelHolds(database: Database, accountId: bigint): Promise<number> {
   let holds = 0;
-  for (let rows: readonly { readonly id: bigint }[]; ; ) {
-    rows = await database.read(selectHolds, { accountId, count: rowsMax });
+  while (true) {
+    const rows = await database.read(selectHolds, { accountId, count: rowsMax });
     for (const { id } of rows) if (await cancelHold(database, id)) holds += 1;
     if (rows.length < rowsMax) return holds;
   }

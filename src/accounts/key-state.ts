@@ -8,7 +8,7 @@ import type { PartnerKey } from './schemas.ts';
 export type KeyRefusal = 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked';
 
 /** The state of a key. A rotated key stays valid until its overlap ends. Then it is expired. */
-export type KeyState = 'active' | 'rotated' | 'expired' | 'revoked';
+type KeyState = 'active' | 'rotated' | 'expired' | 'revoked';
 
 /** The columns that define when a key ends. In a rotated key, both columns have the end of the overlap. */
 export interface KeyEnd {

@@ -14,7 +14,7 @@ import { findKeyError, type ListedKey, toListedKey } from './key-state.ts';
 import type { KeyVerifier } from './key-verifier.ts';
 
 /** What a new key may do, and how long. */
-export interface KeyGrant {
+interface KeyGrant {
   /** Name of the key, for people. */
   readonly name: string | null;
   readonly scopes: readonly Scope[];

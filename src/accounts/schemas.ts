@@ -29,14 +29,12 @@ export function keyIdField(description: string) {
   return Type.String({ minLength: keyIdLength, maxLength: keyIdLength, pattern: keyIdPattern, description });
 }
 
-/** The schema of one scope. */
-export const ScopeSchema = enumField(scopes, 'What a key may do.', {
+const ScopeSchema = enumField(scopes, 'What a key may do.', {
   title: 'Scope',
   about: 'What an API key may do.',
 });
 
-/** The schema of the state of a key. */
-export const KeyStateSchema = enumField(
+const KeyStateSchema = enumField(
   listedKeyStates,
   '`rotated`: replaced by another key, but valid until `expiresAt`.',
   { title: 'ApiKeyState', about: 'The state of an API key.' },
@@ -56,8 +54,7 @@ function scopesField(description: string) {
 const keyName = 'The name of the key, for people.';
 const never = 'null: it never expires.';
 
-/** The calling key, as `GET /account` returns it. */
-export const CallingKeySchema = namedObject('CallingKey', 'The calling API key.', {
+const CallingKeySchema = namedObject('CallingKey', 'The calling API key.', {
   id: keyIdField('Identifier of the key.'),
   name: nullable(nameField(keyName, 'Warehouse')),
   scopes: scopesField('What the key may do.'),
@@ -114,15 +111,13 @@ export const IssuedKeySchema = namedObject('IssuedApiKey', 'A new API key with i
 /** A key as a partner sees it. */
 export type PartnerKey = Static<typeof KeySchema>;
 
-/** A rate limit window and its remaining requests. */
-export const WindowSchema = namedObject('LimitWindow', 'What is left of a window of the limits.', {
+const WindowSchema = namedObject('LimitWindow', 'What is left of a window of the limits.', {
   limit: countField('The number of requests allowed in the window.'),
   remaining: countField('The number of requests left in the window.'),
   resetAt: timeField('When the window ends.'),
 });
 
-/** The schema of the name of a plan. */
-export const PlanNameSchema = enumField(planNames, 'The plan that the account is on.', {
+const PlanNameSchema = enumField(planNames, 'The plan that the account is on.', {
   title: 'PlanName',
   about: 'The plan of an account.',
 });

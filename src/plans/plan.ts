@@ -19,7 +19,7 @@ export interface Plan {
 }
 
 /** The limits of an enterprise account, which may differ between such accounts. */
-export interface CustomNumbers extends Limits {
+interface CustomNumbers extends Limits {
   readonly openHolds: number;
 }
 
