@@ -87,7 +87,7 @@ export function buildServer(options: ServerOptions): HttpService {
     }),
     cache: createResponseCache(version, registry),
     makeErrorAnswer,
-    makeMalformedAnswer: createMalformedAnswers({ limiter, createRequestId, makeErrorAnswer, observers }),
+    makeMalformedAnswer: createMalformedAnswers(limiter, createRequestId, makeErrorAnswer, observers),
     createRequestId,
     observers,
     clock,
@@ -100,16 +100,13 @@ export function buildServer(options: ServerOptions): HttpService {
   return service;
 }
 
-interface MalformedParts {
-  readonly limiter: Limiter;
-  readonly createRequestId: () => string;
-  readonly makeErrorAnswer: MakeErrorAnswer;
-  readonly observers: readonly RequestObserver[];
-}
-
 /** Returns a function that counts a request that is not valid HTTP, tells the observers, and makes its response. */
-function createMalformedAnswers(parts: MalformedParts): MakeMalformedAnswer {
-  const { limiter, createRequestId, makeErrorAnswer, observers } = parts;
+function createMalformedAnswers(
+  limiter: Limiter,
+  createRequestId: () => string,
+  makeErrorAnswer: MakeErrorAnswer,
+  observers: readonly RequestObserver[],
+): MakeMalformedAnswer {
   return async (failure, address, own) => {
     const { code, retryAfterSeconds, headers } = await limiter.takeForAddress(address);
     const requestId = createRequestId();

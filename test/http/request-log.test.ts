@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { generateKey } from '../../src/accounts/api-key.ts';
-import { createKeyLookup, lane } from '../../src/accounts/key-lookup.ts';
-import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
 import { startApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config.ts';
 import { AppError } from '../../src/errors.ts';
-import { everything } from '../../src/events/event-reader.ts';
-import { createTail, waitingPagesMax } from '../../src/events/tail.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { createRequestLog, slowRequestMs } from '../../src/http/request-log.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { insertPet } from '../../src/pets/pet-rows.ts';
-import { openDatabase } from '../../src/storage/open-database.ts';
-import { waitingJobsMax } from '../../src/storage/sqlite/write-queue.ts';
-import { petValues } from '../support/catalogue.ts';
 import { exchangeRaw, formatRequest } from '../support/raw-http.ts';
 import { createMovableClock, makeFolder, startService } from '../support/service.ts';
 
@@ -87,73 +78,12 @@ test('a slow request is logged even with LOG_REQUESTS=errors', () => {
   );
 });
 
-/** Returns the cause in the log line of a request that gets 503, and its request id. */
-async function readCause(refused: Promise<unknown>): Promise<unknown> {
-  const failure = await refused.then(
-    () => assert.fail('it was not refused'),
-    (error: unknown) => error,
-  );
-  assert.ok(failure instanceof AppError && failure.code === 'unavailable', String(failure));
-  const [line] = logDurations([1], failure);
-  assert.equal(line?.['requestId'], 'req_1');
-  return line['cause'];
-}
-
-test('the log line of a 503 names its cause, whichever part refused the request', async (t) => {
-  const path = join(await makeFolder(t), 'store.db');
-  const database = await openDatabase(`sqlite:${path}`);
-  t.after(() => database.close());
-  let nowMs = 0;
-  const clock = () => nowMs;
-
-  const rex = petValues({ name: 'Rex', categoryId: 1n, status: 'available' });
-  const add = () => database.run(insertPet, rex);
-  const lock = new DatabaseSync(path);
-  lock.exec('begin immediate');
-  const added = Array.from({ length: waitingJobsMax + 1 }, add);
-  assert.equal(await readCause(Promise.all([add(), add()])), 'too many calls wait for the store; try again');
-  lock.close();
-  await Promise.allSettled(added);
-
-  const tail = createTail(database, clock);
-  const waiting = { position: 0n, limit: 1, keyId: 'key_1', endsAtMs: Infinity, onGone: () => undefined };
-  const wait = () => tail.wait({ ...waiting, reader: everything });
-  const waits = Array.from({ length: waitingPagesMax }, wait);
-  assert.equal(await readCause(wait()), 'too many requests are waiting for events; try again');
-  tail.stop();
-  await Promise.all(waits);
-
-  const { promise: isAnswering, resolve: answer } = Promise.withResolvers<void>();
-  const verifier = createKeyVerifier(database, clock, { environment: 'stg' });
-  const slow = { ...verifier, verify: async (text: string) => isAnswering.then(() => verifier.verify(text)) };
-  const lookup = createKeyLookup({ verifier: slow, findRefusal: () => null, clock });
-  const lookUps = Array.from({ length: lane.runningMax + 1 }, async () =>
-    lookup.verify(generateKey('stg'), '::1'),
-  );
-  nowMs = lane.waitMsMax + 1;
-  answer();
-  assert.match(String(await readCause(Promise.all(lookUps))), /^too many unknown API keys are waiting/);
-
-  await database.close();
-  assert.equal(await readCause(add()), 'the database is closed');
-});
-
-test('the logged and measured duration of an add includes its wait for the store', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
-  const file = service.openFile();
-  file.exec('begin immediate');
-  const startedAtMs = performance.now();
-  const adding = service.post(key, { name: 'Rex', categoryId: 1 });
-  while (performance.now() - startedAtMs < 1.1 * slowRequestMs) await service.request(key, '/nothing');
-  file.exec('rollback');
-  const id = (await adding).headers.get('x-request-id');
-  const [line] = service.findLines(`"${id}"`);
-  assert.ok(Number(line?.['ms']) >= slowRequestMs, JSON.stringify(line));
-  const metrics = await (await fetch(`${service.app.opsUrl}/metrics`)).text();
-  const [, seconds] =
-    /_duration_seconds_sum\{route="POST \/v1\/pets",status="201"\} (\S+)/.exec(metrics) ?? [];
-  assert.ok(Number(seconds) >= 1, `${seconds} s`);
+test('the log line of a 503 has its code and names its cause', () => {
+  const cause = new Error('the disk\nis full');
+  const [line] = logDurations([1], new AppError('unavailable', 'try again', { cause }));
+  assert.deepEqual([line?.['code'], line?.['cause']], ['unavailable', 'the disk is full']);
+  const [own] = logDurations([1], new AppError('unavailable', 'too many calls wait'));
+  assert.equal(own?.['cause'], 'too many calls wait');
 });
 
 test('the log has the trace id of a valid traceparent and nothing of a malformed one', async (t) => {

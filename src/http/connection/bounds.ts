@@ -37,10 +37,3 @@ export const backlogMax = 4_096;
 
 /** Maximum number of bytes of a connection that are read and dropped after its request was refused or unreadable. */
 export const lingerBytesMax = 2 ** 20;
-
-const checkMsMax = 1_000;
-
-/** Returns the interval in ms at which connections are checked for timeouts. */
-export function countCheckMs({ headersMs }: Pick<Timeouts, 'headersMs'>): number {
-  return Math.min(checkMsMax, headersMs / 10);
-}

@@ -1,5 +1,7 @@
 import { createServer, type Server } from 'node:http';
-import { countCheckMs, headerBytesMax, headersMax, type Timeouts } from './bounds.ts';
+import { headerBytesMax, headersMax, type Timeouts } from './bounds.ts';
+
+const checkMsMax = 1_000;
 
 /**
  * Creates an HTTP server with the bounds of bounds.ts. Its owner handles the events `request`, `checkContinue` and
@@ -18,7 +20,7 @@ export function createNodeServer(timeouts: Timeouts, connectionsMax: number): Se
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     keepAliveTimeout: keepAliveMs,
-    connectionsCheckingInterval: countCheckMs(timeouts),
+    connectionsCheckingInterval: Math.min(checkMsMax, headersMs / 10),
   });
   server.maxHeadersCount = headersMax;
   server.maxConnections = connectionsMax;

@@ -25,6 +25,7 @@ export function describeApi(
   ownUrl: string,
 ): string {
   const shared: Shared = { schemas: createSharedSchemas(), responses: new Map() };
+  const docs = publicUrl === null ? {} : { url: new URL('docs', publicUrl).href };
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
     const path = paths[operation.path] ?? {};
@@ -37,7 +38,7 @@ export function describeApi(
       title: 'Animal Store',
       version: '1.0.0',
       description: introduction,
-      contact: describeContact(publicUrl),
+      contact: { name: 'The operator of this store', ...docs },
       license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
     },
     servers: listServers(publicUrl, ownUrl),
@@ -57,27 +58,12 @@ export function describeApi(
   });
 }
 
-/**
- * Code generators use the first server, so its URL is absolute. A relative URL is resolved against the URL of the
- * document.
- */
 function listServers(publicUrl: string | null, ownUrl: string) {
   if (publicUrl !== null) return [{ url: publicUrl, 'x-internal': false }];
+  const loaded = 'Where this description was loaded from: local, staging or production.';
   return [
+    // Code generators use the first server, so its URL is absolute.
     { url: ownUrl, description: 'The local address of this service.', 'x-internal': true },
-    {
-      url: '/v1',
-      description: 'Where this description was loaded from: local, staging or production.',
-      'x-internal': false,
-    },
+    { url: '/v1', description: loaded, 'x-internal': false },
   ];
-}
-
-/**
- * The contact is the operator of the store, who issues the keys. The URL of the documentation is added if the public
- * URL is known.
- */
-function describeContact(publicUrl: string | null) {
-  const name = 'The operator of this store';
-  return publicUrl === null ? { name } : { name, url: new URL('docs', publicUrl).href };
 }

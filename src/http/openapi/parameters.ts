@@ -1,7 +1,7 @@
 import type { SchemaName } from '../../schema.ts';
 import type { Operation } from '../operation.ts';
 import { hasValidators } from './answers.ts';
-import { type RequestHeader, requestHeaders } from './headers.ts';
+import { requestHeaders } from './headers.ts';
 import { type SharedSchemas, shareSchemas } from './schemas.ts';
 
 export type Place = 'path' | 'query' | 'header';
@@ -41,21 +41,19 @@ export interface Parameter {
 /** Returns the parameters of an operation: path, query, headers. */
 export function listParameters(operation: Operation): readonly Parameter[] {
   const { params, query } = operation;
-  const headers = listRequestHeaders(operation).map((name) => [name, requestHeaders[name]]);
-  const byPlace = { path: params?.properties, query: query?.properties, header: Object.fromEntries(headers) };
+  const header = Object.fromEntries(
+    Object.entries(requestHeaders).filter(([name]) => readsHeader(operation, name)),
+  );
+  const byPlace = { path: params?.properties, query: query?.properties, header };
   return Object.entries(byPlace).flatMap(([place, schemas = {}]) =>
     Object.entries<Schema>(schemas).map(([name, schema]) => ({ place: place as Place, name, schema })),
   );
 }
 
-/** Returns the headers that an operation reads, besides `Authorization`. */
-function listRequestHeaders(operation: Operation): readonly RequestHeader[] {
-  return [
-    ...(hasValidators(operation) ? (['If-None-Match'] as const) : []),
-    ...(operation.isConditional ? (['If-Match'] as const) : []),
-    ...(operation.isIdempotent ? (['Idempotency-Key'] as const) : []),
-    'Prefer',
-  ];
+function readsHeader(operation: Operation, name: string): boolean {
+  if (name === 'If-None-Match') return hasValidators(operation);
+  if (name === 'If-Match') return operation.isConditional === true;
+  return name !== 'Idempotency-Key' || operation.isIdempotent === true;
 }
 
 /** Describes a parameter for OpenAPI. */

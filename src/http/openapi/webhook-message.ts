@@ -3,18 +3,29 @@ import { eventExamples } from '../api/events.ts';
 import { pingMessageExample, WebhookMessageSchema } from '../api/webhook-messages.ts';
 import { type SharedSchemas, shareSchemas } from './schemas.ts';
 
-function header(name: string, description: string, schema: object, example: string) {
-  return { name, in: 'header', required: true, description, schema: { type: 'string', ...schema }, example };
-}
+const headers = {
+  'webhook-id': {
+    description: 'The id of the event.',
+    schema: { type: 'string', maxLength: 64, pattern: '^[0-9A-Za-z_]+$' },
+    example: eventIdExample,
+  },
+  'webhook-timestamp': {
+    description: 'The time of the attempt in Unix seconds.',
+    schema: { type: 'string', maxLength: 12, pattern: '^[0-9]+$' },
+    example: '1798891200',
+  },
+  'webhook-signature': {
+    description:
+      'Signatures of the id, the timestamp and the body, separated by spaces. One of them must match the secret.',
+    schema: { type: 'string', maxLength: 1_024, pattern: '^v1,[!-~ ]+$' },
+    example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  },
+};
 
 /** Describes the requests that the service sends to a webhook, as `webhooks` of OpenAPI. */
 export function describeWebhookMessage(schemas: SharedSchemas) {
-  const examples = Object.fromEntries(
-    Object.entries({ ...eventExamples, 'webhook.ping': pingMessageExample }).map(([type, value]) => [
-      type,
-      { value },
-    ]),
-  );
+  const bodies = { ...eventExamples, 'webhook.ping': pingMessageExample };
+  const examples = Object.fromEntries(Object.entries(bodies).map(([type, value]) => [type, { value }]));
   return {
     operationId: 'receiveEvent',
     tags: ['webhooks'],
@@ -23,26 +34,12 @@ export function describeWebhookMessage(schemas: SharedSchemas) {
       'The service sends one event in each POST, signed by Standard Webhooks 1.0.0. Verify the signature, store the event, then answer 2xx. A repeated event has the same `webhook-id`.',
     'x-stability': 'beta',
     security: [],
-    parameters: [
-      header(
-        'webhook-id',
-        'The id of the event.',
-        { maxLength: 64, pattern: '^[0-9A-Za-z_]+$' },
-        eventIdExample,
-      ),
-      header(
-        'webhook-timestamp',
-        'The time of the attempt in Unix seconds.',
-        { maxLength: 12, pattern: '^[0-9]+$' },
-        '1798891200',
-      ),
-      header(
-        'webhook-signature',
-        'Signatures of the id, the timestamp and the body, separated by spaces. One of them must match the secret.',
-        { maxLength: 1_024, pattern: '^v1,[!-~ ]+$' },
-        'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
-      ),
-    ],
+    parameters: Object.entries(headers).map(([name, header]) => ({
+      name,
+      in: 'header',
+      required: true,
+      ...header,
+    })),
     requestBody: {
       required: true,
       content: { 'application/json': { schema: shareSchemas(WebhookMessageSchema, schemas), examples } },

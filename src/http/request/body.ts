@@ -8,19 +8,14 @@ export const bodyBytesMax = 64 * 1024;
 
 const tooLarge = new AppError('payload_too_large', `the body is larger than ${bodyBytesMax} bytes`);
 
-/** The whole body of a request. `isLate` is false if the body arrived together with the head. */
-interface ReceivedBody {
-  readonly bytes: Buffer;
-  readonly isLate: boolean;
-}
-
 /**
- * Reads the whole body of a request. Throws AppError if the body is too large or incomplete.
+ * Reads the whole body of a request. `isLate` is false if the body arrived together with the head. Throws AppError if
+ * the body is too large or incomplete.
  *
  * A small body usually arrives in the same packet as the head and can be read once Node has parsed this packet. Reading
  * it directly costs a tenth of the time that stream events cost.
  */
-export async function readBody(request: IncomingMessage): Promise<ReceivedBody> {
+export async function readBody(request: IncomingMessage): Promise<{ bytes: Buffer; isLate: boolean }> {
   const length = Number(request.headers['content-length'] ?? 0);
   if (length > bodyBytesMax) throw tooLarge;
   await Promise.resolve();
@@ -34,35 +29,18 @@ export async function readBody(request: IncomingMessage): Promise<ReceivedBody> 
 }
 
 /** The chunks are copied together as they arrive, because a chunk of one byte takes 400 bytes of memory. */
-function readChunks(request: IncomingMessage): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  let bytes: Buffer = Buffer.alloc(0);
+async function readChunks(request: IncomingMessage): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(bodyBytesMax);
   let length = 0;
-
-  function take(chunk: Buffer): void {
-    const newLength = length + chunk.length;
-    if (newLength > bodyBytesMax) {
-      request.off('data', take);
-      reject(tooLarge);
-      return;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      if (length + chunk.length > bodyBytesMax) throw tooLarge;
+      length += chunk.copy(bytes, length);
     }
-    if (newLength > bytes.length) bytes = enlarge(bytes, newLength);
-    chunk.copy(bytes, length);
-    length = newLength;
+  } catch (error) {
+    throw error === tooLarge ? error : new AppError('invalid_body', 'the body is incomplete');
   }
-
-  if (request.readableEnded) resolve(bytes);
-  request.on('data', take);
-  request.once('end', () => resolve(bytes.subarray(0, length)));
-  request.once('error', () => reject(new AppError('invalid_body', 'the body is incomplete')));
-  return promise;
-}
-
-/** Copies `bytes` into a buffer of at least `lengthMin` bytes. The length doubles, so that few copies are necessary. */
-function enlarge(bytes: Buffer, lengthMin: number): Buffer {
-  const enlarged = Buffer.alloc(Math.max(lengthMin, 2 * bytes.length));
-  bytes.copy(enlarged);
-  return enlarged;
+  return bytes.subarray(0, length);
 }
 
 export const jsonTypes = {

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { computeEtag } from '../../etag.ts';
-import { takesGzip } from '../request/preferences.ts';
 import { type Answer, type HeaderTexts, listHeaders } from './answer.ts';
 
 /** A text that is ready to send, plain and compressed. Each form has its own `ETag`. */
@@ -37,9 +36,12 @@ function makeFileAnswer(body: Buffer, bodyHeaders: HeaderTexts, headers: HeaderT
   };
 }
 
+/** Matches an `Accept-Encoding` that lists gzip with a weight above 0. `*` does not count: a plain form is always right. */
+const gzipAccepted = /(?:^|,)\s*gzip\s*(?:$|,|;\s*q=(?!0(?:\.0*)?\s*(?:$|,)))/i;
+
 /** Returns the form of a file that a client accepts. */
 export function chooseForm({ plain, gzipped }: ServedFile, acceptEncoding = ''): Answer {
-  return takesGzip(acceptEncoding) ? gzipped : plain;
+  return gzipAccepted.test(acceptEncoding) ? gzipped : plain;
 }
 
 /** Static files for browsers, one of which is `icon.svg`. */

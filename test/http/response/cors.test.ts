@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { expectCommonHeaders, expectError, limitHeaders } from '../../support/expect-error.ts';
+import { expectCommonHeaders, expectError } from '../../support/expect-error.ts';
 import { startService } from '../../support/service.ts';
 
 const listed = 'https://app.example.com';
@@ -39,15 +39,7 @@ test('a preflight of a listed origin is answered without a key for every path', 
     assert.equal(response.headers.get('access-control-allow-origin'), listed);
     assert.equal(response.headers.get('access-control-allow-methods'), 'DELETE, GET, HEAD, PATCH, POST, PUT');
     const allowed = response.headers.get('access-control-allow-headers') ?? '';
-    for (const name of [
-      'Authorization',
-      'Content-Type',
-      'Idempotency-Key',
-      'If-Match',
-      'If-None-Match',
-      'Prefer',
-    ])
-      assert.ok(allowed.split(', ').includes(name), name);
+    assert.equal(allowed, 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer');
     assert.match(response.headers.get('access-control-max-age') ?? '', /^\d+$/);
     expectCommonHeaders(response);
   }
@@ -73,35 +65,14 @@ test('an OPTIONS that is not a preflight is refused', async () => {
   await expectError(response, 405, 'method_not_allowed');
 });
 
-test('a page can read every header of the service', async () => {
-  const all = new Set(limitHeaders);
-  const add = ({ headers }: Response) => {
-    for (const [name] of headers) all.add(name);
-    return headers;
-  };
-  const post = (body: string, more = {}) => service.post(key, body, { origin: listed, ...more });
-  const rex = '{"name":"Rex","categoryId":1}';
-  const exposed = add(await service.request(key, '/pets', { headers: { origin: listed } }));
-  add(await service.request(key, '/pets/1'));
-  add(await service.request(key, '/pets', { method: 'DELETE' }));
-  add(await service.request(null, '/pets'));
-  add(await post(rex, { 'idempotency-key': 'x' }));
-  add(await post(rex, { 'idempotency-key': 'x' }));
-  const limited = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
-  await service.request(limited, '/pets');
-  add(await service.request(limited, '/pets'));
-
-  const readable = (exposed.get('access-control-expose-headers') ?? '').toLowerCase().split(', ');
-  const alwaysReadable = ['cache-control', 'content-length', 'content-type'];
-  const ofTheConnection = ['connection', 'date', 'keep-alive', 'vary', 'x-content-type-options'];
-  const hidden = [...all].filter(
-    (name) =>
-      !readable.includes(name) &&
-      !alwaysReadable.includes(name) &&
-      !ofTheConnection.includes(name) &&
-      !name.startsWith('access-control-'),
-  );
-  assert.deepEqual(hidden, []);
+test('a page can read every header that an answer may have', async () => {
+  const response = await service.request(key, '/pets', { headers: { origin: listed } });
+  const readable = (response.headers.get('access-control-expose-headers') ?? '').split(', ');
+  const description = await fetch(`${service.app.url}/openapi.json`);
+  const { components } = (await description.json()) as { components: { headers: object } };
+  const described = Object.keys(components.headers).map((name) => name.replace(/^.+Link$/, 'Link'));
+  const hidden = described.filter((name) => !readable.includes(name));
+  assert.deepEqual(hidden, ['Vary', 'Access-Control-Allow-Origin', 'Access-Control-Expose-Headers']);
 });
 
 test('no answer allows a browser to send credentials', async () => {

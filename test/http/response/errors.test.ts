@@ -67,9 +67,10 @@ test('all adds that wait for a locked store succeed once the lock is released', 
   assert.equal(await own.countPets(), 50);
 });
 
-test('an unexpected error gets 500 without internals, and the log has the cause', async (t) => {
+test('an unexpected error gets 500 without internals, the log has the cause, and the service continues', async (t) => {
   const [own, ownKey] = await startWithKey(t);
-  own.openFile().exec('drop table pets');
+  const file = own.openFile();
+  file.exec('alter table pets rename to gone');
   for (const response of [
     await own.request(ownKey, '/pets'),
     await own.request(ownKey, '/pets/1'),
@@ -81,6 +82,8 @@ test('an unexpected error gets 500 without internals, and the log has the cause'
     const [line] = own.findLines(`"${requestId}"`, 'no such table');
     assert.ok(line, 'the log names the cause under the id of the request');
   }
+  file.exec('alter table gone rename to pets');
+  assert.equal((await own.post(ownKey, { name: 'Rex', categoryId: 1 })).status, 201);
 });
 
 const rex = '{"name":"Rex","categoryId":1}';
@@ -107,18 +110,10 @@ test('an add whose answer cannot be serialised gets 500, adds one animal, and th
   assert.equal((await Array.fromAsync(store.catalogue.listAll())).flat().length, 1);
 });
 
-test('after a failure the service continues', async (t) => {
-  const [own, ownKey] = await startWithKey(t);
-  const file = own.openFile();
-  file.exec('alter table pets rename to gone');
-  assert.equal((await own.post(ownKey, { name: 'Rex', categoryId: 1 })).status, 500);
-  file.exec('alter table gone rename to pets');
-  assert.equal((await own.post(ownKey, { name: 'Rex', categoryId: 1 })).status, 201);
-  assert.equal((await own.request(ownKey, '/pets')).status, 200);
-});
-
-test('every response has a unique request id, which is also in its log line', async () => {
+test('every response has a unique request id, which is also in its log line', async (t) => {
+  const [malformed] = await exchangeRaw(t, service.baseUrl, 'garbage\r\n\r\n');
   const responses = [
+    malformed ?? assert.fail(),
     await service.request(key, '/pets'),
     await service.request(key, '/pets/none'),
     await service.request(null, '/pets'),
@@ -132,12 +127,6 @@ test('every response has a unique request id, which is also in its log line', as
     const [line] = service.findLines(`"requestId":"${id}"`, '"status":');
     assert.equal(line?.['status'], responses[index]?.status, id);
   }
-});
-
-test('a malformed request is logged', async (t) => {
-  const [response] = await exchangeRaw(t, service.baseUrl, 'garbage\r\n\r\n');
-  const id = response?.headers.get('x-request-id') ?? assert.fail();
-  assert.match(service.readLog(), new RegExp(`"requestId":"${id}","status":400`));
 });
 
 test('an X-Request-Id that a client sends is ignored', async () => {

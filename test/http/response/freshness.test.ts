@@ -46,26 +46,6 @@ test('a page has an animal that another process added before the request, even w
   await endPipelining();
 });
 
-test('a page that is requested after an add on the same connection has the added animal', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
-  const head = `Host: a\r\nAuthorization: Bearer ${key}\r\n`;
-  const connection = await openRaw(t, service.baseUrl);
-  const beside = await openRaw(t, service.baseUrl);
-  const get = `GET /v1/pets?limit=1 HTTP/1.1\r\n${head}\r\n`;
-  for (let number = 1; number <= 50; number += 1) {
-    const body = `{"name":"Animal ${number}","categoryId":1}`;
-    const post = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    beside.send(get.repeat(20));
-    connection.send(get + post + get);
-    await connection.read();
-    assert.equal((await connection.read()).status, 201);
-    const [newest] = JSON.parse((await connection.read()).body) as Shown[];
-    assert.equal(newest?.name, `Animal ${number}`);
-    for (let answers = 0; answers < 20; answers += 1) await beside.read();
-  }
-});
-
 test('the page of a cursor from before a restore is correct while animals are added', async (t) => {
   const service = await startService(t);
   const key = await service.createKey();
@@ -77,22 +57,6 @@ test('the page of a cursor from before a restore is correct while animals are ad
   assert.deepEqual(await names(service, key, page), ['n10', 'n9']);
   await service.post(key, { name: 'Rex', categoryId: 1 });
   assert.deepEqual(await names(service, key, page), ['Rex', 'n10']);
-});
-
-test('the next answer has a change or deletion that was made directly in the database', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
-  await service.importPets(3);
-  const link = (await service.request(key, '/pets?limit=1')).headers.get('link') ?? '';
-  const rest = /<\/v1(.*)>/.exec(link)?.[1] ?? '';
-  for (const path of ['/pets', '/pets/2', rest]) await service.request(key, path);
-  const file = service.openFile();
-  file.exec("update pets set name = 'Changed' where id = 2");
-  assert.deepEqual(await names(service, key), ['n3', 'Changed', 'n1']);
-  assert.match(await (await service.request(key, '/pets/2')).text(), /"Changed"/);
-  file.exec('delete from pets where id = 2');
-  assert.equal((await service.request(key, '/pets/2')).status, 404);
-  assert.deepEqual(await names(service, key, rest), ['n1']);
 });
 
 test('the next answer has a change or deletion that this service or another process made', async (t) => {

@@ -44,7 +44,7 @@ type Header = (typeof responseHeaders)[keyof typeof responseHeaders];
 export function writeHeaders(): string {
   const byName = Map.groupBy(Object.entries(responseHeaders), ([name]) => name.replace(/^.+Link$/, 'Link'));
   const all = [...byName].map(([name, entries]) => ({ name, headers: entries.map(([, header]) => header) }));
-  const isCommon = ({ name }: { name: string }) => (universalHeaders as readonly string[]).includes(name);
+  const isCommon = ({ name }: { name: string }) => name in universalHeaders;
   return `# Headers
 
 ## On every answer
