@@ -3,6 +3,15 @@ import { after, test } from 'node:test';
 import { exchangeRaw, formatRequest } from '../../support/raw-http.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
+const start = (TRUST_PROXY: string) => startService({ after }, { TRUST_PROXY, LOG_REQUESTS: 'all' });
+const services = {
+  'without TRUST_PROXY': await startService({ after }),
+  'behind one proxy': await start('1'),
+  'behind two proxies': await start('2'),
+  'behind listed proxies': await start('127.0.0.0/8, 10.0.0.1'),
+  'behind proxies of which the peer is none': await start('10.0.0.1'),
+};
+
 /** Sends a request with `forwarded` as X-Forwarded-For. Returns the remaining requests of the address. */
 async function remaining(service: TestService, forwarded: string | null): Promise<number> {
   const headers = forwarded === null ? {} : { 'x-forwarded-for': forwarded };
@@ -10,84 +19,62 @@ async function remaining(service: TestService, forwarded: string | null): Promis
   return Number(response.headers.get('x-ratelimit-remaining'));
 }
 
-const direct = await startService({ after });
-const behindOne = await startService({ after }, { TRUST_PROXY: '1', LOG_REQUESTS: 'all' });
-const behindTwo = await startService({ after }, { TRUST_PROXY: '2' });
-const behindListed = await startService({ after }, { TRUST_PROXY: '127.0.0.0/8, 10.0.0.1' });
-const behindOthers = await startService({ after }, { TRUST_PROXY: '10.0.0.1' });
-
-test('without TRUST_PROXY X-Forwarded-For is ignored', async () => {
-  assert.equal(await remaining(direct, null), 59);
-  assert.equal(await remaining(direct, '203.0.113.1'), 58);
-  assert.equal(await remaining(direct, '203.0.113.2, 203.0.113.3'), 57);
-});
-
-test('behind one proxy the client address is the address that the proxy saw', async () => {
-  assert.equal(await remaining(behindOne, '203.0.113.1'), 59);
-  assert.equal(await remaining(behindOne, '203.0.113.1'), 58);
-  assert.equal(await remaining(behindOne, '203.0.113.2'), 59);
-});
-
-test('behind one proxy an address that the client itself sent is ignored', async () => {
-  const real = '203.0.113.10';
-  assert.equal(await remaining(behindOne, real), 59);
-  assert.equal(await remaining(behindOne, `203.0.113.77, ${real}`), 58);
-  assert.equal(await remaining(behindOne, `127.0.0.1, 10.0.0.1,${real}`), 57);
-  assert.equal(await remaining(behindOne, `garbage, ${real}`), 56);
-});
-
-test('behind one proxy two X-Forwarded-For headers are read as one list', async (t) => {
-  const real = '203.0.113.20';
-  const text = formatRequest('GET /v1/pets', {
-    'x-forwarded-for': '203.0.113.78',
-    'X-Forwarded-For': real,
+/** Values of X-Forwarded-For that stand for one client address each, in the order in which they are sent. */
+const sameClient: readonly (readonly [
+  place: keyof typeof services,
+  what: string,
+  ...(readonly (string | null)[]),
+])[] = [
+  ['without TRUST_PROXY', 'the header is ignored', null, '203.0.113.1', '203.0.113.2, 203.0.113.3'],
+  ['behind one proxy', 'the client is what the proxy saw', '203.0.113.1', '203.0.113.1'],
+  ['behind one proxy', 'another client has its own count', '203.0.113.2'],
+  [
+    'behind one proxy',
+    'an address that the client itself sent is ignored',
+    '203.0.113.10',
+    '203.0.113.77, 203.0.113.10',
+    '127.0.0.1, 10.0.0.1,203.0.113.10',
+    'garbage, 203.0.113.10',
+  ],
+  ['behind one proxy', 'a request without the header counts for the proxy', null],
+  ['behind one proxy', 'all invalid addresses count as one', 'unknown', '_hidden'],
+  ['behind one proxy', 'IPv6 is counted by /64', '2001:db8:1:2::1', '2001:DB8:1:2:ffff::9'],
+  ['behind one proxy', 'IPv6 may be in brackets', '2001:db8:1:3::1', '[2001:db8:1:3::2]'],
+  ['behind one proxy', 'IPv4-mapped IPv6 is IPv4', '203.0.113.60', '::ffff:203.0.113.60'],
+  [
+    'behind two proxies',
+    'the client is what the outer proxy saw',
+    '203.0.113.30, 10.0.0.1',
+    '203.0.113.79, 203.0.113.30, 10.0.0.1',
+    '203.0.113.30, 10.0.0.2',
+  ],
+  [
+    'behind listed proxies',
+    'the client is the rightmost address that is not listed',
+    '203.0.113.40',
+    '203.0.113.40, 10.0.0.1',
+    '203.0.113.80, 203.0.113.40, 10.0.0.1, 127.0.0.9',
+  ],
+  [
+    'behind listed proxies',
+    'a listed proxy may have a port',
+    '203.0.113.41',
+    '203.0.113.41, 10.0.0.1:8080',
+    '203.0.113.41, [::ffff:10.0.0.1]:8080',
+  ],
+  ['behind proxies of which the peer is none', 'the peer is the client', '203.0.113.50', '203.0.113.51'],
+];
+for (const [place, what, ...values] of sameClient)
+  test(`${place} ${what}`, async () => {
+    for (const [index, value] of values.entries())
+      assert.equal(await remaining(services[place], value), 59 - index, String(value));
   });
-  await exchangeRaw(t, behindOne.baseUrl, text);
-  assert.equal(await remaining(behindOne, real), 58);
-});
 
-test('behind two proxies the client address is the address that the outer proxy saw', async () => {
-  const real = '203.0.113.30';
-  assert.equal(await remaining(behindTwo, `${real}, 10.0.0.1`), 59);
-  assert.equal(await remaining(behindTwo, `203.0.113.79, ${real}, 10.0.0.1`), 58);
-  assert.equal(await remaining(behindTwo, `${real}, 10.0.0.2`), 57);
-});
-
-test('behind listed proxies the client address is the rightmost address that is not listed', async () => {
-  const real = '203.0.113.40';
-  assert.equal(await remaining(behindListed, real), 59);
-  assert.equal(await remaining(behindListed, `${real}, 10.0.0.1`), 58);
-  assert.equal(await remaining(behindListed, `203.0.113.80, ${real}, 10.0.0.1, 127.0.0.9`), 57);
-});
-
-test('a listed proxy is recognized if its address has a port', async () => {
-  const real = '203.0.113.41';
-  assert.equal(await remaining(behindListed, real), 59);
-  assert.equal(await remaining(behindListed, `${real}, 10.0.0.1:8080`), 58);
-  assert.equal(await remaining(behindListed, `${real}, [::ffff:10.0.0.1]:8080`), 57);
-});
-
-test('a peer that is not listed is not trusted', async () => {
-  assert.equal(await remaining(behindOthers, '203.0.113.50'), 59);
-  assert.equal(await remaining(behindOthers, '203.0.113.51'), 58);
-});
-
-test('a request counts for the proxy if it forwards no address, and all invalid addresses count as one', async () => {
-  assert.equal(await remaining(behindOne, null), 59);
-  assert.equal(await remaining(behindOne, 'unknown'), 59);
-  assert.equal(await remaining(behindOne, '_hidden'), 58);
-});
-
-test('IPv6 addresses behind a proxy are counted by /64, IPv4-mapped ones as IPv4', async () => {
-  assert.equal(await remaining(behindOne, '2001:db8:1:2::1'), 59);
-  assert.equal(await remaining(behindOne, '2001:DB8:1:2:ffff::9'), 58);
-  assert.equal(await remaining(behindOne, '2001:db8:1:3::1'), 59);
-  assert.equal(await remaining(behindOne, '[2001:db8:1:3::2]'), 58);
-  assert.equal(await remaining(behindOne, '203.0.113.60'), 59);
-  assert.equal(await remaining(behindOne, '::ffff:203.0.113.60'), 58);
-});
-
-test('the log has the same client address that the limits count', async () => {
-  await remaining(behindOne, '203.0.113.66');
-  assert.match(behindOne.readLog(), /"address":"203\.0\.113\.66"/);
+test('two X-Forwarded-For headers are read as one list, and the log has the address that the limits count', async (t) => {
+  const service = services['behind one proxy'];
+  const real = '203.0.113.20';
+  const headers = { 'x-forwarded-for': '203.0.113.78', 'X-Forwarded-For': real };
+  await exchangeRaw(t, service.baseUrl, formatRequest('GET /v1/pets', headers));
+  assert.equal(await remaining(service, real), 58);
+  assert.match(service.readLog(), /"address":"203\.0\.113\.20"/);
 });

@@ -36,12 +36,14 @@ test('requests for the documentation do not count for the API, with or without a
   assert.equal(left(await read('/docs')), 599 - 2 * pages.length);
 });
 
-test('wrong keys do not block the documentation', async (t) => {
-  const { read, request } = await open(t);
+test('wrong keys block neither the documentation nor a valid key from the same address', async (t) => {
+  const { read, request, createKey } = await open(t);
+  const key = await createKey();
   for (let sent = 0; sent < 61; sent += 1) await request('as_stg_wrong', '/pets');
   await expectError(await request(null, '/pets'), 429, 'rate_limit_exceeded');
   const headers = { authorization: 'Bearer as_stg_wrong' };
   assert.equal((await read('/openapi.json', headers)).status, 200);
+  assert.equal((await request(key, '/pets')).status, 200);
 });
 
 test('the documentation gets 429 after 600 requests a minute, and the API still answers', async (t) => {

@@ -64,35 +64,20 @@ test('the API keys of one account share their Idempotency-Keys', async () => {
   assert.equal((await post('of-account', rex, two)).headers.get('idempotent-replayed'), 'true');
 });
 
-test('a refused request does not use up its Idempotency-Key', async () => {
-  await expectError(await post('refused', '{"name":""}'), 400, 'invalid_body');
-  assert.equal((await post('refused')).status, 201);
-});
+const visible = Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n)).join('');
 
-for (const [what, text] of Object.entries({
-  'one character': '!',
-  '255 characters': '~'.repeat(255),
-  'every visible ASCII character': Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n)).join(''),
-  'a UUID': '0b0f8e7c-6f1d-4f5f-9d53-2f6f0a3c1c11',
-}))
-  test(`an Idempotency-Key of ${what} is accepted`, async () => {
+test('an Idempotency-Key of 1 to 255 visible ASCII characters is accepted, and any other gets 400 and adds nothing', async () => {
+  for (const text of ['!', '~'.repeat(255), visible, '0b0f8e7c-6f1d-4f5f-9d53-2f6f0a3c1c11']) {
     assert.equal((await post(text)).status, 201);
     assert.equal((await post(text)).headers.get('idempotent-replayed'), 'true');
-  });
-
-for (const [what, text] of Object.entries({
-  'no character': '',
-  '256 characters': '~'.repeat(256),
-  'a blank inside': 'a b',
-  'a tab inside': 'a\tb',
-  'a non-ASCII character': 'sch\xf6n',
-}))
-  test(`an Idempotency-Key with ${what} gets 400 and adds nothing`, async () => {
-    const before = await service.countPets();
+  }
+  const before = await service.countPets();
+  for (const text of ['', '~'.repeat(256), 'a b', 'a\tb', 'sch\xf6n']) {
     const message = await expectError(await post(text), 400, 'invalid_parameter');
     assert.match(message, /^Idempotency-Key /);
-    assert.equal(await service.countPets(), before);
-  });
+  }
+  assert.equal(await service.countPets(), before);
+});
 
 test('a request with two Idempotency-Key headers gets 400', async (t) => {
   const text = formatRequest(

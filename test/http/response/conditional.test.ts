@@ -17,23 +17,25 @@ function ask(path: string, ifNoneMatch: string): Promise<Response> {
   return service.request(key, path, { headers: { 'if-none-match': ifNoneMatch } });
 }
 
-for (const path of ['/pets', '/pets?status=sold&limit=5', '/pets/7']) {
-  test(`the 200 of ${path} has a strong ETag, which stays the same until something changes`, async () => {
+test('a 200 has a strong ETag of its own, which stays the same and gets 304 without a body until something changes', async () => {
+  const paths = ['/pets', '/pets?limit=5', '/pets?status=sold&limit=5', '/pets/7', '/pets/8'];
+  for (const path of paths) {
     const etag = await readEtag(path);
     assert.match(etag, /^"[\w-]{22}"$/);
     assert.equal(await readEtag(path), etag);
-  });
-
-  test(`If-None-Match for ${path} gets 304 without a body if nothing has changed`, async () => {
-    const etag = await readEtag(path);
     const response = await ask(path, etag);
     assert.equal(response.status, 304);
     assert.equal(await response.text(), '');
     assert.equal(response.headers.get('etag'), etag);
     assert.equal(response.headers.get('content-type'), null);
+    assert.equal(
+      /rel="next"/.test(response.headers.get('link') ?? ''),
+      path.startsWith('/pets?') || path === '/pets',
+    );
     expectCommonHeaders(response);
-  });
-}
+  }
+  assert.equal(new Set(await Promise.all(paths.map(readEtag))).size, paths.length);
+});
 
 test('If-None-Match accepts a weak ETag, a list of ETags and *', async () => {
   const etag = await readEtag('/pets');
@@ -45,16 +47,6 @@ test('an If-None-Match that differs, is unquoted or is empty gets 200', async ()
   const etag = await readEtag('/pets');
   for (const ifNoneMatch of ['"other"', etag.slice(1, -1), etag.toLowerCase(), '', 'W/*', '"*"'])
     assert.equal((await ask('/pets', ifNoneMatch)).status, 200, ifNoneMatch);
-});
-
-test('different pages have different ETags', async () => {
-  const paths = ['/pets', '/pets?limit=5', '/pets?status=sold', '/pets/1', '/pets/2'];
-  assert.equal(new Set(await Promise.all(paths.map(readEtag))).size, paths.length);
-});
-
-test('a 304 has the Link of its page', async () => {
-  const response = await ask('/pets', await readEtag('/pets'));
-  assert.match(response.headers.get('link') ?? '', /rel="next"/);
 });
 
 test('If-None-Match gets 200 with another ETag after an animal was added', async () => {
@@ -74,11 +66,8 @@ test('the ETag of a later page does not change if an animal is added', async () 
   assert.equal((await ask(next, etag)).status, 304);
 });
 
-test('If-None-Match for an unknown animal gets 404, even with *', async () => {
+test('If-None-Match of * gets 404 for an unknown animal, and does not prevent an add', async () => {
   assert.equal((await ask('/pets/999999', '*')).status, 404);
-});
-
-test('If-None-Match does not prevent an add', async () => {
   const response = await service.post(key, { name: 'x', categoryId: 1 }, { 'if-none-match': '*' });
   assert.equal(response.status, 201);
 });
