@@ -4,9 +4,8 @@ import type { OrderAction } from '../../src/orders/close-order.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
 import type { Orders } from '../../src/orders/orders.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
-import type { Database } from '../../src/storage/database.ts';
 import { type Engine, findEngines } from '../support/engines.ts';
-import { asManager, keyed, openOrders, openShop, readOrder, type Shop } from './order-shop.ts';
+import { asManager, keyed, openShop, readOrder, type Shop } from './order-shop.ts';
 
 const hold = { holdMs: 3_600_000, reference: null };
 const actions: readonly OrderAction[] = ['complete', 'cancel', 'return'];
@@ -97,21 +96,6 @@ function describeOrders(engine: Engine): void {
           assert.deepEqual(await shop.takeEvents(), expected);
           if (expected.length === 0) assert.equal(await shop.readRows(petId), before);
         }
-    });
-
-    test('the animal has the status that its order requires after each step', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
-      const petId = await shop.addPet();
-      const first = await shop.place(buyer, petId);
-      await shop.orders.close('cancel', first.id, buyer);
-      assert.equal(await shop.readRows(petId), 'available, cancelled');
-      const second = await shop.place(buyer, petId);
-      const completed = await shop.orders.close('complete', second.id, buyer);
-      assert.equal(completed.closedAt !== undefined && completed.closedAt >= second.createdAt, true);
-      assert.equal(await shop.readRows(petId), 'sold owned, completed, cancelled');
-      await shop.orders.close('return', second.id, asManager(buyer));
-      assert.equal(await shop.readRows(petId), 'pending, returned, cancelled');
     });
 
     test('an order is expired for every reader from the end of its hold on, without a sweep', async (t) => {
@@ -263,20 +247,6 @@ function describeOrders(engine: Engine): void {
       }
     });
 
-    test('an order that finds an overdue hold is placed even if another transaction closes the hold first', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
-      const petId = await shop.addPet();
-      const { id } = await shop.place(buyer, petId);
-      await shop.endHolds(id);
-      // The sweep closes the hold after the first attempt of the order.
-      const transact: Database['transact'] = (...attempt) =>
-        shop.database.transact(...attempt).finally(() => shop.orders.expire());
-      const orders = openOrders({ ...shop.database, transact });
-      assert.equal(await outcomeOf(placeAt([orders], 0, buyer, petId)), 'reserved');
-      assert.equal(await shop.readRows(petId), 'pending owned, reserved, expired');
-    });
-
     test('exactly one of concurrent complete, cancel and expiry succeeds', async (t) => {
       const shop = await openShop(t, engine);
       const other = await shop.openOther();
@@ -379,21 +349,6 @@ function describeOrders(engine: Engine): void {
       });
     });
 
-    test('a retry with the same Idempotency-Key returns the first answer byte for byte, even after later changes', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
-      const petId = await shop.addPet();
-      const place = (key: string, body?: string) =>
-        shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, key, body));
-      const first = await place('k');
-      assert.deepEqual([first.isReplayed, first.answer.location], [false, `/orders/${readOrder(first).id}`]);
-      await shop.orders.close('cancel', readOrder(first).id, buyer);
-      await shop.takeEvents();
-      assert.deepEqual(await place('k'), { answer: first.answer, isReplayed: true });
-      await assert.rejects(place('k', 'other'), { code: 'idempotency_key_reused' });
-      assert.deepEqual(await shop.takeEvents(), []);
-    });
-
     test('an order is not placed if the record of its Idempotency-Key cannot be written', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
@@ -418,14 +373,6 @@ function describeOrders(engine: Engine): void {
       assert.deepEqual(await shop.orders.close('return', id, asManager(buyer)), returned);
     });
 
-    test('an order without an Idempotency-Key is not a replay', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
-      for (const petId of await shop.addPets(2))
-        assert.equal((await shop.orders.place({ ...hold, petId }, buyer, null)).isReplayed, false);
-      assert.deepEqual(await shop.store.execute('select * from first_answers'), []);
-    });
-
     test('the Idempotency-Key of a refused order can be used again', async (t) => {
       const shop = await openShop(t, engine);
       const buyer = await shop.addBuyer();
@@ -434,27 +381,6 @@ function describeOrders(engine: Engine): void {
       await assert.rejects(place('one'), { code: 'pet_unavailable' });
       await shop.store.execute(`update pets set status = 'available' where id = ${petId}`);
       assert.equal((await place('two')).isReplayed, false);
-    });
-
-    test('exactly one of 20 concurrent requests with one Idempotency-Key places an order', async (t) => {
-      const shop = await openShop(t, engine);
-      const instances = [shop.orders, await shop.openOther()];
-      const buyer = await shop.addBuyer();
-      const petId = await shop.addPet();
-      const outcomes = await Promise.all(
-        Array.from({ length: 20 }, (_, n) =>
-          instances[n % 2]?.place({ ...hold, petId }, buyer, keyed(buyer, 'k')).then(
-            ({ isReplayed }) => (isReplayed ? 'replayed' : 'placed'),
-            ({ code }) => String(code),
-          ),
-        ),
-      );
-      assert.equal(outcomes.filter((one) => one === 'placed').length, 1);
-      assert.deepEqual(
-        outcomes.filter((one) => !['placed', 'replayed', 'idempotency_key_in_use'].includes(String(one))),
-        [],
-      );
-      assert.equal(await shop.readRows(petId), 'pending owned, reserved');
     });
 
     test('an import closes the overdue holds of the animals that it changes, and a dry run leaves them open', async (t) => {

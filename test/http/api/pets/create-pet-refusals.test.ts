@@ -23,6 +23,8 @@ const badValues: Readonly<Record<string, readonly unknown[]>> = {
     'R'.repeat(256),
     '😀'.repeat(256),
     ' \u00a0\u3000\u0085\ufeff',
+    'R\u0000ex',
+    'Rex\ud83d',
   ],
   categoryId: [undefined, null, '1', true, [1], { value: 1 }],
   status: [null, '', 'Available', 'lost', 0, false, ['sold'], {}],
@@ -33,17 +35,6 @@ for (const [field, values] of Object.entries(badValues))
       const response = await service.post(key, { ...rex, [field]: value });
       assert.match(await expectError(response, 400, 'invalid_body'), new RegExp(`^${field} `));
     });
-
-for (const code of [...Array(0x20).keys(), 0x7f])
-  test(`a name with the control character U+${code.toString(16).padStart(4, '0')} gets 400`, async () => {
-    const name = `R${String.fromCharCode(code)}ex`;
-    await expectError(await service.post(key, { ...rex, name }), 400, 'invalid_body');
-  });
-
-for (const half of ['\\ud800', '\\udfff', '\\ude00\\ud83d', 'Rex\\ud83d'])
-  test(`a name with a lone surrogate, ${half}, gets 400`, async () => {
-    await expectError(await service.post(key, `{"name":"${half}","categoryId":1}`), 400, 'invalid_body');
-  });
 
 const noInt64 =
   '1.5 1e-1 1e400 -1e400 1.00000000000000000001 9223372036854775808 -9223372036854775809 1e19'.split(' ');

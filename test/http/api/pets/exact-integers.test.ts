@@ -33,37 +33,29 @@ test('a replayed answer has exact integers', async () => {
   assert.equal(await (await service.post(key, body, headers)).text(), first);
 });
 
-test('ids above 2^53 are exact in answers, addresses, lists, cursors and ETags', async (t) => {
-  const late = await startService(t);
-  const lateKey = await late.createKey();
-  await late.importPets(1);
-  late.openFile().exec(`update sqlite_sequence set seq = ${2n ** 53n} where name = 'pets'`);
-  for (const name of ['a', 'b', 'c']) await late.post(lateKey, { name, categoryId: 1 });
-
-  const list = await late.request(lateKey, '/pets?limit=2');
-  assert.deepEqual(
-    [...(await list.text()).matchAll(/"id":(\d+)/g)].map(([, id]) => id),
-    ['9007199254740995', '9007199254740994'],
-  );
-  const next = /<\/v1([^>]+)>/.exec(list.headers.get('link') ?? '')?.[1] ?? '';
-  assert.match(await (await late.request(lateKey, next)).text(), /^\[\{"id":9007199254740993,.*\{"id":1,/);
-  const got = await late.request(lateKey, '/pets/9007199254740993');
-  assert.match(await got.text(), /^\{"id":9007199254740993,"name":"a",/);
-  assert.equal((await late.request(lateKey, '/pets/9007199254740992')).status, 404);
-});
-
-test('the greatest id works in a GET, a list and a cursor', async (t) => {
-  const last = await startService(t);
-  const lastKey = await last.createKey();
-  await last.importPets(1);
-  last.openFile().exec(`update sqlite_sequence set seq = ${2n ** 63n - 2n} where name = 'pets'`);
-  const added = await last.post(lastKey, { name: 'omega', categoryId: 1 });
-  assert.equal(added.headers.get('location'), '/v1/pets/9223372036854775807');
-  assert.match(await added.text(), /^\{"id":9223372036854775807,/);
-  const got = await last.request(lastKey, '/pets/9223372036854775807');
-  assert.match(await got.text(), /^\{"id":9223372036854775807,/);
-  const list = await last.request(lastKey, '/pets?limit=1');
-  assert.match(await list.text(), /^\[\{"id":9223372036854775807,/);
-  const next = /<\/v1([^>]+)>/.exec(list.headers.get('link') ?? '')?.[1] ?? '';
-  assert.match(await (await last.request(lastKey, next)).text(), /^\[\{"id":1,/);
-});
+for (const [what, last] of [
+  ['above 2^53', 2n ** 53n],
+  ['up to the greatest', 2n ** 63n - 3n],
+] as const)
+  test(`ids ${what} are exact in answers, addresses, lists and cursors`, async (t) => {
+    const late = await startService(t);
+    const lateKey = await late.createKey();
+    await late.importPets(1);
+    late.openFile().exec(`update sqlite_sequence set seq = ${last} where name = 'pets'`);
+    const ids = [last + 1n, last + 2n];
+    for (const id of ids) {
+      const added = await late.post(lateKey, { name: 'omega', categoryId: 1 });
+      assert.equal(added.headers.get('location'), `/v1/pets/${id}`);
+      const text = await added.text();
+      assert.ok(text.startsWith(`{"id":${id},`));
+      assert.equal(await (await late.request(lateKey, `/pets/${id}`)).text(), text);
+    }
+    assert.equal((await late.request(lateKey, `/pets/${last}`)).status, 404);
+    const listed: string[] = [];
+    for (let next: string | null = '/pets?limit=1'; next !== null; ) {
+      const list = await late.request(lateKey, next);
+      listed.push(/"id":(\d+)/.exec(await list.text())?.[1] ?? '');
+      next = /<\/v1([^>]+)>/.exec(list.headers.get('link') ?? '')?.[1] ?? null;
+    }
+    assert.deepEqual(listed, [...ids.toReversed(), 1n].map(String));
+  });
