@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { after, before, describe, type TestContext } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 /** The headless shell comes first, because it renders the same and takes a third less CPU time. */
@@ -16,10 +16,7 @@ const knownPaths = [
 
 const path = [process.env['CHROMIUM_PATH'], ...knownPaths].find(isExecutable);
 
-/**
- * For the option `skip` of `describe`: the reason if this machine has no browser for tests, otherwise false. With
- * CI=true, a missing browser fails the tests.
- */
+/** The reason if this machine has no browser for tests, otherwise false. With CI=true, a missing browser is an error. */
 export const skip = path === undefined ? complain() : false;
 
 /** The folder for screenshots of the pages. */
@@ -48,6 +45,21 @@ export function launchBrowser(): Promise<Browser> {
     '--disable-sync',
   ];
   return chromium.launch({ executablePath: path ?? '', args });
+}
+
+/**
+ * Declares tests that share a browser. They are skipped if this machine has none. `declare` gets a function that returns
+ * the browser once the tests run.
+ */
+export function describeInBrowser(title: string, declare: (browser: () => Browser) => void): void {
+  describe(title, { skip }, () => {
+    let browser: Browser;
+    before(async () => {
+      browser = await launchBrowser();
+    });
+    after(() => browser.close());
+    declare(() => browser);
+  });
 }
 
 /** Opens a page in a new browser context, which is closed after the test. */

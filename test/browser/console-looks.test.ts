@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { test } from 'node:test';
 import { expectAccessible } from './accessible.ts';
-import { launchBrowser, skip } from './chromium.ts';
+import { describeInBrowser } from './chromium.ts';
 import { type Desk, openDesk } from './console.ts';
 import { furnish } from './console-pages.ts';
 
-describe('the pages of the console', { skip }, () => {
-  let browser: Browser;
-  before(async () => {
-    browser = await launchBrowser();
-  });
-  after(() => browser.close());
-
+describeInBrowser('the pages of the console', (browser) => {
   test('fit every window size in every color scheme and have no axe-core violation', async (t) => {
-    const desk = await openDesk(t, browser);
+    const desk = await openDesk(t, browser());
     const { page, open, complaints } = desk;
     for (const { name, address, heading } of await furnish(desk)) {
       await open(address, heading);

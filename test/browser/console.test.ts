@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, test } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { test } from 'node:test';
 import { startConsole } from '../operator/console-browser.ts';
 import { expectAccessible } from './accessible.ts';
-import { launchBrowser, openVisit, skip } from './chromium.ts';
+import { describeInBrowser, openVisit } from './chromium.ts';
 import { openDesk } from './console.ts';
 import { actor } from './console-pages.ts';
 
-describe('the console in a browser', { skip }, () => {
-  let browser: Browser;
-  before(async () => {
-    browser = await launchBrowser();
-  });
-  after(() => browser.close());
-
+describeInBrowser('the console in a browser', (browser) => {
   test('a link signs in, and its token is neither in the URL nor in the history', async (t) => {
-    const { page, complaints, requests } = await openDesk(t, browser);
+    const { page, complaints, requests } = await openDesk(t, browser());
     assert.equal(new URL(page.url()).hash, '#/');
     assert.equal(await page.evaluate('history.length'), 2);
     assert.deepEqual(complaints, []);
@@ -28,7 +21,7 @@ describe('the console in a browser', { skip }, () => {
 
   test('a visitor without a session sees how to get a link, and a used link shows that it was used', async (t) => {
     const service = await startConsole(t);
-    const { page } = await openVisit(t, browser);
+    const { page } = await openVisit(t, browser());
     await page.goto(service.consoleUrl);
     await page.getByText('npx animal-store console').waitFor();
     const token = await service.makeLink();
@@ -39,11 +32,11 @@ describe('the console in a browser', { skip }, () => {
   });
 
   test('an operator must sign in again after a sign-out in this browser or elsewhere', async (t) => {
-    const { page, sessions } = await openDesk(t, browser);
+    const { page, sessions } = await openDesk(t, browser());
     await sessions.revokeAll();
     await page.getByRole('link', { name: 'Orders' }).click();
     await page.getByText('Your session has ended.').waitFor();
-    const { page: again, open: openAgain } = await openDesk(t, browser);
+    const { page: again, open: openAgain } = await openDesk(t, browser());
     await openAgain('orders', 'Orders');
     await again.getByRole('button', { name: 'Sign out' }).click();
     await again.getByText('You are signed out.').waitFor();
@@ -53,7 +46,7 @@ describe('the console in a browser', { skip }, () => {
 
   test('the address that a visitor wanted is shown after the sign-in, in another tab too', async (t) => {
     const { consoleUrl, makeLink } = await startConsole(t);
-    const context = await browser.newContext();
+    const context = await browser().newContext();
     t.after(() => context.close());
     const page = await context.newPage();
     await page.goto(`${consoleUrl}#/audit?actor=mira`);
@@ -68,94 +61,29 @@ describe('the console in a browser', { skip }, () => {
     await other.getByRole('heading', { name: 'Overview' }).waitFor();
   });
 
-  test('an operator adds an animal, opens it by its number, renames it and deletes it', async (t) => {
-    const { page, open, confirm, store } = await openDesk(t, browser);
-    await open('animals', 'Animals');
-    await page.getByRole('button', { name: 'Add an animal' }).click();
-    await page.getByLabel('Name').fill('Happy Paw');
-    await page.getByRole('dialog').getByLabel('Category').fill('9223372036854775807');
-    await confirm('Add the animal');
-    await page.getByText('The animal 1 is added.').waitFor();
-    const id = 1n;
+  test('an animal is opened by its number; an invalid or outdated change shows its error in the dialog, which keeps its fields', async (t) => {
+    const { page, open, press, submit, see, dialog, store } = await openDesk(t, browser());
+    const { id } = await store.catalogue.add({ name: 'Rex', categoryId: 1n });
     await open('animals', 'Animals');
     await page.getByLabel('Number').fill('1');
-    await page.getByRole('button', { name: 'Open' }).click();
+    await press('Open');
     await page.getByRole('heading', { name: 'Animal 1' }).waitFor();
-
-    await page.getByRole('button', { name: 'Edit' }).click();
-    await page.getByRole('dialog').getByLabel('Name').fill('Happy Paws');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText(`The animal ${id} is changed.`).waitFor();
-    assert.deepEqual(await store.catalogue.get(id), {
-      id,
-      name: 'Happy Paws',
-      categoryId: 9223372036854775807n,
-      status: 'available',
-    });
-
-    await page.getByRole('button', { name: 'Delete' }).click();
-    const dialog = page.getByRole('dialog', { name: `Delete the animal ${id}?` });
-    assert.match((await dialog.textContent()) ?? '', /Its name is Happy Paws/);
-    await confirm(`Delete ${id}`);
-    await page.getByText(`The animal ${id} is deleted.`).waitFor();
-    assert.equal(await store.catalogue.get(id), null);
-  });
-
-  test('an invalid or outdated change shows its error in the dialog, which keeps its fields', async (t) => {
-    const { page, open, confirm, store } = await openDesk(t, browser);
-    const { id } = await store.catalogue.add({ name: 'Rex', categoryId: 1n });
-    await open(`animals/${id}`, `Animal ${id}`);
-    await page.getByRole('button', { name: 'Edit' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Category').fill('99999999999999999999');
-    await confirm('Save');
+    await press('Edit');
+    await submit({ Category: '99999999999999999999' }, 'Save');
     assert.match((await dialog.getByRole('alert').textContent()) ?? '', /categoryId must be a whole number/);
 
-    await dialog.getByLabel('Category').fill('2');
     await store.catalogue.change(id, { name: 'Max' }, null);
-    await confirm('Save');
-    await dialog
-      .getByText(/Somebody else has changed this animal .*: name is now "Max"\. Your entries/)
-      .waitFor();
+    await submit({ Category: '2' }, 'Save');
+    await see(/Somebody else has changed this animal .*: name is now "Max"\. Your entries/);
     assert.equal((await store.catalogue.get(id))?.name, 'Max');
     assert.equal(await dialog.getByLabel('Category').inputValue(), '2');
-    await confirm('Save');
-    await page.getByText(`The animal ${id} is changed.`).waitFor();
+    await submit({}, 'Save');
+    await see(`The animal ${id} is changed.`);
     assert.partialDeepStrictEqual(await store.catalogue.get(id), { name: 'Max', categoryId: 2n });
   });
 
-  test('an operator cancels a reserved order and returns a completed order', async (t) => {
-    const { page, open, confirm, store, createKey, request } = await openDesk(t, browser);
-    const key = await createKey('pro', undefined, { account: 'Happy Paws' });
-    const place = async (name: string) => {
-      const { id: petId } = await store.catalogue.add({ name, categoryId: 1n });
-      const body = JSON.stringify({ petId: Number(petId), holdSeconds: 86_400 });
-      const headers = { 'content-type': 'application/json' };
-      const order = await request(key, '/orders', { method: 'POST', headers, body });
-      return (await order.json()) as { readonly id: number };
-    };
-    const [held, sold] = [await place('Rex'), await place('Max')];
-    await request(key, `/orders/${sold.id}/complete`, { method: 'POST' });
-
-    await open('orders', 'Orders');
-    await page.getByRole('button', { name: `Cancel the order ${held.id}` }).click();
-    const dialog = page.getByRole('dialog');
-    assert.match((await dialog.textContent()) ?? '', /This is the order of Happy Paws for the animal/);
-    await confirm(`Cancel order ${held.id}`);
-    await page.getByText(`The order ${held.id} is cancelled.`).waitFor();
-    await page.getByRole('button', { name: `Return the order ${sold.id}` }).click();
-    await page.getByRole('button', { name: `Return order ${sold.id}` }).click();
-    await page.getByText(`The order ${sold.id} is returned.`).waitFor();
-
-    await page.getByLabel('Status').selectOption('returned');
-    await page.getByRole('button', { name: 'Show' }).click();
-    await page.getByRole('cell', { name: 'cancelled' }).waitFor({ state: 'detached' });
-    await page.getByRole('cell', { name: 'returned' }).waitFor();
-    assert.equal(await page.getByRole('row').count(), 2);
-  });
-
-  test('the orders of one account are listed from its page or by its name', async (t) => {
-    const { page, open, store, createKey, request } = await openDesk(t, browser);
+  test('orders are listed from the page of their account, and filtered by status and by account', async (t) => {
+    const { page, open, filter, readRows, see, store, createKey, request } = await openDesk(t, browser());
     const headers = { 'content-type': 'application/json' };
     for (const account of ['Happy Paws', 'Acme & Sons']) {
       const key = await createKey('pro', undefined, { account });
@@ -163,55 +91,39 @@ describe('the console in a browser', { skip }, () => {
       const body = JSON.stringify({ petId: Number(id) });
       assert.equal((await request(key, '/orders', { method: 'POST', headers, body })).status, 201);
     }
+    await store.closeOrder('cancel', 1n);
     await open('accounts/Acme%20%26%20Sons', 'Acme & Sons');
     await page.getByRole('link', { name: 'All orders' }).click();
     await page.getByRole('cell', { name: 'Acme & Sons' }).waitFor();
-    assert.equal(await page.getByRole('row').count(), 2);
-    await page.getByLabel('Account').fill('Happy Paws');
-    await page.getByRole('button', { name: 'Show' }).click();
+    assert.equal((await readRows()).length, 2);
+    await filter({ Account: 'Happy Paws' });
     await page.getByRole('cell', { name: 'Happy Paws' }).waitFor();
-    assert.equal(await page.getByRole('row').count(), 2);
-    await page.getByLabel('Account').fill('Nobody');
-    await page.getByRole('button', { name: 'Show' }).click();
-    await page.getByText('there is no account "Nobody"').waitFor();
+    assert.equal((await readRows()).length, 2);
+    await filter({ Account: 'Nobody' });
+    await see('there is no account "Nobody"');
+    await filter({ Account: '', Status: 'cancelled' });
+    await page.getByRole('cell', { name: 'cancelled' }).waitFor();
+    assert.equal((await readRows()).length, 2);
   });
 
-  test('an operator names a category, renames it and removes the name', async (t) => {
-    const { page, open, store } = await openDesk(t, browser);
-    await open('categories', 'Category names');
-    await page.getByText('No category has a name yet.').waitFor();
-    await page.getByRole('button', { name: 'Name a category' }).click();
-    await page.getByLabel('Number').fill('-9223372036854775808');
-    await page.getByLabel('Name', { exact: true }).fill('Dogs');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('cell', { name: 'Dogs' }).waitFor();
-    await page.getByRole('button', { name: /^Rename the category/ }).click();
-    await page.getByLabel('Name', { exact: true }).fill('Hounds');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('cell', { name: 'Hounds' }).waitFor();
-    assert.deepEqual((await store.categories.list(5, null)).items, [
-      { id: -9223372036854775808n, name: 'Hounds' },
-    ]);
-    await page.getByRole('button', { name: /^Remove the name/ }).click();
-    await page.getByRole('button', { name: /^Remove the name of -/ }).click();
-    await page.getByText('No category has a name yet.').waitFor();
-  });
-
-  test('the list and the page of an animal show the name of its category', async (t) => {
-    const { page, open, store, complaints } = await openDesk(t, browser);
-    const { id } = await store.catalogue.add({ name: 'Rex', categoryId: 9223372036854775807n });
+  test('the pages of an animal show the name of its category, and no name is interpreted as HTML', async (t) => {
+    const { page, open, see, store, complaints } = await openDesk(t, browser());
+    const name = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+    const { id } = await store.catalogue.add({ name, categoryId: 9223372036854775807n });
     await store.catalogue.add({ name: 'Max', categoryId: 2n });
     await store.categories.put({ id: 9223372036854775807n, name: 'Hounds & <b>dogs</b>' }, actor);
     await open('animals', 'Animals');
     await page.getByRole('cell', { name: '9223372036854775807 Hounds & <b>dogs</b>' }).waitFor();
     assert.equal(await page.getByRole('cell', { name: '2', exact: true }).count(), 2);
+    await see(name);
     await open(`animals/${id}`, `Animal ${id}`);
-    await page.getByText('Hounds & <b>dogs</b>').waitFor();
+    await see('Hounds & <b>dogs</b>');
+    await see(name);
     assert.deepEqual(complaints, []);
   });
 
   test('a list has a next and a previous page, is sorted by a column and saved as CSV', async (t) => {
-    const { page, open, store, importPets } = await openDesk(t, browser);
+    const { page, open, store, importPets } = await openDesk(t, browser());
     await importPets(119);
     await store.catalogue.add({ name: '=1+1, "Rex"', categoryId: -3n });
     await open('animals', 'Animals');
@@ -246,7 +158,7 @@ describe('the console in a browser', { skip }, () => {
   });
 
   test('a page shows an error message with a retry button if the service does not answer', async (t) => {
-    const { page, open } = await openDesk(t, browser);
+    const { page, open } = await openDesk(t, browser());
     await page.route('**/console/api/orders*', (route) => route.abort());
     await open('orders', 'Orders');
     await page.getByText(/^The service does not answer/).waitFor();
@@ -256,7 +168,7 @@ describe('the console in a browser', { skip }, () => {
   });
 
   test('every action works by keyboard', async (t) => {
-    const { page, open, store } = await openDesk(t, browser);
+    const { page, open, store } = await openDesk(t, browser());
     const { id } = await store.catalogue.add({ name: 'Rex', categoryId: 1n });
     await open(`animals/${id}`, `Animal ${id}`);
     await page.keyboard.press('Tab');
@@ -269,16 +181,5 @@ describe('the console in a browser', { skip }, () => {
     await page.keyboard.press('Enter');
     await page.getByText(`The animal ${id} is changed.`).waitFor();
     assert.equal((await store.catalogue.get(id))?.name, 'Max');
-  });
-
-  test('the name of an animal is never interpreted as HTML', async (t) => {
-    const { page, open, store, complaints } = await openDesk(t, browser);
-    const name = '<img src=x onerror=alert(1)><script>alert(2)</script>';
-    const { id } = await store.catalogue.add({ name, categoryId: 1n });
-    await open('animals', 'Animals');
-    await page.getByText(name).waitFor();
-    await open(`animals/${id}`, `Animal ${id}`);
-    await page.getByText(name).waitFor();
-    assert.deepEqual(complaints, []);
   });
 });

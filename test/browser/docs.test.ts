@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { Browser } from 'playwright-core';
 import type { App } from '../../src/app.ts';
 import { operations } from '../../src/http/api/operations.ts';
 import { guides } from '../../src/http/docs-site/guides.ts';
 import { nameAddress } from '../../src/http/docs-site/reference/operation-page.ts';
 import { startService } from '../support/service.ts';
 import { expectAccessible } from './accessible.ts';
-import { launchBrowser, openVisit, skip } from './chromium.ts';
+import { describeInBrowser, openVisit } from './chromium.ts';
 import { openOperation } from './reference.ts';
 
 const firstVisitBytesMax = 150_000;
@@ -41,21 +40,18 @@ const judged = [
   '/client',
 ];
 
-describe('the documentation in a browser', { skip }, () => {
-  let browser: Browser;
+describeInBrowser('the documentation in a browser', (browser) => {
   let app: App;
   const endings: (() => unknown)[] = [];
   before(async () => {
-    browser = await launchBrowser();
     ({ app } = await startService({ after: (end) => void endings.push(end) }));
   });
   after(async () => {
-    await browser.close();
     for (const end of endings.reverse()) await end();
   });
 
   test('the first visit takes three requests, all of them to the service, and less than 150 KB gzipped', async (t) => {
-    const { page, requests, complaints } = await openVisit(t, browser);
+    const { page, requests, complaints } = await openVisit(t, browser());
     const bodies: Promise<Buffer>[] = [];
     page.on('response', (response) => bodies.push(response.body()));
     await page.goto(`${app.url}/docs`);
@@ -68,7 +64,7 @@ describe('the documentation in a browser', { skip }, () => {
   });
 
   test('the search finds an error code by keyboard alone, with one request for its index and one for its engine', async (t) => {
-    const { page, requests, complaints } = await openVisit(t, browser);
+    const { page, requests, complaints } = await openVisit(t, browser());
     await openOperation(page, app.url, 'createPet');
     const before = requests.length;
     await page.keyboard.press('/');
@@ -83,7 +79,7 @@ describe('the documentation in a browser', { skip }, () => {
   });
 
   test('the search finds operations, fields and guides, and shows a message if nothing matches', async (t) => {
-    const { page } = await openVisit(t, browser);
+    const { page } = await openVisit(t, browser());
     await page.goto(`${app.url}/docs`);
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByText('Type to search').waitFor();
@@ -107,7 +103,7 @@ describe('the documentation in a browser', { skip }, () => {
   });
 
   test('a reader chooses dark colours, which other pages keep', async (t) => {
-    const { page } = await openVisit(t, browser, { colorScheme: 'light' });
+    const { page } = await openVisit(t, browser(), { colorScheme: 'light' });
     await page.goto(`${app.url}/docs/errors`);
     await page.getByRole('button', { name: 'Use dark colours' }).click();
     const readBackground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
@@ -119,29 +115,25 @@ describe('the documentation in a browser', { skip }, () => {
     assert.equal(await readBackground(), backgrounds.light);
   });
 
-  test('a button copies the whole page as Markdown', async (t) => {
-    const { page } = await openVisit(t, browser, { permissions: ['clipboard-read', 'clipboard-write'] });
+  test('code is coloured in its lines; buttons copy it unchanged, and the whole page as Markdown', async (t) => {
+    const { page } = await openVisit(t, browser(), { permissions: ['clipboard-read', 'clipboard-write'] });
     await openOperation(page, app.url, 'placeOrder');
-    await page.getByRole('button', { name: 'Copy page' }).click();
-    await page.getByText('Copied', { exact: true }).waitFor();
-    const copied = await page.evaluate('navigator.clipboard.readText()');
-    assert.match(String(copied), /^# Place an order\n\n`POST \/orders`/);
-  });
-
-  test('code is coloured in its lines, and a copy button copies it unchanged', async (t) => {
-    const { page } = await openVisit(t, browser, { permissions: ['clipboard-read', 'clipboard-write'] });
-    await openOperation(page, app.url, 'listPets');
-    await page.getByRole('button', { name: 'Copy the curl' }).click();
-    await page.getByText('Copied', { exact: true }).waitFor();
-    const copied = await page.evaluate('navigator.clipboard.readText()');
-    assert.equal(copied, await page.locator('pre[data-language="curl"] code').textContent());
+    const copy = async (button: string) => {
+      await page.getByRole('button', { name: button }).click();
+      await page.getByText('Copied', { exact: true }).first().waitFor();
+      return String(await page.evaluate('navigator.clipboard.readText()'));
+    };
+    const curl = await page.locator('pre[data-language="curl"] code').textContent();
+    assert.equal(await copy('Copy the curl'), curl);
     const displays = `[...document.querySelectorAll('code i')].map((word) => getComputedStyle(word).display)`;
     const moved = await page.evaluate(`${displays}.filter((display) => display !== 'inline').length`);
     assert.equal(moved, 0, 'a coloured word stays in its line');
+    await page.reload();
+    assert.match(await copy('Copy page'), /^# Place an order\n\n`POST \/orders`/);
   });
 
   test('the language of code samples is chosen by keyboard and kept on other pages', async (t) => {
-    const { page } = await openVisit(t, browser);
+    const { page } = await openVisit(t, browser());
     await openOperation(page, app.url, 'listPets');
     await page.getByRole('radio', { name: 'curl' }).focus();
     await page.keyboard.press('ArrowRight');
@@ -152,7 +144,7 @@ describe('the documentation in a browser', { skip }, () => {
   });
 
   test('without JavaScript the reference is complete, its tabs work, and controls that need it are hidden', async (t) => {
-    const { page } = await openVisit(t, browser, { javaScriptEnabled: false, viewport: sizes.phone });
+    const { page } = await openVisit(t, browser(), { javaScriptEnabled: false, viewport: sizes.phone });
     await openOperation(page, app.url, 'listPets');
     await page.getByText('Python', { exact: true }).click();
     assert.ok(await page.locator('pre[data-language="Python"]').isVisible());
@@ -166,7 +158,7 @@ describe('the documentation in a browser', { skip }, () => {
   });
 
   test('a printed page has only the text, without navigation and controls', async (t) => {
-    const { page, takePicture } = await openVisit(t, browser);
+    const { page, takePicture } = await openVisit(t, browser());
     await openOperation(page, app.url, 'createPet');
     await page.emulateMedia({ media: 'print' });
     await takePicture('print');
@@ -176,7 +168,7 @@ describe('the documentation in a browser', { skip }, () => {
   });
 
   test('every page fits every window size and follows the color scheme of the system', async (t) => {
-    const { page, complaints, takePicture } = await openVisit(t, browser);
+    const { page, complaints, takePicture } = await openVisit(t, browser());
     for (const path of paths) {
       await page.goto(`${app.url}/docs${path}`);
       for (const [scheme, background] of Object.entries(backgrounds)) {
@@ -200,7 +192,7 @@ describe('the documentation in a browser', { skip }, () => {
     ['dark', sizes.phone],
   ] as const)
     test(`axe-core finds no violation on pages in the ${colorScheme} color scheme, ${viewport.width} px wide`, async (t) => {
-      const { page } = await openVisit(t, browser, { viewport, colorScheme });
+      const { page } = await openVisit(t, browser(), { viewport, colorScheme });
       for (const path of judged) {
         await page.goto(`${app.url}/docs${path}`);
         await expectAccessible(page, path);
@@ -208,7 +200,10 @@ describe('the documentation in a browser', { skip }, () => {
     });
 
   test('axe-core finds no violation in the open search', async (t) => {
-    const { page, takePicture } = await openVisit(t, browser, { viewport: sizes.phone, colorScheme: 'dark' });
+    const { page, takePicture } = await openVisit(t, browser(), {
+      viewport: sizes.phone,
+      colorScheme: 'dark',
+    });
     await page.goto(`${app.url}/docs/limits`);
     await page.keyboard.press('Control+k');
     await page.getByText('Type to search').waitFor();

@@ -4,9 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import type { Browser } from 'playwright-core';
-import { launchBrowser, openVisit, skip } from '../browser/chromium.ts';
+import { after, test } from 'node:test';
+import { describeInBrowser, openVisit, skip } from '../browser/chromium.ts';
 import { type Ending, startService } from '../support/service.ts';
 import { installPacked } from './packed-client.ts';
 
@@ -27,17 +26,11 @@ async function servePackage(test: Ending): Promise<string> {
 
 const origin = skip === false ? await servePackage({ after }) : '';
 
-describe('the client in a browser', { skip }, () => {
-  let browser: Browser;
-  before(async () => {
-    browser = await launchBrowser();
-  });
-  after(() => browser.close());
-
+describeInBrowser('the client in a browser', (browser) => {
   test('a page of a listed origin can add and list animals and read failures, limits and deprecations', async (t) => {
     const service = await startService(t, { CORS_ORIGINS: origin });
     await service.importPets(5);
-    const { page, complaints } = await openVisit(t, browser);
+    const { page, complaints } = await openVisit(t, browser());
     await page.goto(origin);
     const seen = await page.evaluate(`(async () => {
       const { AnimalStore, stringifyExactJson } = await import('/index.js');
@@ -70,7 +63,7 @@ describe('the client in a browser', { skip }, () => {
 
   test('a page of an origin that is not listed gets an error that names the setting', async (t) => {
     const service = await startService(t);
-    const { page } = await openVisit(t, browser);
+    const { page } = await openVisit(t, browser());
     await page.goto(origin);
     const message = await page.evaluate(`(async () => {
       const { AnimalStore } = await import('/index.js');

@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { hourMs, minuteMs } from '../../src/clock.ts';
+import { consoleOperations } from '../../src/operator/console/console.ts';
 import { exchangeRaw, formatRequest, openRaw } from '../support/raw-http.ts';
-import type { Ending } from '../support/service.ts';
 import { type ConsoleService, ownPage, startConsole } from './console-browser.ts';
+
+/** The service of the tests that change neither its store nor its clock. */
+const shared = await startConsole({ after });
+const { host, origin, port } = new URL(shared.app.opsUrl);
 
 async function expectRefusal(answer: Response, status: number, code: string): Promise<void> {
   const body = (await answer.json()) as { readonly code: string };
   assert.deepEqual([answer.status, body.code], [status, code]);
 }
 
-test('the token of a link is exchanged for a cookie that is HttpOnly and SameSite=Strict', async (t) => {
-  const { makeLink, exchange, call, app } = await startConsole(t);
+test('the token of a link is exchanged for a cookie that is HttpOnly and SameSite=Strict', async () => {
+  const { makeLink, exchange, call } = shared;
   const answer = await exchange(await makeLink());
   assert.equal(answer.status, 204);
-  const port = new URL(app.opsUrl).port;
   const cookie = answer.headers.get('set-cookie') ?? '';
   assert.match(
     cookie,
@@ -41,17 +44,13 @@ test('a link signs in only once, even with concurrent attempts, and the audit lo
   assert.match(String(audited[0]?.['actor']), /^mira in console_/);
 });
 
-test('a link expires after ten minutes', async (t) => {
-  const { makeLink, exchange, clock } = await startConsole(t);
+test('a link expires after ten minutes, and a session after 12 hours', async (t) => {
+  const { makeLink, exchange, signIn, call, clock } = await startConsole(t);
   const [early, late] = [await makeLink(), await makeLink()];
   clock.advance(10 * minuteMs - 1);
   assert.equal((await exchange(early)).status, 204);
   clock.advance(1);
   await expectRefusal(await exchange(late), 401, 'session_missing');
-});
-
-test('a session expires after 12 hours', async (t) => {
-  const { signIn, call, clock } = await startConsole(t);
   const cookie = await signIn();
   clock.advance(12 * hourMs - 1);
   assert.equal((await call(cookie, '/session')).status, 200);
@@ -73,8 +72,8 @@ test('a sign-in deletes no other session, and the sweep deletes only what has ex
   assert.deepEqual(count(), [1, 0]);
 });
 
-test('a cookie is invalid after its owner signs out', async (t) => {
-  const { signIn, call } = await startConsole(t);
+test('a cookie is invalid after its owner signs out', async () => {
+  const { signIn, call } = shared;
   const [cookie, other] = [await signIn(), await signIn()];
   const answer = await call(cookie, '/sign-out', { method: 'POST' });
   assert.equal(answer.status, 204);
@@ -102,8 +101,8 @@ test('the store has neither the token of a link nor the token of a session', asy
       assert.ok(!texts.some((text) => text.includes(form)));
 });
 
-test('no log line contains a token', async (t) => {
-  const { makeLink, exchange, call, readLog } = await startConsole(t);
+test('no log line contains a token', async () => {
+  const { makeLink, exchange, call, readLog } = shared;
   const link = await makeLink();
   const cookie = ((await exchange(link)).headers.get('set-cookie') ?? '').split(';')[0] ?? '';
   await call(cookie, '/overview');
@@ -111,38 +110,19 @@ test('no log line contains a token', async (t) => {
   for (const secret of [link, cookie.split('=')[1] ?? '']) assert.ok(!readLog().includes(secret));
 });
 
-for (const [what, forge] of [
-  ['no cookie', () => null],
-  ['an empty cookie', (name: string) => `${name}=; a=b`],
-  ['a made-up cookie', (name: string) => `${name}=${'A'.repeat(43)}`],
-  ['the cookie of another port', (_: string, token: string) => `animal_store_console_1=${token}`],
-] as const)
-  test(`every operation of the console is refused with ${what}`, async (t) => {
-    const { call, signIn } = await startConsole(t);
-    const [name = '', token = ''] = (await signIn()).split('=');
-    const cookie = forge(name, token);
-    for (const [method, path] of [
-      ['GET', '/session'],
-      ['GET', '/overview'],
-      ['GET', '/pets'],
-      ['PATCH', '/pets/1'],
-      ['DELETE', '/pets/1'],
-      ['PUT', '/categories/1'],
-      ['POST', '/orders/1/cancel'],
-      ['GET', '/bans'],
-      ['POST', '/keys/key_1/revoke'],
-      ['GET', '/webhooks'],
-      ['POST', '/webhooks/wh_1/enable'],
-      ['POST', '/webhooks/wh_1/disable'],
-      ['POST', '/webhooks/wh_1/replay'],
-      ['POST', '/sign-out'],
-    ] as const)
-      await expectRefusal(await call(cookie, path, { method }), 401, 'session_missing');
-  });
+test('every operation of the console is refused without the cookie of a session', async () => {
+  const [name = '', token = ''] = (await shared.signIn()).split('=');
+  const addresses = [...consoleOperations.map(({ address }) => address), 'POST /sign-out'];
+  const cookies = [null, `${name}=; a=b`, `${name}=${'A'.repeat(43)}`, `animal_store_console_1=${token}`];
+  for (const address of addresses)
+    for (const cookie of cookies) {
+      const [method = '', path = ''] = address.replaceAll(/\{\w+\}/g, '1').split(' ');
+      await expectRefusal(await shared.call(cookie, path, { method }), 401, 'session_missing');
+    }
+});
 
 test('a request is refused if its session ends before its body is complete', async (t) => {
-  const { app, signIn, sessions, store } = await startConsole(t);
-  const { host } = new URL(app.opsUrl);
+  const { app, signIn, sessions, store } = shared;
   const connection = await openRaw(t, app.opsUrl);
   const body = '{"account":"Zoo","plan":"free"}';
   const headers = {
@@ -161,66 +141,51 @@ test('a request is refused if its session ends before its body is complete', asy
   assert.deepEqual(await store.accounts.list(), []);
 });
 
-/** Sends a request with exactly these headers. */
+/** Sends a request with exactly these headers. Returns its status and the code of its error, or null. */
 async function sendRaw(
-  t: Ending,
-  { app }: ConsoleService,
   line: string,
   headers: Record<string, string>,
   body = '',
+  { app }: ConsoleService = shared,
 ) {
   const sent = { ...headers, 'content-type': 'application/json', 'content-length': `${body.length}` };
-  const [answer] = await exchangeRaw(t, app.opsUrl, formatRequest(line, sent, body));
-  return answer ?? assert.fail();
+  const [answer = assert.fail()] = await exchangeRaw({ after }, app.opsUrl, formatRequest(line, sent, body));
+  const code = answer.status < 400 ? null : (JSON.parse(answer.body).code as string);
+  return { status: answer.status, code, headers: answer.headers };
 }
 
-async function requireRefusal(sending: ReturnType<typeof sendRaw>, status: number, code: string) {
-  const { status: found, body } = await sending;
-  assert.deepEqual([found, JSON.parse(body).code], [status, code]);
-}
-
-for (const [what, headers] of [
-  ['another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
-  ['another port of the same machine', { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:3000' }],
-  ['the address bar', { 'sec-fetch-site': 'none' }],
-  ['another site that claims the right Origin', { 'sec-fetch-site': 'cross-site', origin: 'OWN' }],
-  ['an old browser on another site', { origin: 'https://evil.example' }],
-  ['a page without an origin', { origin: 'null' }],
-  ['a client that sends no origin', {}],
-  ['a client that sends two values of Sec-Fetch-Site', { 'sec-fetch-site': 'same-origin, cross-site' }],
-] as const)
-  test(`a request from ${what} changes nothing, even with a valid cookie`, async (t) => {
-    const service = await startConsole(t);
-    await service.importPets(1);
-    const cookie = await service.signIn();
-    const { host, origin } = new URL(service.app.opsUrl);
-    const sent = Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, value === 'OWN' ? origin : value]),
-    );
-    const all = { host, cookie, ...sent };
-    const link = JSON.stringify({ token: await service.makeLink() });
+test('a change is refused unless it comes from a page of the console, even with a valid cookie', async () => {
+  await shared.importPets(1);
+  const cookie = await shared.signIn();
+  for (const headers of [
+    { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+    // Another port of the same machine.
+    { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:3000' },
+    // The address bar.
+    { 'sec-fetch-site': 'none' },
+    { 'sec-fetch-site': 'cross-site', origin },
+    // An old browser sends no Fetch Metadata.
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    {},
+    { 'sec-fetch-site': 'same-origin, cross-site' },
+  ]) {
+    const link = JSON.stringify({ token: await shared.makeLink() });
     for (const [line, body] of [
       ['DELETE /console/api/pets/1', ''],
       ['POST /console/api/sign-in', link],
-    ] as const)
-      await requireRefusal(sendRaw(t, service, line, all, body), 403, 'origin_refused');
-    assert.equal(await service.countPets(), 1);
-  });
-
-test('a browser without Fetch Metadata may change something if its Origin is that of the console', async (t) => {
-  const service = await startConsole(t);
-  await service.importPets(1);
-  const cookie = await service.signIn();
-  const { host, origin } = new URL(service.app.opsUrl);
-  const answer = await sendRaw(t, service, 'DELETE /console/api/pets/1', { host, cookie, origin });
-  assert.equal(answer.status, 204);
+    ] as const) {
+      const { status, code } = await sendRaw(line, { host, cookie, ...headers }, body);
+      assert.deepEqual([status, code], [403, 'origin_refused'], `${line} ${JSON.stringify(headers)}`);
+    }
+  }
+  assert.equal(await shared.countPets(), 1);
+  assert.equal((await sendRaw('DELETE /console/api/pets/1', { host, cookie, origin })).status, 204);
 });
 
-test('a request with another Host gets health and metrics, but no console page and no console operation', async (t) => {
-  const service = await startConsole(t);
-  const cookie = await service.signIn();
-  const { port } = new URL(service.app.opsUrl);
-  for (const host of [
+test('a request with another Host gets health and metrics, but no console page and no console operation', async () => {
+  const cookie = await shared.signIn();
+  for (const other of [
     'evil.example',
     `evil.example:${port}`,
     `127.0.0.1.evil.example:${port}`,
@@ -230,21 +195,24 @@ test('a request with another Host gets health and metrics, but no console page a
     '0.0.0.0',
     '[::2]',
   ]) {
-    for (const path of ['/console', '/console/assets/1/main.js', '/console/api/session'])
-      await requireRefusal(sendRaw(t, service, `GET ${path}`, { host, cookie }), 421, 'host_refused');
+    for (const path of ['/console', '/console/assets/1/main.js', '/console/api/session']) {
+      const { status, code } = await sendRaw(`GET ${path}`, { host: other, cookie });
+      assert.deepEqual([status, code], [421, 'host_refused'], other);
+    }
     for (const path of ['/healthz', '/readyz', '/metrics'])
-      assert.equal((await sendRaw(t, service, `GET ${path}`, { host })).status, 200, `${host} ${path}`);
+      assert.equal((await sendRaw(`GET ${path}`, { host: other })).status, 200, `${other} ${path}`);
   }
-  for (const host of [`localhost:${port}`, '127.0.0.1', '127.9.9.9:1', `[::1]:${port}`])
-    assert.equal((await sendRaw(t, service, 'GET /console', { host })).status, 200, host);
+  for (const own of [`localhost:${port}`, '127.0.0.1', '127.9.9.9:1', `[::1]:${port}`])
+    assert.equal((await sendRaw('GET /console', { host: own })).status, 200, own);
 });
 
 test('behind a proxy the console uses the host, origin and path of CONSOLE_URL and a Secure cookie', async (t) => {
   const settings = { CONSOLE_URL: 'https://ops.example.com/shop/console' };
   const service = await startConsole(t, settings);
-  const signIn = async (origin: string) => {
+  const signIn = async (from: string) => {
     const body = JSON.stringify({ token: await service.makeLink() });
-    return sendRaw(t, service, 'POST /console/api/sign-in', { host: 'ops.example.com', origin }, body);
+    const headers = { host: 'ops.example.com', origin: from };
+    return sendRaw('POST /console/api/sign-in', headers, body, service);
   };
   const answer = await signIn('https://ops.example.com');
   assert.equal(answer.status, 204);
@@ -252,12 +220,12 @@ test('behind a proxy the console uses the host, origin and path of CONSOLE_URL a
     answer.headers.get('set-cookie') ?? '',
     /^animal_store_console_443=[\w-]{43}; Path=\/shop\/console; .*; Secure$/,
   );
-  for (const origin of ['http://ops.example.com', 'https://ops.example.com:444', 'http://127.0.0.1'])
-    assert.equal((await signIn(origin)).status, 403, origin);
+  for (const other of ['http://ops.example.com', 'https://ops.example.com:444', 'http://127.0.0.1'])
+    assert.equal((await signIn(other)).status, 403, other);
 });
 
-test('a console page loads only its own files, is refused in a frame and sends no referrer', async (t) => {
-  const { consoleUrl } = await startConsole(t);
+test('a console page loads only its own files, is refused in a frame and sends no referrer', async () => {
+  const { consoleUrl } = shared;
   const page = await fetch(consoleUrl);
   const html = await page.text();
   const policy = page.headers.get('content-security-policy') ?? '';
@@ -273,8 +241,8 @@ test('a console page loads only its own files, is refused in a frame and sends n
   }
 });
 
-test('the public port serves nothing of the console', async (t) => {
-  const { app, signIn } = await startConsole(t);
+test('the public port serves nothing of the console', async () => {
+  const { app, signIn } = shared;
   const cookie = await signIn();
   for (const path of ['/console', '/console/', '/console/assets/1/main.js', '/console/api/session'])
     assert.equal((await fetch(app.url + path, { headers: { cookie } })).status, 404, path);

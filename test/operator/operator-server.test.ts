@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import { type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import {
@@ -14,6 +14,8 @@ import type { ReadinessCheck } from '../../src/operator/health-routes.ts';
 import { buildOperatorServer, operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { exchangeRaw, openRaw } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
+
+const { app } = await startService({ after });
 
 const holds: ReadinessCheck = { name: 'the store', findProblem: async () => null };
 
@@ -47,18 +49,19 @@ async function readReadiness(
   return { status: response.status, body: (await response.json()) as { readonly reason?: string } };
 }
 
-test('/healthz of a running service gets 200', async (t) => {
-  const { app } = await startService(t);
-  const response = await fetch(`${app.opsUrl}/healthz`);
-  assert.equal(response.status, 200);
-  assert.deepEqual(await response.json(), { status: 'ok' });
-});
-
-test('/readyz gets 200 if the store answers', async (t) => {
-  const { app } = await startService(t);
-  const response = await fetch(`${app.opsUrl}/readyz`);
-  assert.equal(response.status, 200);
-  assert.deepEqual(await response.json(), { status: 'ready' });
+test('/healthz and /readyz of a running service get 200; HEAD works too, and the public port has neither', async () => {
+  for (const [path, body] of [
+    ['/healthz', { status: 'ok' }],
+    ['/readyz', { status: 'ready' }],
+    ['/metrics', null],
+  ] as const) {
+    const response = await fetch(app.opsUrl + path);
+    assert.equal(response.status, 200, path);
+    if (body !== null) assert.deepEqual(await response.json(), body);
+    const head = await fetch(app.opsUrl + path, { method: 'HEAD' });
+    assert.deepEqual([head.status, await head.text()], [200, ''], path);
+    assert.equal((await fetch(app.url + path)).status, 404, path);
+  }
 });
 
 test('/readyz gets 503 with the reason if a check fails', async (t) => {
@@ -76,30 +79,23 @@ test('/readyz gets 200 with the notes if there are notes but no problem', async 
   });
 });
 
-test('the readiness check reports all problems together', async (t) => {
-  const fails = {
-    name: 'the store',
-    findProblem: async () => {
-      throw new Error('connection refused by 192.0.2.1');
-    },
+test('the readiness check reports all problems together, and a check that throws or times out counts as failed', async (t) => {
+  const findProblem = async () => {
+    throw new Error('connection refused by 192.0.2.1');
   };
-  const { body } = await readReadiness(t, [
-    fails,
+  const { status, body } = await readReadiness(t, [
+    holds,
+    { name: 'the store', findProblem },
     { name: 'the clock', findProblem: async () => 'is wrong' },
+    { name: 'the queue', findProblem: () => new Promise<null>(() => {}) },
   ]);
-  assert.equal(body.reason, 'the store does not answer; the clock is wrong');
+  assert.deepEqual(
+    [status, body.reason],
+    [503, 'the store does not answer; the clock is wrong; the queue does not answer within 10 ms'],
+  );
 });
 
-test('a check that times out counts as failed', async (t) => {
-  const hangs = { name: 'the store', findProblem: () => new Promise<null>(() => {}) };
-  assert.deepEqual(await readReadiness(t, [hangs]), {
-    status: 503,
-    body: { status: 'not ready', reason: 'the store does not answer within 10 ms' },
-  });
-});
-
-test("every other request to the operator's port gets an Error", async (t) => {
-  const { app } = await startService(t);
+test("every other request to the operator's port gets an Error", async () => {
   const expected = [
     ['GET', '/', 404, null, 'no such endpoint'],
     ['GET', '/v1/pets', 404, null, 'no such endpoint'],
@@ -163,23 +159,7 @@ test("a head that does not arrive in time on the operator's port gets 408", asyn
   assert.deepEqual(statuses, [408]);
 });
 
-test("HEAD works on every GET path of the operator's port", async (t) => {
-  const { app } = await startService(t);
-  for (const path of ['/healthz', '/readyz', '/metrics']) {
-    const response = await fetch(app.opsUrl + path, { method: 'HEAD' });
-    assert.equal(response.status, 200, path);
-    assert.equal(await response.text(), '');
-  }
-});
-
-test("the public port serves no endpoint of the operator's port", async (t) => {
-  const { app } = await startService(t);
-  for (const path of ['/healthz', '/readyz', '/metrics'])
-    assert.equal((await fetch(app.url + path)).status, 404, path);
-});
-
 test('a console request whose body breaks off gets a 400 response', async (t) => {
-  const { app } = await startService(t);
   const { host } = new URL(app.opsUrl);
   const head = `POST /console/api/sign-in HTTP/1.1\r\nHost: ${host}\r\nOrigin: http://${host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
   const connection = await openRaw(t, app.opsUrl);
