@@ -73,17 +73,13 @@ const lockAdditions = statement<Record<never, never>>()((query, _, { waitForLock
   query.selectNoFrom(waitForLock(...additions).as('lock')),
 );
 
-interface PutCategory extends Category {
-  readonly by: Authorship;
-}
-
 /**
  * Creates or renames a category. If the name is the same as before, changes nothing. Only one such transaction runs at
  * a time, so that the number of categories cannot exceed `categoriesMax`.
  */
 export const putCategory = defineTransaction(
   'putCategory',
-  function* ({ id, name, by }: PutCategory): Steps<{ isNew: boolean }> {
+  function* ({ id, name, by }: Category & { by: Authorship }): Steps<{ isNew: boolean }> {
     yield* step(lockAdditions, {});
     const [before] = yield* step(lockName, { id });
     if (before?.name === name) return { isNew: false };
@@ -112,14 +108,9 @@ function* requireRoom(): Steps<void> {
   );
 }
 
-interface RemoveCategory {
-  readonly id: bigint;
-  readonly by: Authorship;
-}
-
 export const removeCategory = defineTransaction(
   'removeCategory',
-  function* ({ id, by }: RemoveCategory): Steps<void> {
+  function* ({ id, by }: { id: bigint; by: Authorship }): Steps<void> {
     const [deleted] = yield* step(deleteCategory, { id });
     if (deleted === undefined)
       throw new AppError('not_found', 'categoryId: there is no category with this identifier');

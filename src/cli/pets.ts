@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { OperatorError, UsageError } from '../errors.ts';
-import { findPatchViolations, type Pet, type PetInput, type PetPatch, petInputs } from '../pets/pet.ts';
+import { type Pet, type PetInput, type PetPatch, petChangeRules, petInputs } from '../pets/pet.ts';
 import { describeViolations } from '../schema.ts';
 import type { Store } from '../store.ts';
 import { numericId, parseInt64 } from './arguments.ts';
@@ -49,7 +49,7 @@ function checkPatch(id: bigint, patch: PetPatch): void {
     const flags = petInputs.map(({ field }) => nameFlag(field));
     throw new UsageError(`nothing to change: name at least one of ${flags.join(', ')}`);
   }
-  const violations = findPatchViolations({ id, ...patch });
+  const violations = petChangeRules.findViolations({ id, ...patch });
   if (violations.length > 0) throw new UsageError(describeViolations(violations, 'the change'));
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../errors.ts';
-import { type Steps, statement, stepsTogether, toLastStep, toStep } from '../storage/database.ts';
+import { type RowOf, type Steps, statement, stepsTogether, toLastStep, toStep } from '../storage/database.ts';
 
 /** The idempotency key of a request. A retry must have the same account, operation and body. */
 export interface Idempotency {
@@ -93,17 +93,8 @@ export function* answerOnce(idempotency: Idempotency | null, act: () => Steps<Fi
   return { answer, isReplayed: false };
 }
 
-/** The columns of a stored response. */
-interface FirstAnswerRow {
-  readonly operation: string;
-  readonly body_hash: Uint8Array;
-  readonly status: bigint;
-  readonly location: string;
-  readonly body: string;
-}
-
 /** Throws `idempotency_key_reused` if the key was sent with another operation or body. */
-function replay(row: FirstAnswerRow, { operation, bodyHash }: Idempotency): Given {
+function replay(row: RowOf<typeof selectFirstAnswer>, { operation, bodyHash }: Idempotency): Given {
   const other =
     row.operation !== operation ? 'operation' : Buffer.compare(row.body_hash, bodyHash) !== 0 ? 'body' : null;
   if (other !== null)

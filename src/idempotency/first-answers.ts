@@ -6,16 +6,8 @@ import { type Given, type Idempotency, inUse } from './answer-once.ts';
 export const firstAnswersKeptMs = dayMs;
 const sweepRowsMax = 1_000n;
 
-/** The stored responses to idempotency keys, for any operation. */
-export interface FirstAnswers {
-  /**
-   * Runs `answer` for a request with a key. While `answer` runs in this process, another request with the same key
-   * gets the stored response if there is one. Otherwise that request throws `idempotency_key_in_use`.
-   */
-  run(idempotency: Idempotency, answer: () => Promise<Given>): Promise<Given>;
-  /** Deletes old responses by the store's clock, at most `sweepRowsMax` in each transaction. */
-  sweep(): Promise<void>;
-}
+/** What `createFirstAnswers` returns. */
+export type FirstAnswers = ReturnType<typeof createFirstAnswers>;
 
 /** Selects one row if a key of an account has a stored response. */
 const selectIsStored = statement<Pick<Idempotency, 'accountId' | 'keyHash'>>()((query, p) =>
@@ -45,11 +37,16 @@ export const deleteOldFirstAnswers = statement<{ keptMs: bigint; count: bigint }
     .returning('account_id'),
 );
 
-export function createFirstAnswers(database: Database): FirstAnswers {
+/** The stored responses to idempotency keys, for any operation. */
+export function createFirstAnswers(database: Database) {
   const running = new Set<string>();
 
   return {
-    async run(idempotency, answer) {
+    /**
+     * Runs `answer` for a request with a key. While `answer` runs in this process, another request with the same key
+     * gets the stored response if there is one. Otherwise that request throws `idempotency_key_in_use`.
+     */
+    async run(idempotency: Idempotency, answer: () => Promise<Given>): Promise<Given> {
       const name = Buffer.from(idempotency.keyHash).toString('latin1');
       // The request that is running may itself be a retry, so a response may already be stored.
       if (running.has(name)) {
@@ -65,7 +62,8 @@ export function createFirstAnswers(database: Database): FirstAnswers {
       }
     },
 
-    async sweep() {
+    /** Deletes old responses by the store's clock, at most `sweepRowsMax` in each transaction. */
+    async sweep(): Promise<void> {
       let deleted: readonly unknown[];
       do
         deleted = await database.run(deleteOldFirstAnswers, {

@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox';
 import { dayMs, minuteMs, secondMs } from '../clock.ts';
-import { stringifyExactJson } from '../exact-json.ts';
 import {
   compileObject,
   enumField,
@@ -103,11 +102,6 @@ export function toOrder(row: OrderRow, showsAccount: boolean): Order {
     ...(row.closed_at_ms !== null && { closedAt: formatTime(row.closed_at_ms) }),
     ...(showsAccount && row.account !== null && { account: row.account }),
   };
-}
-
-/** Returns the JSON of an order or a page of orders, the same in all responses. */
-export function writeOrders(orders: Order | readonly Order[]): string {
-  return stringifyExactJson(orders);
 }
 
 function formatTime(ms: bigint): string {

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../errors.ts';
+import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type Given, type Idempotency } from '../idempotency/answer-once.ts';
 import { int64Max } from '../int64.ts';
 import {
@@ -19,7 +20,7 @@ import {
   stepsTogether,
   toStep,
 } from '../storage/database.ts';
-import { type OrderRow, toOrder, writeOrders } from './order.ts';
+import { type OrderRow, toOrder } from './order.ts';
 import { moment, writtenColumns } from './order-rows.ts';
 
 /** A new order after validation, with its defaults. */
@@ -140,7 +141,11 @@ export const placeOrder = defineTransaction(
       const { accountId, petId, reference, holdMs, isManager } = placing;
       const [row] = yield* step(insertOrder, { accountId, petId, reference, holdMs: BigInt(holdMs) });
       if (row === undefined) throw petUnavailable();
-      return { status: 201, location: `/orders/${row.id}`, body: writeOrders(toOrder(row, isManager)) };
+      return {
+        status: 201,
+        location: `/orders/${row.id}`,
+        body: stringifyExactJson(toOrder(row, isManager)),
+      };
     }),
   'row locks',
 );

@@ -48,33 +48,31 @@ export async function loadPets(
   batches: AsyncIterable<readonly LoadedPet[]>,
   { onWrite, onBadChange = refuse, check = () => undefined, audited, isDryRun = false }: LoadPetsOptions = {},
 ): Promise<LoadedCounts> {
+  let added = 0;
   let changed = 0;
+  async function* readRows() {
+    for await (const pets of batches) {
+      added += pets.filter(({ id }) => id === undefined).length;
+      yield pets.map(toRow);
+    }
+  }
   function* apply() {
     changed = yield* changeLoadedPets(onBadChange, check);
-    if (audited !== undefined) yield* appendImport(audited, changed);
+    if (audited !== undefined) yield* appendImport(audited, { added, changed });
   }
-  const options = { onWrite, changes: { apply, isDryRun } };
-  return { added: await database.load('pets', columns, toRows(batches), options), changed };
+  await database.load('pets', columns, readRows(), { onWrite, changes: { apply, isDryRun } });
+  return { added, changed };
 }
 
 function refuse(line: number, field: string, rule: string): void {
   throw new OperatorError(`line ${line}: ${field} ${rule}`);
 }
 
-async function* toRows(batches: AsyncIterable<readonly LoadedPet[]>) {
-  for await (const pets of batches) yield pets.map(toRow);
-}
-
 /** The values of `columns`, then the id of the animal to change and the line, which are null for a new animal. */
 function toRow(pet: LoadedPet): readonly Value[] {
-  return pet.id === undefined
-    ? [...listValues(completeNewPet(pet)), 0n, null, null]
-    : [...listValues(pet), 0n, pet.id, BigInt(pet.line)];
-}
-
-function listValues(fields: PetPatch): readonly Value[] {
-  const values = toValues(fields);
-  return petFields.map((field) => values[field]);
+  const values = toValues(pet.id === undefined ? completeNewPet(pet) : pet);
+  const change = pet.id === undefined ? [null, null] : [pet.id, BigInt(pet.line)];
+  return [...petFields.map((field) => values[field]), 0n, ...change];
 }
 
 /**
@@ -144,10 +142,6 @@ const countChanges = statement<Record<never, never>>()((query) =>
     .where(sql<boolean>`${problem} is null`),
 );
 
-const countAdditions = statement<Record<never, never>>()((query) =>
-  query.selectFrom(loaded).select(sql<bigint>`count(*)`.as('count')).where('loaded.id', 'is', null),
-);
-
 const applyChanges = statement<Record<never, never>>()((query) =>
   query
     .updateTable('pets')
@@ -202,13 +196,12 @@ export interface AuditedImport {
 }
 
 /** Part of the transaction of a load. Adds a row about the load to the audit log. */
-function* appendImport({ by, source, countRefused }: AuditedImport, changed: number): Steps<void> {
-  const [added] = yield* step(countAdditions, {});
+function* appendImport({ by, source, countRefused }: AuditedImport, counts: LoadedCounts): Steps<void> {
   yield* addAuditEntry(by, {
     action: 'pets.imported',
     subject: source,
     accountId: null,
     before: null,
-    after: { added: Number(added?.count ?? 0), changed, refused: countRefused() },
+    after: { ...counts, refused: countRefused() },
   });
 }

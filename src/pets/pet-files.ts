@@ -1,7 +1,7 @@
 import { keepLiteral, parseExactJson } from '../exact-json.ts';
 import type { Violation } from '../schema.ts';
 import type { LoadedPet } from './load-pets.ts';
-import { findPatchViolations, findViolations, isIdentifiedPatch, isNewPet, petFields } from './pet.ts';
+import { newPetRules, petChangeRules, petFields } from './pet.ts';
 import { readCsvRows } from './read-csv.ts';
 import { describeUnknown, type Line, notUtf8Rule, type Row, readLines } from './read-lines.ts';
 
@@ -41,10 +41,10 @@ export async function* readPets(
     for (const row of rows) {
       if ('brokenRule' in row) onBadRow(row.line, [{ field: null, rule: row.brokenRule }]);
       else if (hasId(row.candidate))
-        if (isIdentifiedPatch(row.candidate)) pets.push({ ...row.candidate, line: row.line });
-        else onBadRow(row.line, addValues(row, findPatchViolations(row.candidate)));
-      else if (isNewPet(row.candidate)) pets.push(row.candidate);
-      else onBadRow(row.line, addValues(row, findViolations(row.candidate)));
+        if (petChangeRules.accepts(row.candidate)) pets.push({ ...row.candidate, line: row.line });
+        else onBadRow(row.line, addValues(row, petChangeRules.findViolations(row.candidate)));
+      else if (newPetRules.accepts(row.candidate)) pets.push(row.candidate);
+      else onBadRow(row.line, addValues(row, newPetRules.findViolations(row.candidate)));
     }
     yield pets;
   }

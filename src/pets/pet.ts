@@ -87,22 +87,13 @@ export type PetPatch = Static<typeof PetPatchSchema>;
 /** A stored animal. It always has a status. */
 export type Pet = Static<typeof PetSchema> & { readonly status: PetStatus };
 
-const rules = compileObject(NewPetSchema);
-const changeRules = compileObject(Type.Object({ id: PetSchema.properties.id, ...PetPatchSchema.properties }));
+/** The rules of a NewPet. */
+export const newPetRules = compileObject(NewPetSchema);
 
-/** Returns true if a value is a NewPet. Each int64 must be a bigint. Unknown fields are ignored. */
-export const isNewPet = rules.accepts;
-
-/**
- * Returns the rules of a NewPet that a value breaks, at most one per field. Returns an empty array for a valid NewPet.
- */
-export const findViolations = rules.findViolations;
-
-/** Returns true if a value is a PetPatch with the `id` of its animal, as in a row of an import file. */
-export const isIdentifiedPatch = changeRules.accepts;
-
-/** Like `findViolations`, but for a PetPatch with an `id`. */
-export const findPatchViolations = changeRules.findViolations;
+/** The rules of a PetPatch with the `id` of its animal, as in a row of an import file. */
+export const petChangeRules = compileObject(
+  Type.Object({ id: PetSchema.properties.id, ...PetPatchSchema.properties }),
+);
 
 /** Returns the known fields of an animal that are present, in the documented order. */
 export function pickPetFields(values: Readonly<Partial<Record<PetField, unknown>>>): PetPatch {

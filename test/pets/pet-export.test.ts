@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { writeRows } from '../../src/cli/export.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
-import { isNewPet, type Pet, petFields, petStatuses } from '../../src/pets/pet.ts';
+import { newPetRules, type Pet, petFields, petStatuses } from '../../src/pets/pet.ts';
 import { petFileFormats } from '../../src/pets/pet-files.ts';
 import { readFile } from './read-file.ts';
 
@@ -20,7 +20,7 @@ const anyPet = fc
     categoryId: fc.oneof(fc.bigInt(int64Min, int64Max), fc.constantFrom(int64Min, int64Max)),
     status: fc.constantFrom(...petStatuses),
   })
-  .filter(isNewPet);
+  .filter(newPetRules.accepts);
 
 async function* inBatches(pets: readonly Pet[]) {
   yield pets.slice(0, 1);

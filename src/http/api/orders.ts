@@ -3,14 +3,9 @@ import type { Caller } from '../../accounts/account.ts';
 import { secondMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { computeEtag } from '../../etag.ts';
+import { stringifyExactJson } from '../../exact-json.ts';
 import type { OrderAction } from '../../orders/close-order.ts';
-import {
-  holdSeconds,
-  NewOrderSchema,
-  OrderSchema,
-  OrderStatusSchema,
-  writeOrders,
-} from '../../orders/order.ts';
+import { holdSeconds, NewOrderSchema, OrderSchema, OrderStatusSchema } from '../../orders/order.ts';
 
 import { type OrderReader, petNotFound, petUnavailable } from '../../orders/place-order.ts';
 import { int64Field, nameField } from '../../schema.ts';
@@ -75,7 +70,7 @@ const listOrders = defineOperation({
     const page = openPage({ path: '/orders', of, filters }, query, services);
     const wanted = { ...filters, limit: page.limit, newestId: page.start };
     const { items, next } = await services.orders.list(wanted, reader);
-    return { status: 200, text: writeOrders(items), headers: page.linkTo(next) };
+    return { status: 200, text: stringifyExactJson(items), headers: page.linkTo(next) };
   },
 });
 
@@ -145,7 +140,7 @@ const getOrder = defineOperation({
 
   async handle({ params, caller }, { orders }) {
     const order = await orders.get(orderId.read(params), readerOf(caller));
-    return { status: 200, text: writeOrders(order) };
+    return { status: 200, text: stringifyExactJson(order) };
   },
 });
 
@@ -177,7 +172,7 @@ function defineTransition(
 
     async handle({ params, caller }, { orders }) {
       const order = await orders.close(action, orderId.read(params), readerOf(caller));
-      return { status: 200, text: writeOrders(order) };
+      return { status: 200, text: stringifyExactJson(order) };
     },
   });
 }

@@ -1,4 +1,4 @@
-import Type, { type TObject } from 'typebox';
+import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import type { Given } from '../../idempotency/answer-once.ts';
 import { parseCanonicalInt64 } from '../../int64.ts';
@@ -8,27 +8,21 @@ import type { Outcome } from '../operation.ts';
 /** The values of the path parameters of a request. */
 export type PathValues = Readonly<Record<string, string | undefined>>;
 
-/** A path parameter that identifies a record by an int64. */
-export interface IdParameter {
-  /** The schema for the description of an operation. */
-  readonly schema: TObject;
-  /** The message of `not_found`. */
-  readonly unknown: string;
-  /** Returns the id. Throws `not_found` if it is not a canonical int64, because no record can have such an id. */
-  read(params: PathValues): bigint;
-}
-
-/** Defines the path parameter `name`. `record` is the word for the record in messages. */
+/**
+ * Defines the path parameter `name`, which identifies a record by an int64. `record` is the word for it in messages.
+ * `unknown` is the message of `not_found`, which `read` throws for a text that is no canonical int64, because no record can
+ * have such an id.
+ */
 export function defineIdParameter(
   name: string,
   record: string,
   { description = `Identifier of the ${record}.`, example }: { description?: string; example: number },
-): IdParameter {
+) {
   const unknown = `${name}: there is no ${record} with this identifier`;
   return {
     unknown,
     schema: Type.Object({ [name]: { ...int64Field(description), examples: [example] } }),
-    read(params) {
+    read(params: PathValues): bigint {
       const id = parseCanonicalInt64(params[name] ?? '');
       if (id === null) throw new AppError('not_found', unknown);
       return id;
