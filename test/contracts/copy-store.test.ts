@@ -6,7 +6,7 @@ import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
 import { copyStore } from '../../src/storage/transfer/copy-store.ts';
 import { type Engine, findEngines } from '../support/engines.ts';
 import { addPet, fillStore, readContents, setLastPetId } from './store-contents.ts';
-import { insertWindow, selectSubjects } from './window-rows.ts';
+import { insertWindow } from './window-rows.ts';
 
 const account = {
   name: 'Žofka',
@@ -21,9 +21,12 @@ const account = {
 function describeCopy(from: Engine, to: Engine): void {
   describe(`moving a store from ${from.name} to ${to.name}`, { skip: from.skip || to.skip }, () => {
     test('copies every row of every table exactly, reports its progress and changes nothing in the source', async (t) => {
-      const [source, target] = [await from.createStore(t), await to.createEmptyStore(t)];
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
       const original = await source.open();
       await fillStore(original);
+      const before = await target.open();
+      await before.run(insertWindow, { subject: 'address:192.0.2.1', used: 1n });
+      await before.close();
       const contents = await readContents(original);
       const told: string[] = [];
       const rows = await copyStore(source.url, target.url, (phase, done, total) =>
@@ -39,27 +42,17 @@ function describeCopy(from: Engine, to: Engine): void {
       assert.equal(await addPet(original), 12_001n);
     });
 
-    test('copies ids beyond 2^53 exactly', async (t) => {
-      const [source, target] = [await from.createStore(t), await to.createEmptyStore(t)];
-      const original = await source.open();
-      const last = 2n ** 62n;
-      await setLastPetId(source.url, last);
-      await addPet(original);
-      await copyStore(source.url, target.url);
-      const copy = await target.open();
-      assert.deepEqual(await readContents(copy), await readContents(original));
-      assert.equal(await addPet(copy), last + 2n);
-    });
-
-    test('never reuses an id, not even the id of a deleted animal', async (t) => {
+    test('copies ids beyond 2^53 exactly, and never reuses one, not even that of a deleted animal', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       const original = await source.open();
+      await setLastPetId(source.url, 2n ** 62n);
       await addPet(original);
       const gone = await addPet(original);
       await source.execute(`delete from pets where id = ${gone}`);
       const [first] = await original.run(insertAccount, account);
       await copyStore(source.url, target.url);
       const copy = await target.open();
+      assert.deepEqual(await readContents(copy), await readContents(original));
       assert.equal(await addPet(copy), gone + 1n);
       const [second] = await copy.run(insertAccount, { ...account, name: 'other' });
       assert.equal(second?.id, (first?.id ?? 0n) + 1n);
@@ -74,18 +67,6 @@ function describeCopy(from: Engine, to: Engine): void {
       await target.execute('delete from pets');
       await copyStore(source.url, target.url);
       assert.equal(await addPet(await target.open()), 6n);
-    });
-
-    test('replaces the secrets and counts of a new store', async (t) => {
-      const [source, target] = [await from.createStore(t), await to.createEmptyStore(t)];
-      const original = await source.open();
-      const before = await target.open();
-      await before.run(insertWindow, { subject: 'address:192.0.2.1', used: 1n });
-      await before.close();
-      await copyStore(source.url, target.url);
-      const copy = await target.open();
-      assert.deepEqual((await readContents(copy))['secrets'], (await readContents(original))['secrets']);
-      assert.deepEqual(await copy.read(selectSubjects, {}), []);
     });
 
     for (const [what, sql] of [

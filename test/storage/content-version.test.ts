@@ -22,15 +22,23 @@ async function prepare(t: TestContext, engine: Engine) {
 for (const engine of [sqliteEngine, postgres])
   describe(`the version of a store in ${engine.name}`, { skip: engine.skip }, () => {
     test('changes with every change of an animal by any program, and only then', async (t) => {
-      const { store, version } = await prepare(t, engine);
+      const { store, database, version } = await prepare(t, engine);
       const seen = new Set([await version.read()]);
-      for (const sql of [insert, "update pets set name = 'Max'", 'delete from pets']) {
-        await store.execute(sql);
+      async function* batches() {
+        yield [['Rex', 1n, 'available', 0n]];
+      }
+      for (const change of [
+        () => store.execute(insert),
+        () => store.execute("update pets set name = 'Max'"),
+        () => store.execute('delete from pets'),
+        () => database.load('pets', ['name', 'category_id', 'status', 'is_owned'], batches()),
+      ]) {
+        await change();
         const changed = await version.read();
         assert.equal(await version.read(), changed);
         seen.add(changed);
       }
-      assert.equal(seen.size, 4);
+      assert.equal(seen.size, 5);
       assert.ok(!seen.has(null));
     });
 
@@ -48,16 +56,6 @@ for (const engine of [sqliteEngine, postgres])
       }
       const changes = seen.filter((one, index) => one !== seen[index - 1]);
       assert.equal(new Set(seen).size, changes.length);
-    });
-
-    test('changes with a load', async (t) => {
-      const { database, version } = await prepare(t, engine);
-      const before = await version.read();
-      async function* batches() {
-        yield [['Rex', 1n, 'available', 0n]];
-      }
-      await database.load('pets', ['name', 'category_id', 'status', 'is_owned'], batches());
-      assert.notEqual(await version.read(), before);
     });
   });
 

@@ -66,23 +66,16 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
     await eventually(() => isServed(database));
   });
 
-  test('makes a call fail as unavailable if a lock is not granted in time', async (t) => {
-    const store = await postgres.createStore(t);
-    const database = await store.open(`${store.url}?lock_timeout=20`);
-    const unlock = await lockWindows(t, store);
-    await assert.rejects(database.run(insertWindow, { subject: 'a', used: 1n }), unavailable);
-    await unlock();
-    await database.run(insertWindow, { subject: 'a', used: 1n });
-  });
-
-  test('makes a call fail as unavailable if a statement takes too long', async (t) => {
-    const store = await postgres.createStore(t);
-    const database = await store.open(`${store.url}?statement_timeout=1000`);
-    const unlock = await lockWindows(t, store);
-    await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
-    await unlock();
-    await database.read(selectSubjects, {});
-  });
+  for (const limit of ['lock_timeout=20', 'statement_timeout=1000'])
+    test(`makes calls fail as unavailable if a table is locked for longer than ${limit}`, async (t) => {
+      const store = await postgres.createStore(t);
+      const database = await store.open(`${store.url}?${limit}`);
+      const unlock = await lockWindows(t, store);
+      await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
+      await assert.rejects(database.run(insertWindow, { subject: 'a', used: 1n }), unavailable);
+      await unlock();
+      await database.run(insertWindow, { subject: 'a', used: 1n });
+    });
 
   test('makes writes fail as unavailable if the server became read-only, and the connection is replaced', async (t) => {
     const store = await postgres.createStore(t);
@@ -115,12 +108,6 @@ describe('the PostgreSQL driver', { skip: postgres.skip }, () => {
     const database = await (await postgres.createStore(t)).open();
     for (const subject of ['a', 'b', 'c']) await database.read(selectUsed, { subject });
     assert.equal((await database.read(selectPrepared, {})).length, 2);
-  });
-
-  test('keeps its default type parsers for other code', async (t) => {
-    const store = await postgres.createStore(t);
-    await (await store.open()).read(selectSubjects, {});
-    assert.deepEqual(await store.execute('select 1::bigint as one'), [{ one: '1' }]);
   });
 
   test('fails at the start with one line if the encoding of the database cannot store every name', async (t) => {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { OperatorError } from '../../../src/errors.ts';
 import { openDatabase } from '../../../src/storage/open-database.ts';
-import { followLinks } from '../../../src/storage/store-address.ts';
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
 import { makeFolder } from '../../support/service.ts';
 
@@ -33,12 +32,6 @@ test('opening a link opens the store that the link leads to', async (t) => {
   assert.ok(existsSync(`${path}-wal`));
   const byPath = await open(t, path);
   assert.equal((await byPath.read(selectSubjects, {})).length, 1);
-});
-
-test('a path without a link stays unchanged', async (t) => {
-  const { path } = await makeLink(t);
-  assert.equal(followLinks(path), path);
-  assert.equal(followLinks('./data/nothing.db'), './data/nothing.db');
 });
 
 test('circular links are refused with one line', async (t) => {

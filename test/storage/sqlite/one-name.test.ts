@@ -132,13 +132,6 @@ test('through a symbolic link to a store, commands work, and a second service is
   await expectRefusal(['serve'], second, isServedHere);
 });
 
-test('the claim on a store ends if its process is killed', async (t) => {
-  const { path, service } = await serve(t);
-  await service.end('SIGKILL');
-  const next = await serveInProcess(t, { settings: settingsFor(path) });
-  assert.equal((await fetch(`${next.opsUrl}/readyz`)).status, 200);
-});
-
 test('SQLite keeps its locks on an open store during the check of the name', {
   skip: existsSync('/proc/locks') ? false : 'SKIPPED: only /proc/locks shows which locks are held',
 }, async (t) => {

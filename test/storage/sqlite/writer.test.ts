@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database, Transaction } from '../../../src/storage/database.ts';
 import { openReadingConnection } from '../../../src/storage/sqlite/connection.ts';
@@ -11,7 +11,7 @@ import { startThread, type WritingThread } from '../../../src/storage/sqlite/sta
 import { toCall } from '../../../src/storage/sqlite/statements.ts';
 import { createWriteQueue, waitingJobsMax, writeWaitMsMax } from '../../../src/storage/sqlite/write-queue.ts';
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
-import { addWindows, doNothing } from '../../contracts/works.ts';
+import { doNothing } from '../../contracts/works.ts';
 import { testThread } from '../../support/engines.ts';
 import { makeFolder } from '../../support/service.ts';
 
@@ -72,43 +72,17 @@ function stopClock(t: TestContext) {
   };
 }
 
-test('a write waits while another process writes, and then succeeds', async (t) => {
-  const { database, path } = await startWriter(t);
-  const other = new DatabaseSync(path);
-  other.exec('begin immediate');
-  const added = database.run(insertWindow, { subject: 'a', used: 1n });
-  setImmediate(() => setImmediate(() => other.close()));
-  await added;
-  assert.equal((await database.read(selectSubjects, {})).length, 1);
-});
-
-describe('a commit', () => {
-  test('is shared by the writes of one turn of the event loop', async (t) => {
-    const { batches, write } = await startWriter(t);
-    await Promise.all([write(), write(), write()]);
-    assert.deepEqual(batches, [3]);
-  });
-
-  test('is shared by all writes that arrive during another commit', async (t) => {
-    const { batches, write, hold, untilHeld, release } = await startWriter(t);
-    hold();
-    const first = write();
-    await untilHeld();
-    const others = Array.from({ length: 100 }, write);
-    await nextTurn();
-    assert.deepEqual(batches, [1]);
-    release();
-    await Promise.all([first, ...others]);
-    assert.deepEqual(batches, [1, 100]);
-  });
-
-  test('is visible to a read that follows its answer', async (t) => {
-    const { database, writer } = await startWriter(t);
-    for (let count = 1; count <= 20; count += 1) {
-      await writer.run(insertWindow, { subject: `window ${count}`, used: 1n });
-      assert.equal(database.readNow?.(selectSubjects, {}).length, count);
-    }
-  });
+test('a commit is shared by the writes of one turn of the event loop, and by all that arrive during another commit', async (t) => {
+  const { batches, write, hold, untilHeld, release } = await startWriter(t);
+  hold();
+  const first = [write(), write(), write()];
+  await untilHeld();
+  const others = Array.from({ length: 100 }, write);
+  await nextTurn();
+  assert.deepEqual(batches, [3]);
+  release();
+  await Promise.all([...first, ...others]);
+  assert.deepEqual(batches, [3, 100]);
 });
 
 test('a write that does not begin in time is withdrawn, and the running write is answered when it settles', async (t) => {
@@ -169,33 +143,13 @@ test('a write beyond the bound of the queue is refused immediately', async (t) =
   await Promise.all([underWay, ...waiting]);
 });
 
-test('a transaction that the list does not name fails with the reason and does not affect other writes', async (t) => {
-  const { writer, write, batches } = await startWriter(t);
-  const mistake = writer.transact({ ...doNothing, name: 'missing' }, null);
-  const others = [write(), writer.run(insertWindow, { subject: 'a', used: 1n }), write()];
-  await assert.rejects(mistake, /the list of transactions has no "missing"/);
-  await Promise.all(others);
-  assert.deepEqual(batches, [4]);
-});
-
-describe('close', () => {
-  test('waits for earlier writes and refuses later ones', async (t) => {
-    const { writer, database } = await startWriter(t);
-    const added = writer.transact(addWindows, [{ subject: 'a', used: 1n }]);
-    const closed = writer.close();
-    await assert.rejects(writer.transact(doNothing, null), unavailable);
-    await Promise.all([added, closed]);
-    assert.equal(database.readNow?.(selectSubjects, {}).length, 1);
-  });
-
-  test('the reading connection leaves checkpoints to the writing connection', async (t) => {
-    const { path, database, writer } = await startWriter(t);
-    await writer.run(insertWindow, { subject: 'a', used: 1n });
-    await writer.close();
-    const reading = openReadingConnection(path, 0);
-    await database.close();
-    assert.ok(existsSync(`${path}-wal`));
-    reading.close();
-    assert.ok(existsSync(`${path}-wal`));
-  });
+test('the reading connection leaves checkpoints to the writing connection', async (t) => {
+  const { path, database, writer } = await startWriter(t);
+  await writer.run(insertWindow, { subject: 'a', used: 1n });
+  await writer.close();
+  const reading = openReadingConnection(path, 0);
+  await database.close();
+  assert.ok(existsSync(`${path}-wal`));
+  reading.close();
+  assert.ok(existsSync(`${path}-wal`));
 });
