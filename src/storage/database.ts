@@ -10,21 +10,14 @@ export type Parameters = Readonly<Record<string, Value>>;
 /** The SQL expressions that differ between engines. */
 export interface Dialect {
   readonly engine: 'sqlite' | 'postgres';
-  /**
-   * The store's clock in Unix milliseconds. PostgreSQL reads the server's clock when the statement runs, not when the
-   * transaction begins.
-   */
+  /** The store's clock in Unix milliseconds, read when the statement runs. */
   readonly nowMs: RawBuilder<bigint>;
-  /**
-   * A text that changes with every commit that writes an event, so that equal texts mean equal animals. It never comes
-   * again. Null where this cannot be promised.
-   */
+  /** A text that changes with every commit that writes an event, and never comes again. Null where it is unknown. */
   readonly storeVersion: RawBuilder<string | null>;
   /** 1 if this server has taken over from another one and has not skipped the positions that may be lost, else 0. */
   readonly tookOver: RawBuilder<bigint>;
   /** Size of the store in bytes, on SQLite without its write-ahead log. */
   readonly storeBytes: RawBuilder<bigint>;
-  /** Returns the lesser of two values. */
   least(one: RawBuilder<bigint>, other: RawBuilder<bigint>): RawBuilder<bigint>;
   /** Ends a select: locks its rows until the transaction ends. Empty on SQLite, which runs one transaction at a time. */
   readonly lockRows: RawBuilder<unknown>;
@@ -34,10 +27,7 @@ export interface Dialect {
   tryLock(lock: bigint): RawBuilder<bigint>;
   /** Waits for an advisory lock and keeps it until the transaction ends. The two numbers name the lock. */
   waitForLock(group: number, lock: number): RawBuilder<unknown>;
-  /**
-   * True if a column has this text. PostgreSQL matches it only to the partial indexes that are declared with the same
-   * range.
-   */
+  /** True if a column has this text, in the form that PostgreSQL's partial indexes are declared with. */
   isExactly(column: string, text: string): RawBuilder<boolean>;
   /**
    * The condition and the order of a page, newest first, that reads only its own rows of an index over `key` and `id`,
@@ -48,12 +38,9 @@ export interface Dialect {
   isAmong(column: string, json: string): RawBuilder<boolean>;
   /** The JSON object of a text column with null in place of one of its fields. */
   blankField(column: string, field: string): RawBuilder<string>;
-  /**
-   * A text in lower case, compared by its bytes, as the index of the names of accounts has it. SQLite knows only the
-   * letters of ASCII.
-   */
+  /** A text in lower case, compared by its bytes. SQLite knows only the letters of ASCII. */
   folded(text: RawBuilder<string>): RawBuilder<string>;
-  /** A subquery that returns the strings of a parameter. The parameter is a JSON array. */
+  /** A subquery that returns the strings of a parameter, which is a JSON array. */
   listTexts(json: string): RawBuilder<string>;
 }
 
@@ -73,15 +60,9 @@ export interface Keyset {
 /** An SQL statement with named parameters. It is compiled once per engine. */
 export interface Statement<P extends Parameters, R> {
   readonly build: (query: QueryCreator<Tables>, parameters: P, dialect: Dialect) => Compilable<R>;
-  /**
-   * True if the statement writes and never waits for a row lock. PostgreSQL commits such statements in groups (group
-   * commit).
-   */
+  /** True if the statement writes and never waits for a row lock. PostgreSQL commits such statements in groups. */
   readonly waitsForNoRowLock?: true;
-  /**
-   * True if PostgreSQL plans the statement at each call, because the size of its tables changes too much for a plan that
-   * is kept. Planning takes about a millisecond.
-   */
+  /** True if PostgreSQL plans the statement at each call, because the size of its tables changes too much. */
   readonly isPlannedEachTime?: true;
 }
 
@@ -96,26 +77,21 @@ export interface Step<R = unknown> {
   readonly isLast?: true;
 }
 
-/**
- * A running transaction body. It yields steps that are sent together, and receives the rows of each step. If a step
- * fails, the body does not continue.
- */
+/** A running transaction body. It yields steps that are sent together, and receives the rows of each. */
 export type Steps<T> = Generator<readonly Step[], T, readonly (readonly unknown[])[]>;
 
 /**
- * The isolation of concurrent transactions on PostgreSQL. SQLite runs transactions one after the other.
+ * The isolation of transactions on PostgreSQL. SQLite runs them one after the other.
  *
- * - `serializable`: the transactions have the same result as if they ran one after the other. If a transaction
- *   conflicts with another, it is repeated.
- * - `row locks`: each step sees everything committed before the step. Rows that the transaction changes stay locked
- *   until the transaction ends. Such a transaction must decide only by conditional writes. It does not wait for
- *   transactions on other rows.
+ * - `serializable`: as if they ran one after the other. A transaction that conflicts with another is repeated.
+ * - `row locks`: each step sees everything committed before it, and changed rows stay locked. Such a transaction must
+ *   decide only by conditional writes. It does not wait for transactions on other rows.
  */
 export type Isolation = 'serializable' | 'row locks';
 
 /**
- * A transaction that any thread can run. It stands in `src/transactions.ts` under its name. Input and result must be
- * cloneable (structured clone). The body may run more than once, so it takes time and random values only from the input.
+ * A transaction that any thread can run. Input and result must be cloneable (structured clone). The body may run more
+ * than once, so it takes time and random values only from the input.
  */
 export interface Transaction<I, T> {
   readonly name: string;
@@ -125,18 +101,14 @@ export interface Transaction<I, T> {
 
 /** Options of `Database.load`. */
 export interface LoadOptions {
-  /** Called after the last row is read, before the table is written. */
+  /** Called after the last row is read. */
   readonly onWrite?: (() => void) | undefined;
-  /**
-   * Set if rows may also change existing rows. Each row then has two more values: the id of the row to change, or
-   * null for a new row, and the line number.
-   */
+  /** Set if rows may change rows. Each then has two more values: the id of that row or null, and the line number. */
   readonly changes?:
     | {
         /**
-         * Changes the existing rows, in the same transaction and before new rows are added. The table `loaded`
-         * contains all rows that were read. May run again after a deadlock, so it locks all rows that it needs
-         * before it has a side effect.
+         * Changes the existing rows by the table `loaded`, which has all rows that were read, before new rows are added.
+         * May run again after a deadlock, so it locks all rows that it needs before it has a side effect.
          */
         readonly apply: () => Steps<void>;
         /** If true, rolls back at the end. `load` then returns the number of rows that it would have added. */
@@ -146,24 +118,16 @@ export interface LoadOptions {
 }
 
 /**
- * The interface to the databases.
- *
- * Every method throws AppError `unavailable` if the database is closed or cannot execute the call now. Then the call
- * had no effect, with one exception: if the connection is lost during a commit, it is unknown whether the transaction
- * was committed.
- *
- * A constraint violation or an invalid statement throws the engine's own error.
+ * The interface to the databases. Every method throws AppError `unavailable` if the database is closed or cannot execute
+ * the call now. Then the call had no effect, unless the connection was lost during a commit. A constraint violation or an
+ * invalid statement throws the engine's own error.
  */
 export interface Database {
   readonly engine: 'sqlite' | 'postgres';
 
-  /**
-   * Returns the rows of one statement, outside a transaction. The statement sees everything committed before the
-   * call.
-   */
+  /** Returns the rows of one statement, which sees everything committed before the call. */
   read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
 
-  /** Returns the number of connections of this instance by state, and of the calls that wait for one. */
   countConnections(): ConnectionCounts;
 
   /** Like `read`, but synchronous. Null on PostgreSQL, where a read takes a round trip. */
@@ -175,16 +139,14 @@ export interface Database {
   run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
 
   /**
-   * Runs a transaction completely or not at all. Resolves when it is durable. The body may run more than once and on
-   * another thread, so it must have no side effects. Errors of errors.ts keep their class, code and message. Any
-   * other error becomes an Error with the same message.
+   * Runs a transaction completely or not at all. Resolves when it is durable. Errors of errors.ts keep their class, code
+   * and message. Any other error becomes an Error with the same message.
    */
   transact<I, T>(transaction: Transaction<I, T>, input: I): Promise<T>;
 
   /**
-   * Adds all rows to a table in their order, or none, and returns their number. Reads the whole source before it
-   * writes to the table, so an error of the source leaves the table unchanged. Throws OutcomeUnknownError if the
-   * connection is lost during the write.
+   * Adds all rows to a table in their order, or none, and returns their number. Reads the whole source before it writes.
+   * Throws OutcomeUnknownError if the connection is lost during the write.
    */
   load(
     table: keyof Tables,
@@ -197,7 +159,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** Declares a statement. `P` is the type of its parameters. The row type is inferred from the query. */
+/** Declares a statement. `P` is the type of its parameters. */
 export function statement<P extends Parameters>(traits: Omit<Statement<P, unknown>, 'build'> = {}) {
   return <R>(build: Statement<P, R>['build']): Statement<P, R> => ({ build, ...traits });
 }

@@ -11,9 +11,9 @@ const openers = {
 
 /**
  * Opens the store at an address (store-address.ts) and migrates it to the newest schema. Throws OperatorError of one
- * line if the address is wrong or the store cannot be used. Without `mayMigrate`, throws it also if the store does not
- * exist or has the schema of an older release, and changes nothing. `writingThread` is the entry of SQLite's writing thread; by
- * default it knows the transactions of the service.
+ * line, without a password, if the address is wrong or the store cannot be used. Without `mayMigrate`, throws it also if
+ * the store does not exist or has the schema of an older release, and changes nothing. `writingThread` is the entry of
+ * SQLite's writing thread.
  */
 export async function openDatabase(
   address: string,

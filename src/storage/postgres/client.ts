@@ -24,10 +24,7 @@ export function connectionSettings(url: string): ClientConfig {
   };
 }
 
-/**
- * Returns the servers of an address as `host:port,host:port/database`. The result contains no password, so it may be
- * shown.
- */
+/** Returns the servers of an address as `host:port,host:port/database`, without the password. */
 export function describeServer(url: string): string {
   try {
     const clients = parsePostgresHosts(url).map((host) => new Client(connectionSettings(host.url)));
@@ -45,10 +42,7 @@ export function isLentByTransaction(url: string): boolean {
   return readPostgresParameters(url).get('pgbouncer') === 'transaction';
 }
 
-/**
- * Throws OperatorError of one line if the address names a pooler in transaction mode. `what` is the operation that
- * needs a session.
- */
+/** Throws OperatorError of one line if the address names a pooler in transaction mode. `what` needs a session. */
 export function requireSession(url: string, what: string): void {
   if (!isLentByTransaction(url)) return;
   throw new OperatorError(
@@ -56,20 +50,14 @@ export function requireSession(url: string, what: string): void {
   );
 }
 
-/**
- * Returns SQL that turns off the timeouts that a role or a database may set. Timeouts that the server does not know
- * are ignored.
- */
+/** Returns SQL that turns off the timeouts that a role or a database may set, as far as the server knows them. */
 export function removeLimits(of: 'session' | 'transaction'): string {
   return `select set_config(name, '0', ${of === 'transaction'}) from pg_settings where name in (
     'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout',
     'transaction_timeout')`;
 }
 
-/**
- * Creates a separate connection that is not open yet. If the connection is lost, the current or the next statement
- * fails.
- */
+/** Creates a connection that is not open yet. If it is lost, the current or the next statement fails. */
 export function createClient(url: string, settings: ClientConfig = {}): Client {
   const client = new Client({ ...connectionSettings(url), ...settings });
   client.on('error', () => undefined);
@@ -81,7 +69,6 @@ export function send(client: ClientBase, sql: QueryConfig): Promise<QueryResult>
   return client.query(sql).catch(throwStorageError);
 }
 
-/** Calls that open and end a transaction. */
 interface Frame {
   readonly begin: Call;
   readonly commit: Call;

@@ -8,34 +8,22 @@ import { createServerChoice, type ServerChoice } from './server-choice.ts';
 export const readConnectionsMax = 4;
 /** Maximum number of connections that write. */
 export const writeConnectionsMax = 5;
-/**
- * Maximum number of connections of one instance: with one for questions to the server. Ten keep a server of several
- * cores busy. The instances share the server's `max_connections`.
- */
+/** Maximum number of connections of one instance, with one for questions to the server. */
 export const connectionsMax = readConnectionsMax + writeConnectionsMax + 1;
 
 /** Timeouts of the server in ms, for one statement and for one lock. */
 const statementMsMax = 5_000;
 const lockMsMax = 2_000;
-/**
- * Time in ms after which the server rolls back an idle transaction. Otherwise an unresponsive instance would keep its
- * locks.
- */
+/** Time in ms after which the server rolls back an idle transaction, so that a stuck instance keeps no locks. */
 const idleInTransactionMsMax = 5_000;
 const sessionSettings = {
   statement_timeout: statementMsMax,
   lock_timeout: lockMsMax,
   idle_in_transaction_session_timeout: idleInTransactionMsMax,
 };
-/**
- * Timeout of the client in ms for a response. The server's own timeout is shorter, so after this time the server or
- * the connection is dead.
- */
+/** Timeout of the client in ms for a response. The server's own is shorter, so the server or the connection is dead. */
 const answerMsMax = 6_000;
-/**
- * Idle connections are closed after `idleMsMax`, and all connections after `lifetimeSeconds`. New connections then
- * follow a server that moved.
- */
+/** Connections are closed after this time, so that new ones follow a server that moved. */
 const idleMsMax = 60_000;
 const lifetimeSeconds = 1_800;
 

@@ -26,23 +26,17 @@ import { findPrimary } from './servers.ts';
 /** Maximum wait in ms for each lock at startup. Another instance may hold a lock, for example while it migrates. */
 export const startLockMsMax = minuteMs;
 /**
- * If a starting instance hangs, the server ends the session of this instance after this time in ms. The server then
- * releases the locks of the session. This time is shorter than `startLockMsMax`, so that other instances get the lock
- * before they give up.
+ * Time in ms after which the server ends the session of a starting instance that hangs. It is shorter than
+ * `startLockMsMax`, so that other instances get the lock before they give up.
  */
 const silentMsMax = minuteMs / 2;
-/**
- * The advisory lock of Kysely's migrator. The migrator would wait for an hour, so `prepareServer` takes the lock
- * first, with a shorter timeout. A session that has an advisory lock can take it again at once.
- */
+/** The advisory lock of Kysely's migrator, which would wait for an hour. So `prepareServer` takes the lock first. */
 const migratorLock = 3_853_314_791_062_309_107n;
 const lockNotHad = '55P03';
 
 /**
  * Opens the database at a `postgres://` address and migrates it to the newest schema. Any number of instances may do
- * this at once. Each waits at most `lockMsMax` for each lock. Throws OperatorError of one line if the database cannot
- * be used, and without `mayMigrate` also if it has no store or one of an older release. The error does not contain the
- * password.
+ * this at once, and each waits at most `lockMsMax` for a lock. Throws OperatorError as `openDatabase` does.
  */
 export async function openPostgres(
   url: string,

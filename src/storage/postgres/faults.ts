@@ -13,17 +13,12 @@ import { storeUnavailable } from '../store-errors.ts';
 const faults = /^(?:08|28|3D|53|57|58)|^(?:25006|25P03|55P03|40001|40P01)$/;
 const conflicts = /^(?:40001|40P01)$/;
 const readOnly = '25006';
-/**
- * A prepared statement is missing (26000) or already exists (42P05), because a pooler switched to another server
- * connection.
- */
+/** A prepared statement is missing (26000) or already exists (42P05): a pooler switched to another server connection. */
 const lostStatements = /^(?:26000|42P05)$/;
 
 /**
- * Converts the error of a statement and throws it:
- * - A fault of the server or the connection becomes AppError `unavailable`.
- * - Lost prepared statements behind a pooler become OperatorError.
- * - A constraint violation or an invalid statement stays the driver's own error.
+ * Throws the error of a statement. A fault of the server or the connection becomes AppError `unavailable`, and lost
+ * prepared statements behind a pooler become OperatorError.
  */
 export function throwStorageError(error: unknown): never {
   if (error instanceof DatabaseError && lostStatements.test(codeOf(error)))
@@ -35,27 +30,18 @@ export function throwStorageError(error: unknown): never {
   throw passes ? error : storeUnavailable(error);
 }
 
-/**
- * Throws AppError `unavailable` for any error while a connection opens. No statement was sent yet, so every SQLSTATE
- * is a fault. For example, 42501 is a revoked CONNECT privilege, and 55000 is a database that allows no connections.
- */
+/** Throws AppError `unavailable`. While a connection opens, every SQLSTATE is a fault. */
 export function throwConnectionError(error: unknown): never {
   throw storeUnavailable(error);
 }
 
-/**
- * Returns true if the connection must be dropped after this error: the connection is lost or stuck, or its server
- * became a standby. A new connection may lead to the primary.
- */
+/** Returns true if a connection is lost or stuck, or its server became a standby. */
 export function isConnectionSpoilt(error: unknown): boolean {
   const cause = causeOf(error);
   return cause instanceof DatabaseError ? codeOf(cause) === readOnly : cause !== undefined;
 }
 
-/**
- * SQLSTATE classes and codes after which the session cannot be used: connection, authorization, unknown database,
- * resources, operator intervention, system error, read-only server.
- */
+/** The faults after which the session cannot be used. */
 const endings = /^(?:08|28|3D|53|57P|58)|^25006$/;
 
 /** Returns true if the server has not answered in time. It may still do the statement. */
@@ -75,12 +61,12 @@ export function isFromServer(error: unknown): boolean {
   return error instanceof DatabaseError || causeOf(error) instanceof DatabaseError;
 }
 
-/** Longest pause before a retry, in ms. The first pause is at most 1 ms. */
+/** Longest pause before a retry, in ms. */
 const pauseMsMax = 64;
 
 /**
- * Repeats an attempt after a conflict with another transaction, with exponential backoff and jitter. The server has
- * rolled back the attempt. Throws AppError `unavailable` if the attempt still conflicts after `repeatMsMax`.
+ * Repeats an attempt after a conflict with another transaction, with exponential backoff and jitter. Throws AppError
+ * `unavailable` if it still conflicts after `repeatMsMax`.
  */
 export async function repeatOnConflict<T>(attempt: () => Promise<T>, repeatMsMax: number): Promise<T> {
   const lastAtMs = performance.now() + repeatMsMax;

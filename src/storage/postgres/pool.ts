@@ -7,11 +7,9 @@ import { type Connections, createConnections, type PooledClient } from './connec
 import { isConnectionSpoilt, isUnanswered, repeatOnConflict, throwConnectionError } from './faults.ts';
 
 /**
- * Lends a connection to a task and returns the result of the task. If the task conflicts with another transaction, it
- * is repeated for up to `repeatMsMax`.
- *
- * Throws AppError `unavailable` if no connection is available within `connectMsMax`. Throws it at once if
- * `waitingTasksMax` tasks already wait.
+ * Lends a connection to a task and returns the result of the task. A task that conflicts with another transaction is
+ * repeated for up to `repeatMsMax`. Throws AppError `unavailable` if no connection is free within `connectMsMax`, or at
+ * once if `waitingTasksMax` tasks already wait.
  */
 export type Lend = <T>(task: (client: PoolClient) => Promise<T>) => Promise<T>;
 
@@ -21,10 +19,7 @@ export interface PostgresPool {
   /** Lends connections of its own, so that a read does not wait for writes. */
   readonly read: Lend;
   count(): ConnectionCounts;
-  /**
-   * Waits for `last` and the running tasks, at most `closeMsMax`. Tasks that are still running then fail. Closes the
-   * connections without waiting for the server. Later tasks fail.
-   */
+  /** Waits for `last` and the running tasks, at most `closeMsMax`. Tasks that still run then fail, and later ones too. */
   close(last?: Promise<unknown>): Promise<void>;
 }
 
@@ -36,10 +31,7 @@ const closeMsMax = 1_000;
 /** Interval in ms of the watch over the lent connections, and the time after which a task counts as slow. */
 const watchEveryMs = 1_000;
 
-/**
- * Creates a pool for the server at an address. The first task opens the first connection. `settings` override those of
- * the connections.
- */
+/** Creates a pool for the server at an address. `settings` override those of the connections. */
 export function createPostgresPool(url: string, settings: PoolConfig = {}): PostgresPool {
   const connections = createConnections(url, settings);
   const { reads, writes } = connections;
@@ -76,7 +68,6 @@ export function createPostgresPool(url: string, settings: PoolConfig = {}): Post
 
 type Lent = PoolClient & PooledClient;
 
-/** Lends connections and watches over them. */
 function lendConnections({ choice, dropEnded, destroy }: Connections) {
   /** The lent connections, each with the time at which its task began. */
   const lent = new Map<Lent, number>();

@@ -14,24 +14,18 @@ export interface SqliteConnection {
   close(): void;
 }
 
-/**
- * Maximum wait in ms for other writers, when a store is opened, loaded or copied. A load of millions of rows keeps
- * the lock for seconds.
- */
+/** Maximum wait in ms for other writers, such as a load of millions of rows, when a store is opened, loaded or copied. */
 export const lockWaitMsMax = 30_000;
 
-/**
- * Number of pages in the WAL that triggers a checkpoint. If many commits change the same page, a checkpoint copies
- * that page only once. One block of SQLite's WAL index still covers this number, so reads do not get slower.
- */
+/** Number of pages in the WAL that triggers a checkpoint, which copies a page that many commits changed only once. */
 const checkpointPages = 4_000;
 
-/** The page size of a new store. A write changes pages at random places, and SQLite writes whole pages. */
+/** The page size of a new store. SQLite writes whole pages, at random places. */
 export const newPageBytes = 2_048;
 
 /**
- * Opens a file for writing. A commit is on disk before it returns (WAL with `synchronous=FULL`), and foreign keys are
- * enforced. If another process has the lock, the connection blocks its thread for up to `busyTimeoutMs`.
+ * Opens a file for writing. A commit is on disk before it returns (WAL with `synchronous=FULL`). While another process has
+ * the lock, the connection blocks its thread for up to `busyTimeoutMs`.
  */
 export function openConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
@@ -43,10 +37,7 @@ export function openConnection(path: string, busyTimeoutMs: number): SqliteConne
   );
 }
 
-/**
- * Opens a file for reading, beside a connection that writes. The reading connection makes no checkpoint when it closes,
- * so it never syncs the file to disk.
- */
+/** Opens a file for reading. The connection makes no checkpoint when it closes, so it never syncs the file to disk. */
 export function openReadingConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
   // Makes SQLite open the file and its `-wal` now, not at the first read.
@@ -94,10 +85,7 @@ function isFault(error: unknown): boolean {
   return code === undefined ? isClosed(error) : faultCodes.has(code);
 }
 
-/**
- * Returns true if another connection has the lock. That connection may belong to this process or to another. Node's
- * `backup` then throws an error with the code 0.
- */
+/** Returns true if another connection has the lock. Node's `backup` then throws an error with the code 0. */
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error);
   return code === busyCode || code === 0;
@@ -105,10 +93,7 @@ export function isBusy(error: unknown): boolean {
 
 const pauseMs = 5;
 
-/**
- * Repeats an attempt while another connection has the lock, for up to `waitMsMax`. Does not block the thread between
- * attempts, because the other connection may belong to the same thread.
- */
+/** Repeats an attempt while another connection, perhaps of the same thread, has the lock, for up to `waitMsMax`. */
 export async function repeatWhileBusy<T>(attempt: () => T | Promise<T>, waitMsMax: number): Promise<T> {
   const lastAtMs = performance.now() + waitMsMax;
   for (;;) {
@@ -121,10 +106,7 @@ export async function repeatWhileBusy<T>(attempt: () => T | Promise<T>, waitMsMa
   }
 }
 
-/**
- * Returns AppError `unavailable` for a fault of the store, or for a call after the store was closed. Returns any other
- * error unchanged.
- */
+/** Returns AppError `unavailable` for a fault of the store or a call after its close, and any other error unchanged. */
 export function toStorageError(error: unknown): unknown {
   return isFault(error) ? storeUnavailable(error) : error;
 }

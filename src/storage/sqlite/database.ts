@@ -30,10 +30,9 @@ const defaultThread = new URL('../../writing-thread.ts', import.meta.url);
 const readBusyTimeoutMs = 1_000;
 
 /**
- * Opens the SQLite store at `path` and migrates it to the newest schema. Creates the file and its folder if
- * necessary. Reads use a connection of the calling thread. Writes use the writing thread, so that a disk sync does
- * not block the caller. `writingThread` is the entry of that thread. Throws OperatorError of one line if the file cannot be used, and
- * without `mayMigrate` also if it has no newest schema.
+ * Opens the SQLite store at `path` and migrates it to the newest schema. Creates the file and its folder if necessary.
+ * Reads use a connection of the calling thread, and writes the thread whose entry is `writingThread`, so that a disk sync
+ * does not block the caller. Throws OperatorError as `openDatabase` does.
  */
 export async function openSqlite(
   path: string,
@@ -121,8 +120,7 @@ async function connect(path: string, writingThread: URL): Promise<Database> {
       }
     },
     async close() {
-      // Closes the reading connection first. The writing thread then has the last connection, which makes the final
-      // checkpoint when it closes.
+      // First, so that the writing thread has the last connection, which makes the final checkpoint.
       reading.close();
       await queue.close();
     },
