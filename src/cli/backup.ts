@@ -69,7 +69,7 @@ get 410 events_expired and must read the whole store again.`,
         'restore works only with SQLite stores; use pg_restore for PostgreSQL',
       );
       await requireNotStore(file, databaseUrl);
-      const { knowsGivenIds } = await restoreSqlite(store, file, {
+      const knowsGivenIds = await restoreSqlite(store, file, {
         actor: commandActor(),
         nowMs: context.clock(),
       });

@@ -7,7 +7,7 @@ import type { Dialect } from './database.ts';
 const slowMs = secondMs;
 /** The smallest batch is this part of the largest one. */
 const shrinksMax = 50;
-/** Maximum number of batches in a run. The next run begins at the first row again. */
+/** Maximum number of batches in a run. */
 const batchesMax = 20;
 
 /** Runs a job in batches until one takes fewer rows than it may. A job returns null if it has taken nothing. */
@@ -37,8 +37,8 @@ export const snapshotColumns = [
 ] as const;
 
 /**
- * Creates a run of batches of at most `max` rows. After a slow or a failed batch, the next one has half as many rows,
- * also in the next run. After a quick one, it has twice as many.
+ * Creates a run of batches of at most `max` rows. After a slow or a failed batch, the next one has half as many rows, and
+ * after a quick one twice as many, also in the next run.
  *
  * A batch skips the rows that earlier batches have deleted, because the index leads to them for as long as any
  * transaction may see them. It skips only ids that no running transaction can still commit: otherwise it would take

@@ -16,13 +16,9 @@ import {
 import type { Dialect, Parameters, Statement, Value } from './database.ts';
 import type { Tables } from './tables.ts';
 
-/** A statement compiled for one engine. */
 interface CompiledStatement {
   readonly sql: string;
-  /**
-   * The name under which PostgreSQL prepares the statement: a hash of the text, so that every instance uses the same
-   * name. Empty if the statement is planned at each call.
-   */
+  /** The name under which PostgreSQL prepares the statement, a hash of its text. Empty if it is planned at each call. */
   readonly name: string;
   /** The parameter names of the placeholders, in order. */
   readonly names: readonly string[];
@@ -65,18 +61,17 @@ const builders = {
   }),
 };
 
-/** The newest position of the feed, even if its event is deleted. Triggers give each event its position in its commit. */
+/** The newest position of the feed, even if its event is deleted. */
 const sqliteVersion = sqlText<string | null>`(
   select cast(max(deleted_to, coalesce((select max(id) from events), 0)) as text) from event_horizon)`;
 
-/** Number of events without a position from which the version is unknown. Counting more would take too long. */
+/** Number of events without a position from which the version is unknown, because counting more takes too long. */
 const countedEventsMax = 1_000;
 
 /**
  * The newest position of the feed, the number of events that have no position yet, the start of the server and its
- * timeline. While no event gets a position, that number only grows. When events get one, the newest position grows. So
- * two equal versions have seen the same commits, provided that the server loses no commit (synchronous_commit). The
- * scan without an order stops after `countedEventsMax` rows, whatever the planner knows of the table.
+ * timeline. While no event gets a position, that number only grows; when events get one, the newest position grows. So
+ * two equal versions have seen the same commits, as long as the server loses none (synchronous_commit).
  */
 const postgresVersion = sqlText<string | null>`(
   select case when waiting < ${sqlText.lit(countedEventsMax)} and not pg_is_in_recovery() then
@@ -156,10 +151,7 @@ const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(na
 
 const compiled = { sqlite: new WeakMap<object, CompiledStatement>(), postgres: new WeakMap() };
 
-/**
- * Returns a statement compiled for an engine, at its first use. Throws TypeError if it contains a value that is not a
- * named parameter.
- */
+/** Returns a statement compiled for an engine. Throws TypeError if it has a value that is no named parameter. */
 export function compileStatement<P extends Parameters, R>(
   target: Statement<P, R>,
   engine: Dialect['engine'],

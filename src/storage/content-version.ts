@@ -1,20 +1,16 @@
 import type { Soon } from '../soon.ts';
 import { type Database, statement } from './database.ts';
 
-/**
- * The version of all animals. A response about animals stays valid while the version is the same. Any change of an
- * animal, an order or a category changes the version.
- */
+/** The version of all animals. Any change of an animal, an order or a category changes it. */
 export interface Version {
   /**
-   * Call this when the event loop delivers a request. On SQLite, all requests of this turn of the event loop then share
-   * one version. Requests that had to wait must not call it: their version would be older than the requests of the next
-   * turn.
+   * Call this when the event loop delivers a request. On SQLite, all requests of this turn then share one version.
+   * Requests that had to wait must not call it: their version would be older than those of the next turn.
    */
   openTurn(): void;
   /**
-   * Returns the version of everything that was committed before the call. Read it before the content of a response.
-   * Null if no response may be cached now. Throws the errors of the database.
+   * Returns the version of everything that was committed before the call, or null if no response may be cached now. Read
+   * it before the content of a response.
    */
   read(): Soon<string | null>;
   /** Call this after each commit of this process and before its response. */
@@ -60,8 +56,8 @@ function createTurnReads(readNow: NonNullable<Database['readNow']>): Version {
 }
 
 /**
- * Reads once for all requests that come before the read is sent. A read is sent at the end of a turn of the event loop,
- * and only after the read before it has ended. So the requests that come during a read share the next one.
+ * Reads once for all requests that come before the read is sent: at the end of a turn of the event loop, and only after
+ * the read before it has ended.
  */
 function createSharedReads(database: Database): Version {
   let next: Promise<string | null> | null = null;

@@ -2,10 +2,8 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Calls fsync on a folder. Without it, a power failure may lose a new or renamed file.
- *
- * Does nothing if the folder cannot be opened (on Windows) or Node's permission model forbids fsync. In these cases
- * only SQLite syncs the folder of a store, when SQLite creates the `-wal`.
+ * Calls fsync on a folder. Without it, a power failure may lose a new or renamed file. Does nothing if the folder cannot be
+ * opened (on Windows) or Node's permission model forbids fsync.
  */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => null);
@@ -21,10 +19,7 @@ export async function syncFolder(folder: string): Promise<void> {
 /** A store has secrets, so only its owner may read it. SQLite gives its own files beside the store the same mode. */
 const newFileMode = 0o600;
 
-/**
- * Creates an empty file for a store, and its folder, if they do not exist. Syncs the directory entries of both to
- * disk. The umask restricts `mode` further.
- */
+/** Creates an empty file for a store, and its folder, if they do not exist, and syncs their directory entries. */
 export async function makeStoreFile(path: string, mode = newFileMode): Promise<void> {
   await makeFolder(dirname(path));
   try {

@@ -21,11 +21,8 @@ export function toCall<P extends Parameters, R>(target: Statement<P, R>, paramet
 }
 
 /**
- * Sends statements in order in one round trip and returns the rows of each statement. Outside a transaction, the
- * statements form one transaction: all of them take effect, or none. Inside a transaction, the server skips all
- * statements after the first failure. The server parses and describes a statement once per connection.
- *
- * Throws AppError `unavailable` for a fault, otherwise the driver's own error.
+ * Sends statements in order in one round trip and returns the rows of each. Outside a transaction, they form one. After a
+ * failure, the server skips the others. Throws AppError `unavailable` for a fault, otherwise the driver's own error.
  */
 export function sendBatch(client: ClientBase, calls: readonly Call[]): Promise<readonly Rows[]> {
   const sent = withoutStatements.has(client) ? calls.map((call) => ({ ...call, name: '' })) : calls;
@@ -36,7 +33,7 @@ export function sendBatch(client: ClientBase, calls: readonly Call[]): Promise<r
 
 const withoutStatements = new WeakSet<object>();
 
-/** Turns off prepared statements on a connection. The server then parses and describes a statement at each call. */
+/** Turns off prepared statements on a connection. */
 export function keepNoStatements(client: ClientBase): void {
   withoutStatements.add(client);
 }
@@ -153,7 +150,7 @@ interface Column {
   readonly dataTypeID: number;
 }
 
-/** Returns a row object. All objects have the same shape, which makes reading their properties fast. */
+/** Returns a row object. All objects have the same shape, which is fast to read. */
 type RowReader = (texts: readonly (string | null)[]) => Readonly<Record<string, unknown>>;
 
 const integerOids = new Set<number>([types.builtins.INT2, types.builtins.INT4, types.builtins.INT8]);

@@ -1,15 +1,11 @@
 import { storeOverloaded } from '../store-errors.ts';
 import { type Call, type Rows, sendBatch } from './batch.ts';
-import { connectMsMax } from './client.ts';
 import { isUndone } from './faults.ts';
 import { type Lend, waitingTasksMax } from './pool.ts';
 
 /** Single statements of many callers, which share round trips. */
 export interface CallQueue {
-  /**
-   * Returns the rows of a statement. Throws `unavailable` if `waitingTasksMax` statements already wait, or if its batch
-   * gets no connection within `connectMsMax`.
-   */
+  /** Returns the rows of a statement. Throws `unavailable` if `waitingTasksMax` statements wait, and as `Lend` does. */
   run(call: Call): Promise<Rows>;
   /** Resolves when all statements are settled. */
   drain(): Promise<void>;
@@ -17,30 +13,28 @@ export interface CallQueue {
 
 interface Waiting {
   readonly call: Call;
-  readonly sinceMs: number;
   readonly resolve: (rows: Rows) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Sends the statements of one turn of the event loop together, at the end of its poll phase, and at most `callsMax` in
- * one batch. Each batch waits for a connection on its own, so a statement is not behind those of earlier turns. But while
- * `batchesMax` batches are under way, statements wait and form the next batch. A single statement does not wait for
- * others. A batch is one transaction, so one that writes commits all its statements (group commit).
+ * Sends the statements of one turn of the event loop together, at most `callsMax` in one batch. Each batch waits for a
+ * connection on its own. But while `batchesMax` batches are under way, statements wait and form the next batch. A batch is
+ * one transaction, so one that writes commits all its statements (group commit).
  */
 export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infinity): CallQueue {
   const underWay = new Set<Promise<void>>();
   let unsettled = 0;
   /** Number of unsettled statements whose batch has a connection. */
   let running = 0;
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
   let isGathering = false;
 
   function sendWaiting(): void {
     isGathering = false;
     while (waiting.length > 0 && underWay.size < batchesMax) {
       const batch = waiting.splice(0, callsMax);
-      const sent = settle(batch, sendCalls, rejectLate).then(() => {
+      const sent = settle(batch, sendCalls, rejectWaiting).then(() => {
         underWay.delete(sent);
         unsettled -= batch.length;
         if (!isGathering) sendWaiting();
@@ -57,16 +51,10 @@ export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infin
       });
     });
 
-  /**
-   * After a fault, rejects the statements that have waited longer than `connectMsMax`. Otherwise they would wait for the
-   * next fault too.
-   */
-  function rejectLate(fault: unknown): void {
-    const lastMs = performance.now() - connectMsMax;
-    const late = waiting.filter(({ sinceMs }) => sinceMs < lastMs);
-    waiting = waiting.filter(({ sinceMs }) => sinceMs >= lastMs);
-    unsettled -= late.length;
-    for (const { reject } of late) reject(fault);
+  /** After a fault, rejects the statements that wait. Otherwise they might wait for the next fault too. */
+  function rejectWaiting(fault: unknown): void {
+    unsettled -= waiting.length;
+    for (const { reject } of waiting.splice(0)) reject(fault);
   }
 
   return {
@@ -74,7 +62,7 @@ export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infin
       if (unsettled - running >= waitingTasksMax) return Promise.reject(storeOverloaded());
       unsettled += 1;
       return new Promise((resolve, reject) => {
-        waiting.push({ call, sinceMs: performance.now(), resolve, reject });
+        waiting.push({ call, resolve, reject });
         if (isGathering || underWay.size === batchesMax) return;
         isGathering = true;
         setImmediate(sendWaiting);

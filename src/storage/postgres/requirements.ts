@@ -35,10 +35,7 @@ const answersSql = `
         and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))
       when 'S' then not has_sequence_privilege(oid, 'usage') end order by relname) as closed`;
 
-/**
- * Asks a server whether the service can use it. `ask` runs a query and returns its first row. Returns a requirement
- * for each check, met or not.
- */
+/** Returns the requirements of a server, met or not. `ask` runs a query and returns its first row. */
 export async function askRequirements(
   ask: (sql: string) => Promise<object | undefined>,
 ): Promise<readonly Requirement[]> {

@@ -20,10 +20,7 @@ const serverSql = `
     case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) end as timeline,
     current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
 
-/**
- * Asks the server of a connection what it is. Throws Error if it is a standby, or a former primary: it is on an older
- * timeline than `known`, which this process has seen before.
- */
+/** Asks the server of a connection what it is. Throws Error if it is a standby, or on an older timeline than `known`. */
 export async function requirePrimary(client: ClientBase, known: Primary | null): Promise<Primary> {
   const { rows } = await client.query<Server>(serverSql);
   const [{ system, timeline = null, isReadOnly } = {}] = rows;
@@ -38,10 +35,7 @@ export function isOneServer(url: string): boolean {
   return parsePostgresHosts(url).length === 1 && readPostgresParameters(url).get('sslmode') !== 'prefer';
 }
 
-/**
- * Returns the address of the database on the host that takes writes. Asks only if `isOneServer` is false. Throws Error
- * of one line that contains what each host said.
- */
+/** Returns the address of the host that takes writes. Throws Error of one line that has what each host said. */
 export async function findPrimary(url: string): Promise<string> {
   return isOneServer(url) ? url : (await askHosts(url, null, connectMsMax)).url;
 }

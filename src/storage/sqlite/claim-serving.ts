@@ -12,9 +12,8 @@ const lockMsMax = secondMs;
 const retryAfterMs = 5;
 
 /**
- * Offset of the locked byte. It is beyond the end of the largest database (2^48 bytes), and outside the bytes that
- * SQLite locks. The lock belongs to the file, so it holds for every hard link and mount of it, and after a rename. The
- * system releases it when the process ends. On Linux it is an open file description lock.
+ * Offset of the locked byte, beyond the end of the largest database (2^48 bytes) and the bytes that SQLite locks. The lock
+ * belongs to the file, so it holds under every name of it. The system releases it when the process ends.
  */
 const lockedByte = 2 ** 50;
 
@@ -22,12 +21,10 @@ const lockedByte = 2 ** 50;
 const served = new Set<string>();
 
 /**
- * Claims a SQLite store for one service by a lock on its file, and creates the file if necessary. Returns the function
- * that releases the claim. If two services used the store, each would count requests separately, and together they would
- * allow twice the rate limits. A restore and a migration also claim the store while they run, and a move for a moment.
- * Other commands claim nothing. PostgreSQL needs no claim, because several services may use the same store.
- *
- * Throws OperatorError if another process has the claim, or if the file cannot be used.
+ * Claims a SQLite store for one service by a lock on its file, and creates the file if necessary. Two services would
+ * together allow twice the rate limits. A restore, a migration and a move also claim the store. Does nothing on PostgreSQL.
+ * Returns the function that releases the claim. Throws OperatorError if another process has it, or if the file cannot be
+ * used.
  */
 export async function claimServing(databaseUrl: string): Promise<() => void> {
   const { engine, location } = parseStoreAddress(databaseUrl);
@@ -49,9 +46,8 @@ export async function claimServing(databaseUrl: string): Promise<() => void> {
 }
 
 /**
- * Prevents other services from starting on a store during a migration. Returns the function that permits such starts
- * again. Does nothing if this process serves the store. Throws OperatorError if another process has the claim, because
- * a running service would write with the old schema. That process may also be a command that migrates the store.
+ * Claims a store for a migration, because a service would write with the old schema. Does nothing if this process serves
+ * the store. Returns the function that releases the claim. Throws OperatorError if another process has it.
  */
 export async function claimMigrating(path: string): Promise<() => void> {
   if (served.has(path)) return () => undefined;
@@ -84,11 +80,9 @@ export function isServed(path: string): boolean {
 }
 
 /**
- * Returns the reason why it is unsafe to open a store under this path, or null.
- *
- * SQLite keeps the newest commits in a `-wal` beside the path under which a store was opened. A file can get a second
- * name by a hard link, a mount of the single file, or a rename during use. A process that uses the second name does
- * not see that `-wal`. Then two writers overwrite each other's pages.
+ * Returns the reason why it is unsafe to open a store under this path, or null. SQLite keeps the newest commits in a
+ * `-wal` beside the path under which a store was opened. A process that uses a second name of the file (a hard link, a
+ * mount, a rename during use) does not see it, and two writers overwrite each other's pages.
  */
 export function findNameProblem(path: string): string | null {
   const file = statSync(path, { throwIfNoEntry: false });

@@ -10,15 +10,6 @@ import { claimServing, isServed } from './claim-serving.ts';
 import { lockWaitMsMax, newPageBytes, openReadOnly, repeatWhileBusy } from './connection.ts';
 import { readMigrations } from './require-store.ts';
 
-/** The result of a restore. */
-export interface Restored {
-  /**
-   * True if the last ids of the old store could be read. Then the restore skips exactly the ids assigned since the
-   * backup.
-   */
-  readonly knowsGivenIds: boolean;
-}
-
 /** Number of ids that a restore skips in each table if the last ids of the old store cannot be read. */
 export const skippedIdsUnknown = 1_000_000n;
 
@@ -29,17 +20,14 @@ const ownerOnly = 0o600;
 type LastIds = ReadonlyMap<string, bigint>;
 
 /**
- * Replaces the store at `path` with a backup, in one transaction. At any moment, `path` has either the old store or
- * the new one. Ids and positions assigned since the backup are not assigned again. Every position from before the
- * restore expires, so that readers of events start again. A new store gets the permissions of the backup. The store
- * has the schema of the backup, so that an older release can use it again. Its audit log says who restored it.
- *
- * Throws OperatorError, with nothing changed, in these cases:
- * - A service serves the store.
- * - The file is not a complete backup.
- * - The backup comes from a newer release.
+ * Replaces the store at `path` with a backup, in one transaction. Ids and positions assigned since the backup are not
+ * assigned again, and every position from before the restore expires. A new store gets the permissions of the backup. The
+ * store has the schema of the backup, so that an older release can use it again. Its audit log says who restored it.
+ * Returns false if the last ids of the old store were unreadable, so that `skippedIdsUnknown` ids were skipped. Throws
+ * OperatorError, with nothing changed, if a service serves the store, or the file is no complete backup or of a newer
+ * release.
  */
-export async function restoreSqlite(path: string, file: string, by: Authorship): Promise<Restored> {
+export async function restoreSqlite(path: string, file: string, by: Authorship): Promise<boolean> {
   if (isServed(path))
     throw new OperatorError(
       `the database ${path} is being served, migrated or restored: stop the service first`,
@@ -52,16 +40,14 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
     removeStore(copy);
     await makeStoreFile(copy, ownerOnly);
     backupSqlite(file, copy, readPageBytes(path));
-    return {
-      knowsGivenIds: await replaceStore(copy, path, (raw) => recordRestore(raw, file, by)),
-    };
+    return await replaceStore(copy, path, (raw) => recordRestore(raw, file, by));
   } finally {
     removeStore(copy);
     release();
   }
 }
 
-/** Throws OperatorError unless the file is a store that this release can read. Returns the permissions of the file. */
+/** Returns the permissions of the file. */
 function requireBackup(file: string): number {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new OperatorError(`there is no file ${file}`);
@@ -103,10 +89,7 @@ function readLastIds(raw: DatabaseSync): LastIds {
   return new Map(select.all().map(({ name, seq }) => [String(name), seq as bigint]));
 }
 
-/**
- * Makes a store assign new ids only after the ids that are already assigned. Deletes all events, so that readers of
- * events start again.
- */
+/** Makes a store assign new ids only after those already assigned. Deletes all events, so that readers start again. */
 function skipGivenIds(raw: DatabaseSync, given: LastIds | null): void {
   raw.exec('begin immediate');
   const own = readLastIds(raw);
@@ -144,12 +127,9 @@ function writeLastId(raw: DatabaseSync, name: string, id: bigint): void {
 }
 
 /**
- * Copies a store over another under SQLite's own locks. A command that is reading sees the old store until
- * the command ends. Returns true if the last ids of the old store could be read.
- *
- * The copy has two steps. From the first step to the end, no command can write, so the last ids of the old store are
- * final between the steps. The new store then skips them: SQLite also copies what the connection `source` writes during
- * the copy.
+ * Copies a store over another under SQLite's own locks, in two steps. From the first step on, no command can write, so the
+ * last ids of the old store are final between the steps. The new store then skips them: SQLite also copies what the
+ * connection `source` writes during the copy.
  */
 async function replaceStore(from: string, to: string, record: (raw: DatabaseSync) => void): Promise<boolean> {
   const source = new DatabaseSync(from);

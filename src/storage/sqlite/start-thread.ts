@@ -15,10 +15,7 @@ export interface WritingThread {
 /** Sends an order to a thread and returns the outcomes of its jobs. Throws the error if nothing was done. */
 type Ask = (order: WritingOrder) => Promise<readonly Outcome[]>;
 
-/**
- * Threads without a store, by their entry. The next store gets one of them, because a thread takes ten times as long to
- * start as a store to open.
- */
+/** Threads without a store, by their entry. A thread takes ten times as long to start as a store to open. */
 const idle = new Map<string, Ask[]>();
 
 /**

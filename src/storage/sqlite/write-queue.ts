@@ -9,10 +9,7 @@ import type { WritingThread } from './start-thread.ts';
 
 /** The writes of a store that wait for its writing thread. */
 export interface WriteQueue {
-  /**
-   * Resolves to the result of a job when it is durable. Rejects with `unavailable` if `waitingJobsMax` jobs wait, or if
-   * the job has not begun after `writeWaitMsMax`.
-   */
+  /** Resolves to the result of a job when it is durable. Rejects as `waitingJobsMax` and `writeWaitMsMax` say. */
   add<T>(job: Job): Promise<T>;
   /** Counts the connections of the store: the one that reads, and the one that writes. */
   count(): ConnectionCounts;

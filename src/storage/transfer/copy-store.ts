@@ -11,18 +11,10 @@ import { nameStore, useStore, type WholeStore } from './whole-store.ts';
 const tablesOfContent = ['pets', 'categories', 'accounts', 'api_keys'] as const;
 
 /**
- * Copies a whole store to an empty store of any engine, and returns the number of rows of each table. Rows keep their
- * ids. The target assigns new ids only after the last assigned ids of the source, so no id is assigned twice.
- *
- * Reads a snapshot of the source and does not change the source. Later writes to the source are not copied. Writes the
- * target in one transaction. The transaction commits only after every row was read back and compared.
- *
- * Throws OperatorError in these cases:
- * - Both addresses name the same store.
- * - The source does not have the newest schema.
- * - The target is not empty, or a service uses it.
- *
- * Throws AppError `unavailable` if a database fails.
+ * Copies a snapshot of a store to an empty store of any engine, and returns the number of rows of each table. Rows keep
+ * their ids, and no id is assigned twice. The target is one transaction, which commits only after every row was read back
+ * and compared. Throws OperatorError if both addresses name the same store, the source does not have the newest schema, or
+ * the target is not empty or in use, and AppError `unavailable` if a database fails.
  */
 export async function copyStore(
   from: string,
