@@ -34,7 +34,10 @@ export interface Dialect {
    * whatever the planner's statistics say.
    */
   keyset(key: readonly (readonly [column: string, value: RawBuilder<unknown>])[], newestId: bigint): Keyset;
-  /** True if a column has one of the int64 values of a parameter, which is a JSON array. Reads by the index of the column. */
+  /**
+   * True if a column has one of the int64 values of a parameter, which is a JSON array. Reads by the index of the
+   * column.
+   */
   isAmong(column: string, json: string): RawBuilder<boolean>;
   /** The JSON object of a text column with null in place of one of its fields. */
   blankField(column: string, field: string): RawBuilder<string>;

@@ -2,8 +2,8 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Calls fsync on a folder. Without it, a power failure may lose a new or renamed file. Does nothing if the folder cannot be
- * opened (on Windows) or Node's permission model forbids fsync.
+ * Calls fsync on a folder. Without it, a power failure may lose a new or renamed file. Does nothing if the folder
+ * cannot be opened (on Windows) or Node's permission model forbids fsync.
  */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => null);

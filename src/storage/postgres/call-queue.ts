@@ -19,8 +19,8 @@ interface Waiting {
 
 /**
  * Sends the statements of one turn of the event loop together, at most `callsMax` in one batch. Each batch waits for a
- * connection on its own. But while `batchesMax` batches are under way, statements wait and form the next batch. A batch is
- * one transaction, so one that writes commits all its statements (group commit).
+ * connection on its own. But while `batchesMax` batches are under way, statements wait and form the next batch. A batch
+ * is one transaction, so one that writes commits all its statements (group commit).
  */
 export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infinity): CallQueue {
   const underWay = new Set<Promise<void>>();

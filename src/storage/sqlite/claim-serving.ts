@@ -12,8 +12,8 @@ const lockMsMax = secondMs;
 const retryAfterMs = 5;
 
 /**
- * Offset of the locked byte, beyond the end of the largest database (2^48 bytes) and the bytes that SQLite locks. The lock
- * belongs to the file, so it holds under every name of it. The system releases it when the process ends.
+ * Offset of the locked byte, beyond the end of the largest database (2^48 bytes) and the bytes that SQLite locks. The
+ * lock belongs to the file, so it holds under every name of it. The system releases it when the process ends.
  */
 const lockedByte = 2 ** 50;
 
@@ -22,9 +22,9 @@ const served = new Set<string>();
 
 /**
  * Claims a SQLite store for one service by a lock on its file, and creates the file if necessary. Two services would
- * together allow twice the rate limits. A restore, a migration and a move also claim the store. Does nothing on PostgreSQL.
- * Returns the function that releases the claim. Throws OperatorError if another process has it, or if the file cannot be
- * used.
+ * together allow twice the rate limits. A restore, a migration and a move also claim the store. Does nothing on
+ * PostgreSQL. Returns the function that releases the claim. Throws OperatorError if another process has it, or if the
+ * file cannot be used.
  */
 export async function claimServing(databaseUrl: string): Promise<() => void> {
   const { engine, location } = parseStoreAddress(databaseUrl);

@@ -24,8 +24,8 @@ const checkpointPages = 4_000;
 export const newPageBytes = 2_048;
 
 /**
- * Opens a file for writing. A commit is on disk before it returns (WAL with `synchronous=FULL`). While another process has
- * the lock, the connection blocks its thread for up to `busyTimeoutMs`.
+ * Opens a file for writing. A commit is on disk before it returns (WAL with `synchronous=FULL`). While another process
+ * has the lock, the connection blocks its thread for up to `busyTimeoutMs`.
  */
 export function openConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });

@@ -6,8 +6,8 @@ import { lockWaitMsMax, openConnection, repeatWhileBusy } from './connection.ts'
 import { runSteps } from './statements.ts';
 
 /**
- * Implements `load` on SQLite. The rows first go to a staging database beside the store, so that memory stays bounded, and
- * writes of the service wait only for the copy, some seconds per million rows.
+ * Implements `load` on SQLite. The rows first go to a staging database beside the store, so that memory stays bounded,
+ * and writes of the service wait only for the copy, some seconds per million rows.
  */
 export async function loadRows(
   path: string,
@@ -45,8 +45,8 @@ const addChangeColumns =
   'alter table staging.loaded add column id integer; alter table staging.loaded add column line integer';
 
 /**
- * Attaches an empty database as `staging`, which is never synced, because it is not needed after a crash. Journals stay in
- * memory, because the temporary folder may be missing.
+ * Attaches an empty database as `staging`, which is never synced, because it is not needed after a crash. Journals stay
+ * in memory, because the temporary folder may be missing.
  */
 function attachStaging(raw: DatabaseSync, path: string): { remove(): void } {
   const file = `${path}-import-${randomUUID()}`;

@@ -7,9 +7,9 @@ import { storeUnavailable } from '../store-errors.ts';
 const walLookMs = secondMs;
 
 /**
- * Remembers the files of an open store. Returns a function that throws AppError `unavailable` if a file was deleted, moved
- * or replaced, because SQLite would write on to the removed file. A `stat` of the `-wal` at each call would take ten times
- * as long: the next write updates its time, and the fsync then writes the inode too.
+ * Remembers the files of an open store. Returns a function that throws AppError `unavailable` if a file was deleted,
+ * moved or replaced, because SQLite would write on to the removed file. A `stat` of the `-wal` at each call would take
+ * ten times as long: the next write updates its time, and the fsync then writes the inode too.
  */
 export function holdPlace(path: string): () => void {
   const wal = `${path}-wal`;

@@ -127,8 +127,8 @@ function writeLastId(raw: DatabaseSync, name: string, id: bigint): void {
 }
 
 /**
- * Copies a store over another under SQLite's own locks, in two steps. From the first step on, no command can write, so the
- * last ids of the old store are final between the steps. The new store then skips them: SQLite also copies what the
+ * Copies a store over another under SQLite's own locks, in two steps. From the first step on, no command can write, so
+ * the last ids of the old store are final between the steps. The new store then skips them: SQLite also copies what the
  * connection `source` writes during the copy.
  */
 async function replaceStore(from: string, to: string, record: (raw: DatabaseSync) => void): Promise<boolean> {

@@ -12,9 +12,9 @@ const tablesOfContent = ['pets', 'categories', 'accounts', 'api_keys'] as const;
 
 /**
  * Copies a snapshot of a store to an empty store of any engine, and returns the number of rows of each table. Rows keep
- * their ids, and no id is assigned twice. The target is one transaction, which commits only after every row was read back
- * and compared. Throws OperatorError if both addresses name the same store, the source does not have the newest schema, or
- * the target is not empty or in use, and AppError `unavailable` if a database fails.
+ * their ids, and no id is assigned twice. The target is one transaction, which commits only after every row was read
+ * back and compared. Throws OperatorError if both addresses name the same store, the source does not have the newest
+ * schema, or the target is not empty or in use, and AppError `unavailable` if a database fails.
  */
 export async function copyStore(
   from: string,
