@@ -1,23 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import type { ChildProcess } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { TestContext } from 'node:test';
+import { endProgram, makeProgramFolder, whyNoProgram } from './programs.ts';
 import { eventually, findFreePort } from './redis-server.ts';
+import type { Ending } from './service.ts';
 
-/** Returns false if this machine can start a program, otherwise the reason. With CI=true, throws instead. */
-export async function whyNoProgram(name: 'nginx' | 'haproxy'): Promise<string | false> {
-  const child = spawn(name, ['-v'], { stdio: 'ignore' });
-  const [code] = await once(child, 'exit').catch(() => [null]);
-  if (code === 0) return false;
-  const reason = `SKIPPED: there is no ${name} to start for the tests; install one`;
-  if (process.env['CI'] === 'true') throw new Error(reason);
-  return reason;
-}
+export const whyNoNginx = () => whyNoProgram('nginx', '-v');
+export const whyNoHaproxy = () => whyNoProgram('haproxy', '-v');
 
-export const whyNoNginx = () => whyNoProgram('nginx');
+/** Both proxies end their worker processes on SIGTERM. */
+const endProxy = (child: ChildProcess) => endProgram(child, 'SIGTERM');
 
 const shipped = join(import.meta.dirname, '../../deploy/nginx.conf');
 
@@ -33,11 +26,11 @@ export interface Nginx {
  * and the writable folders of the file, then applies `changes`. Stops nginx after the test.
  */
 export async function startNginx(
-  test: Pick<TestContext, 'after'>,
+  test: Ending,
   ports: readonly (string | number)[],
   changes: readonly (readonly [from: string, to: string])[] = [],
 ): Promise<Nginx> {
-  const folder = await mkdtemp(join(tmpdir(), 'animal-store-nginx-'));
+  const { folder, start } = await makeProgramFolder(test, endProxy);
   const port = await findFreePort();
   const ownPort = await findFreePort();
   const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -59,7 +52,7 @@ export async function startNginx(
   await writeFile(file, config);
   await mkdir(join(folder, 'logs'));
   const url = `http://127.0.0.1:${port}`;
-  await startProxy(test, ['nginx', '-p', folder, '-c', file], folder, url);
+  await untilAnswering(start('nginx', ['-p', folder, '-c', file], { stdio }), url);
   return { url, ownUrl: `http://127.0.0.1:${ownPort}` };
 }
 
@@ -68,10 +61,10 @@ export async function startNginx(
  * Returns the address for clients, without `/v1`. Stops HAProxy after the test.
  */
 export async function startHaproxy(
-  test: Pick<TestContext, 'after'>,
+  test: Ending,
   instances: readonly { readonly port: number; readonly opsPort: number }[],
 ): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'animal-store-haproxy-'));
+  const { folder, start } = await makeProgramFolder(test, endProxy);
   const port = await findFreePort();
   let config = await readFile(join(import.meta.dirname, '../../deploy/haproxy.cfg'), 'utf8');
   config = config.replace('bind :8080', `bind 127.0.0.1:${port}`);
@@ -83,35 +76,19 @@ export async function startHaproxy(
   const file = join(folder, 'haproxy.cfg');
   await writeFile(file, config);
   const url = `http://127.0.0.1:${port}`;
-  await startProxy(test, ['haproxy', '-db', '-f', file], folder, url);
+  await untilAnswering(start('haproxy', ['-db', '-f', file], { stdio }), url);
   return url;
 }
 
-/** Resolves when the proxy answers at `url`. After the test, stops it and removes its folder. */
-async function startProxy(
-  test: Pick<TestContext, 'after'>,
-  [program = '', ...args]: readonly string[],
-  folder: string,
-  url: string,
-): Promise<void> {
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  test.after(async () => {
-    await end(child);
-    await rm(folder, { recursive: true });
-  });
-  const complaints = child.stderr === null ? '' : text(child.stderr);
+const stdio = ['ignore' as const, 'ignore' as const, 'pipe' as const];
+
+async function untilAnswering(proxy: ChildProcess, url: string): Promise<void> {
+  const complaints = proxy.stderr === null ? '' : text(proxy.stderr);
   await eventually(async () => {
-    if (child.exitCode !== null) throw new Error(`${program} does not start: ${await complaints}`);
+    if (proxy.exitCode !== null) throw new Error(`the proxy does not start: ${await complaints}`);
     return fetch(`${url}/openapi.json`).then(
       ({ ok }) => ok,
       () => false,
     );
   });
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGTERM');
-  await gone;
 }

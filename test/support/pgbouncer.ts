@@ -1,12 +1,12 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { type ChildProcess, execFile } from 'node:child_process';
+import { chmod, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { makeProgramFolder, whyNoProgram } from './programs.ts';
 import { findFreePort } from './redis-server.ts';
+import type { Ending } from './service.ts';
 
 /** The installed PgBouncer. */
 export interface PgBouncer {
@@ -17,24 +17,20 @@ export interface PgBouncer {
 }
 
 export async function findPgBouncer(): Promise<PgBouncer> {
-  try {
-    const { stdout } = await promisify(execFile)('pgbouncer', ['--version']);
-    const [, major, minor] = /^PgBouncer (\d+)\.(\d+)/.exec(stdout) ?? [];
-    return { skip: false, carriesStatements: Number(major) > 1 || Number(minor) >= 21 };
-  } catch {
-    const skip = 'SKIPPED: there is no pgbouncer to start for the tests; install one';
-    if (process.env['CI'] === 'true') throw new Error(skip);
-    return { skip, carriesStatements: false };
-  }
+  const skip = await whyNoProgram('pgbouncer');
+  if (skip !== false) return { skip, carriesStatements: false };
+  const { stdout } = await promisify(execFile)('pgbouncer', ['--version']);
+  const [, major, minor] = /^PgBouncer (\d+)\.(\d+)/.exec(stdout) ?? [];
+  return { skip, carriesStatements: Number(major) > 1 || Number(minor) >= 21 };
 }
 
 /** Starts PgBouncer in front of a server and returns the address of PgBouncer. Stops it after the test. */
 export async function startPgBouncer(
-  test: Pick<TestContext, 'after'>,
+  test: Ending,
   url: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'animal-store-pgbouncer-'));
+  const { folder, start } = await makeProgramFolder(test);
   await chmod(folder, 0o755);
   const port = await findFreePort();
   const target = new URL(url);
@@ -51,12 +47,7 @@ export async function startPgBouncer(
   const place = `host=${target.hostname} port=${target.port} user=${target.username}`;
   await writeFile(file, `[databases]\n* = ${place}\n\n[pgbouncer]\n${lines.join('')}`);
   const asUser = userInfo().uid === 0 ? ['-u', 'postgres'] : [];
-  const child = spawn('pgbouncer', [...asUser, file], { stdio: ['ignore', 'ignore', 'pipe'] });
-  test.after(async () => {
-    await end(child);
-    await rm(folder, { recursive: true });
-  });
-  await untilStarted(child);
+  await untilStarted(start('pgbouncer', [...asUser, file], { stdio: ['ignore', 'ignore', 'pipe'] }));
   target.host = `127.0.0.1:${port}`;
   return target.href;
 }
@@ -71,11 +62,4 @@ async function untilStarted({ stderr }: ChildProcess): Promise<void> {
     return;
   }
   throw new Error(`pgbouncer does not start: ${lines.join('\n')}`);
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
 }

@@ -1,13 +1,14 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { chown, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { chown, rm } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { Client } from 'pg';
+import { executePostgres } from './postgres-databases.ts';
+import { makeProgramFolder, refuseInCi } from './programs.ts';
 import { eventually, findFreePort } from './redis-server.ts';
+import type { Ending } from './service.ts';
 
 /** One server of a cluster. */
 export interface PostgresServer {
@@ -38,9 +39,9 @@ const installations = '/usr/lib/postgresql';
 /** Returns false if this machine can start a cluster, otherwise the reason. With CI=true, throws instead. */
 export function whyNoPostgresCluster(): string | false {
   if (findPrograms() !== null) return false;
-  const reason = 'SKIPPED: there is no initdb to create PostgreSQL servers for the tests; install postgresql';
-  if (process.env['CI'] === 'true') throw new Error(reason);
-  return reason;
+  return refuseInCi(
+    'SKIPPED: there is no initdb to create PostgreSQL servers for the tests; install postgresql',
+  );
 }
 
 /** Returns the folder with the programs of the newest version, as Debian installs it, or null. */
@@ -61,17 +62,12 @@ async function findOwner(): Promise<{ uid: number; gid: number }> {
 }
 
 /** Starts a primary and a synchronous standby on free ports. Kills both after the test. */
-export async function startPostgresCluster(test: Pick<TestContext, 'after'>): Promise<PostgresCluster> {
+export async function startPostgresCluster(test: Ending): Promise<PostgresCluster> {
   const programs = findPrograms();
   if (programs === null) throw new Error('there is no initdb');
   const owner = await findOwner();
-  const folder = await mkdtemp(join(tmpdir(), 'animal-store-postgres-'));
+  const { folder, start: startProgram } = await makeProgramFolder(test, killAll);
   await chown(folder, owner.uid, owner.gid);
-  const servers: { end(): Promise<void> }[] = [];
-  test.after(async () => {
-    for (const server of servers) await server.end();
-    await rm(folder, { recursive: true });
-  });
   const user = userInfo().username;
   const call = (program: string, ...args: string[]) =>
     run(join(programs, program), args, { ...owner, cwd: folder });
@@ -85,16 +81,14 @@ export async function startPostgresCluster(test: Pick<TestContext, 'after'>): Pr
     const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off' };
     const options = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
     const url = `postgres://${user}@127.0.0.1:${port}/postgres`;
-    const execute = (sql: string) => executeAt(url, sql);
-    let child: ChildProcess | null = null;
+    const execute = async (sql: string) => (await executePostgres(url, sql)) as Record<string, unknown>[];
 
-    async function start(): Promise<void> {
-      const server = spawn(join(programs ?? '', 'postgres'), ['-D', data, ...options], {
+    async function startProcess(): Promise<ChildProcess> {
+      const server = startProgram(join(programs ?? '', 'postgres'), ['-D', data, ...options], {
         ...owner,
         cwd: folder,
         stdio: 'ignore',
       });
-      child = server;
       await eventually(async () => {
         if (server.exitCode !== null) throw new Error('the server does not start');
         return execute('select 1').then(
@@ -102,19 +96,19 @@ export async function startPostgresCluster(test: Pick<TestContext, 'after'>): Pr
           () => false,
         );
       });
+      return server;
     }
 
-    const kill = async () => {
-      if (child !== null) await killAll(child);
+    let child = await startProcess();
+    const start = async () => {
+      child = await startProcess();
     };
-    servers.push({ end: kill });
-    await start();
     return {
       url,
       data,
       execute,
       start,
-      kill,
+      kill: () => killAll(child),
       promote: async () => {
         await call('pg_ctl', 'promote', '-D', data, '-w');
       },
@@ -152,34 +146,20 @@ export function addressOf(...servers: readonly PostgresServer[]): string {
   return `postgres://${url.username}@${hosts.join(',')}${url.pathname}`;
 }
 
-async function executeAt(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
 /** Kills the first process before its children, because it would restart them. */
 async function killAll(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   const others = listChildren(child.pid);
   child.kill('SIGKILL');
-  for (const pid of others) killIfThere(pid);
+  for (const pid of others)
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      // It may have ended already.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
   await gone;
-}
-
-/** Kills a process. Ignores a process that has already ended. */
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }
 
 function listChildren(parent: number): number[] {

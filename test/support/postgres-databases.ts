@@ -83,6 +83,8 @@ export function executePostgres(url: string, sql: string): Promise<readonly unkn
 
 async function connect<T>(url: string, task: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
+  // A test may kill the server.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     return await task(client);

@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
+import { endProgram, makeProgramFolder, whyNoProgram } from './programs.ts';
 import { connectRedis } from './redis.ts';
 import type { Ending } from './service.ts';
 
@@ -23,64 +23,38 @@ export interface RedisServer {
   start(...settings: string[]): Promise<void>;
 }
 
-/** Returns false if this machine can start Redis, otherwise the reason. With CI=true, throws instead. */
-export async function whyNoRedisServer(): Promise<string | false> {
-  const child = spawn('redis-server', ['--version'], { stdio: 'ignore' });
-  const [code] = await once(child, 'exit').catch(() => [null]);
-  if (code === 0) return false;
-  const reason = 'SKIPPED: there is no redis-server to start for the tests; install one';
-  if (process.env['CI'] === 'true') throw new Error(reason);
-  return reason;
-}
+export const whyNoRedisServer = () => whyNoProgram('redis-server');
 
 export async function startRedisServer(test: Ending, ...settings: string[]): Promise<RedisServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'animal-store-redis-'));
+  const programs = await makeProgramFolder(test);
   const port = await findFreePort();
   const url = `redis://127.0.0.1:${port}`;
-  const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
-  let child: ChildProcess | null = null;
+  const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', programs.folder, '--save', ''];
 
-  async function kill(): Promise<void> {
-    if (child === null || child.exitCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    await gone;
-    child = null;
-  }
-  test.after(async () => {
-    await kill();
-    await rm(folder, { recursive: true });
-  });
-
-  async function start(...more: string[]): Promise<void> {
-    const started = spawn('redis-server', [...place, ...settings, ...more], {
+  async function start(...more: string[]): Promise<ChildProcess> {
+    const started = programs.start('redis-server', [...place, ...settings, ...more], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    child = started;
-    for await (const line of createInterface(started.stdout)) {
-      if (!line.includes('Server initialized')) continue;
-      started.stdout.resume();
-      return;
-    }
+    if (started.stdout !== null)
+      for await (const line of createInterface(started.stdout)) {
+        if (!line.includes('Server initialized')) continue;
+        started.stdout.resume();
+        return started;
+      }
     throw new Error('redis-server does not start');
   }
-  await start();
+  let child = await start();
 
   return {
     url,
     port,
-    async command(...parts) {
-      const client = await connectRedis(url);
-      try {
-        return await client.sendCommand(parts);
-      } finally {
-        client.destroy();
-      }
+    command: (...parts) => askOnce(port, ...parts),
+    pause: () => child.kill('SIGSTOP'),
+    resume: () => child.kill('SIGCONT'),
+    kill: () => endProgram(child),
+    async start(...more) {
+      child = await start(...more);
     },
-    pause: () => child?.kill('SIGSTOP'),
-    resume: () => child?.kill('SIGCONT'),
-    kill,
-    start,
   };
 }
 
@@ -124,17 +98,11 @@ sentinel failover-timeout counts 3000
 }
 
 async function startSentinel(test: Ending, config: (port: number) => string): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'animal-store-sentinel-'));
+  const { folder, start } = await makeProgramFolder(test);
   const port = await findFreePort();
   const file = join(folder, 'sentinel.conf');
   await writeFile(file, `${config(port)}dir ${folder}\n`);
-  const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
-  test.after(async () => {
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    await gone;
-    await rm(folder, { recursive: true });
-  });
+  start('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
   await eventually(async () => (await askOnce(port, 'ping').catch(() => null)) === 'PONG');
   return port;
 }
@@ -159,15 +127,8 @@ export async function startRedisCluster(test: Ending): Promise<RedisServer[]> {
   const nodes: RedisServer[] = [];
   for (const [first, last] of slotsOfNodes) {
     const busPort = String(await findFreePort());
-    const settings = [
-      '--cluster-enabled',
-      'yes',
-      '--cluster-port',
-      busPort,
-      '--cluster-node-timeout',
-      '1000',
-    ];
-    const node = await startRedisServer(test, ...settings);
+    const settings = `--cluster-enabled yes --cluster-port ${busPort} --cluster-node-timeout 1000`;
+    const node = await startRedisServer(test, ...settings.split(' '));
     await node.command('cluster', 'addslotsrange', first, last);
     for (const { command } of nodes)
       await command('cluster', 'meet', '127.0.0.1', String(node.port), busPort);

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
-import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Ending } from './service.ts';
 
 /** A TCP relay in front of a server. A test can cut, slow down, silence and restore the relay. */
 export interface Relay {
@@ -25,7 +25,12 @@ export interface Relay {
   redirect(url: string): void;
 }
 
-export async function startRelay(test: Pick<TestContext, 'after'>, url: string): Promise<Relay> {
+/** Starts a relay. Cuts it after the test. Each connection gets a listener from `listenTo` for all bytes of the client. */
+export async function startRelay(
+  test: Ending,
+  url: string,
+  listenTo: () => (part: Buffer) => void = () => () => undefined,
+): Promise<Relay> {
   let target = new URL(url);
   const sockets = new Set<Socket>();
   let silent = false;
@@ -49,6 +54,7 @@ export async function startRelay(test: Pick<TestContext, 'after'>, url: string):
       setImmediate(() => incoming.end(() => outgoing.destroy()));
       return part.subarray(0, broken.bytes);
     };
+    incoming.on('data', listenTo());
     incoming
       .pipe(outgoing)
       .pipe(createLag(() => delayMs, take))

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { elementAt } from '../../test/support/instances.ts';
-import { startHaproxy, startNginx, whyNoProgram } from '../../test/support/nginx.ts';
+import { startHaproxy, startNginx, whyNoHaproxy, whyNoNginx } from '../../test/support/nginx.ts';
 import type { ServiceProcess } from '../../test/support/processes.ts';
 import { findFreePort, startRedisServer, whyNoRedisServer } from '../../test/support/redis-server.ts';
 import { type Scenario, Skipped, share, type TortureContext } from '../scenario.ts';
@@ -45,7 +45,7 @@ export const rollingRestarts: Scenario = {
 };
 
 async function startFleet(context: TortureContext) {
-  const missing = [await whyNoRedisServer(), await whyNoProgram('nginx'), await whyNoProgram('haproxy')];
+  const missing = [await whyNoRedisServer(), await whyNoNginx(), await whyNoHaproxy()];
   const reason = missing.find((why) => why !== false);
   if (reason !== undefined) throw new Skipped(reason);
   const store = await createSharedStore(context, {
