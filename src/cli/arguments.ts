@@ -25,45 +25,41 @@ export interface Options {
   readonly force: boolean;
 }
 
+/** Returns a parser of commander, which throws InvalidArgumentError with `rule` if `read` returns null. */
+export function parserOf<T>(read: (text: string) => T | null, rule: string): (text: string) => T {
+  return (text) => {
+    const value = read(text);
+    if (value === null) throw new InvalidArgumentError(rule);
+    return value;
+  };
+}
+
 const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs };
 const durationMsMax = 100 * 365 * dayMs;
 
-/**
- * Returns the milliseconds of a duration such as `0`, `90s`, `15m`, `24h`, `30d` or `2w`. Throws InvalidArgumentError
- * if the text is not a duration, or is longer than 100 years.
- */
-export function parseDuration(text: string): number {
-  if (text === '0') return 0;
+/** Parses a duration such as `0`, `90s`, `15m`, `24h`, `30d` or `2w` to milliseconds. */
+export const parseDuration = parserOf((text) => {
   const [, count = '', unit = ''] = /^(\d{1,10})([smhdw])$/.exec(text) ?? [];
-  const durationMs = Number(count) * (unitMs[unit as keyof typeof unitMs] ?? Number.NaN);
-  if (durationMs <= durationMsMax) return durationMs;
-  throw new InvalidArgumentError(
-    'It must be a whole number with the unit s, m, h, d or w, as in 30d, and at most 100 years.',
-  );
-}
+  const durationMs = text === '0' ? 0 : Number(count) * (unitMs[unit as keyof typeof unitMs] ?? Number.NaN);
+  return durationMs <= durationMsMax ? durationMs : null;
+}, 'It must be a whole number with the unit s, m, h, d or w, as in 30d, and at most 100 years.');
 
-/** Like `parseDuration`, but throws for less than one second. */
-export function parseLifetime(text: string): number {
-  const durationMs = parseDuration(text);
-  if (durationMs === 0) throw new InvalidArgumentError('It must be at least one second.');
-  return durationMs;
-}
+/** Like `parseDuration`, but not for 0. */
+export const parseLifetime = parserOf(
+  (text) => parseDuration(text) || null,
+  'It must be at least one second.',
+);
 
 const timeText = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** Returns the Unix milliseconds of a date, which begins in UTC, or of an RFC 3339 time. */
-export function parseTime(text: string): number {
-  const ms = readTime(text);
-  if (Number.isNaN(ms))
-    throw new InvalidArgumentError('It must be a date or an RFC 3339 time, as in 2027-01-11.');
-  return ms;
-}
+/** Parses a date, which begins in UTC, or an RFC 3339 time, to Unix milliseconds. */
+export const parseTime = parserOf(readTime, 'It must be a date or an RFC 3339 time, as in 2027-01-11.');
 
-/** Returns NaN if the text is not a time. `Date.parse` takes the 30th of February for the 2nd of March. */
-function readTime(text: string): number {
-  const date = text.slice(0, 10);
-  const dateMs = timeText.test(text) ? Date.parse(date) : Number.NaN;
-  return new Date(dateMs || 0).toISOString().startsWith(date) ? Date.parse(text) : Number.NaN;
+/** Returns null if the text is not a time. `Date.parse` takes the 30th of February for the 2nd of March. */
+function readTime(text: string): number | null {
+  const [date, ms] = [text.slice(0, 10), Date.parse(text)];
+  if (!timeText.test(text) || Number.isNaN(ms)) return null;
+  return new Date(date).toISOString().startsWith(date) ? ms : null;
 }
 
 /** Returns the time in Unix milliseconds, if the present time is `nowMs`. */
@@ -72,7 +68,7 @@ export type Since = (nowMs: number) => number;
 /** Parses a time, or a duration that ends now, such as `7d`. */
 export function parseSince(text: string): Since {
   const ms = readTime(text);
-  if (!Number.isNaN(ms)) return () => ms;
+  if (ms !== null) return () => ms;
   const durationMs = parseDuration(text);
   return (nowMs) => nowMs - durationMs;
 }
@@ -90,39 +86,29 @@ export function parseScopeList(text: string): readonly Scope[] {
   return parsed;
 }
 
-export function parseAccountName(text: string): string {
-  if (isAccountName(text)) return text;
-  throw new InvalidArgumentError(`${accountNameRule.replace(/^a/, 'A')}.`);
-}
+export const parseAccountName = parserOf(
+  (text) => (isAccountName(text) ? text : null),
+  `${accountNameRule.replace(/^a/, 'A')}.`,
+);
 
 /** Parses a label or a reference, which follow the rules of an animal's name. */
-export function parseName(text: string): string {
-  if (isReference(text)) return text;
-  throw new InvalidArgumentError(
-    'It must have 1 to 255 characters, not only white space, and no control characters.',
-  );
-}
+export const parseName = parserOf(
+  (text) => (isReference(text) ? text : null),
+  'It must have 1 to 255 characters, not only white space, and no control characters.',
+);
 
 /** Returns a parser of whole numbers from 1 to `max`. */
-export function parseCountUpTo(max: number) {
-  return (text: string): number => {
-    if (/^[1-9]\d{0,12}$/.test(text) && Number(text) <= max) return Number(text);
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
-  };
+export function parseCountUpTo(max: number): (text: string) => number {
+  const read = (text: string) => (/^[1-9]\d{0,12}$/.test(text) && Number(text) <= max ? Number(text) : null);
+  return parserOf(read, `It must be a whole number from 1 to ${max}.`);
 }
 
-export function parseInt64Id(text: string): bigint {
-  const id = parseCanonicalInt64(text);
-  if (id === null) throw new InvalidArgumentError('It must be an id in decimal digits.');
-  return id;
-}
+export const parseInt64Id = parserOf(parseCanonicalInt64, 'It must be an id in decimal digits.');
 
-export function parseInt64(text: string): bigint {
-  const value = parseCanonicalInt64(text);
-  if (value === null)
-    throw new InvalidArgumentError(`It must be a whole number from ${int64Min} to ${int64Max}.`);
-  return value;
-}
+export const parseInt64 = parserOf(
+  parseCanonicalInt64,
+  `It must be a whole number from ${int64Min} to ${int64Max}.`,
+);
 
 /** The id of an animal or an order, a whole number. */
 export function numericId(of: string): Argument {

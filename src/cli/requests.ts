@@ -1,7 +1,14 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { errorCodes } from '../errors.ts';
 import { type ListedRequest, listRequests } from '../usage/request-rows.ts';
-import { accountFilter, limitOption, type Options, parseCountUpTo, sinceOption } from './arguments.ts';
+import {
+  accountFilter,
+  limitOption,
+  type Options,
+  parseCountUpTo,
+  parserOf,
+  sinceOption,
+} from './arguments.ts';
 import { addLeaf, type CommandContext, printTable } from './command.ts';
 import { formatSecond, withIsoTimes } from './output.ts';
 import type { Column } from './table.ts';
@@ -47,10 +54,10 @@ request id.`,
     });
 }
 
-function parseCode(text: string): string {
-  if (errorCodes.some((code) => code === text)) return text;
-  throw new InvalidArgumentError('It must be one of the codes in docs/errors.md.');
-}
+const parseCode = parserOf(
+  (text) => errorCodes.find((code) => code === text) ?? null,
+  'It must be one of the codes in docs/errors.md.',
+);
 
 const columns: readonly Column<ListedRequest>[] = [
   { heading: 'WHEN', cell: ({ lastAtMs }) => formatSecond(lastAtMs) },

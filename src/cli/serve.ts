@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { secondMs } from '../clock.ts';
-import { createLog, type Log } from '../observability/log.ts';
-import { addLeaf, type CommandContext, type Lifetime, type Terminal } from './command.ts';
+import { createLog } from '../observability/log.ts';
+import { addLeaf, type CommandContext, type Terminal } from './command.ts';
 import { writeJson } from './output.ts';
 
 /**
@@ -32,10 +32,15 @@ async function serve(
   const log = createLog(config.logLevel, json ? terminal.stderr : terminal.stdout);
   const stopped = lifetime.untilStopped();
   log.info('starting');
-  const onServing = cancelStartOn(stopped, lifetime, log);
+  let isServing = false;
+  void stopped.then(() => {
+    if (isServing) return;
+    log.info('stopping: the start is cancelled');
+    lifetime.endWithin(startEndMsMax);
+  });
   const { startApp } = await import('../app.ts');
   const app = await startApp(config, clock, log);
-  onServing();
+  isServing = true;
   lifetime.onCrash((error) => log.fatal({ err: error }, 'the service failed and ends'));
   const baseUrl = config.publicUrl ?? `${app.url}/v1`;
   if (json) writeJson(terminal, { url: baseUrl, opsUrl: app.opsUrl, key: app.firstKey?.key ?? null });
@@ -53,19 +58,6 @@ async function serve(
     lifetime.endWithin(secondMs / 2);
   }
   log.info('stopped');
-}
-
-/** Ends the process soon after a signal that comes during the start. Returns the function that ends this. */
-function cancelStartOn(stopped: Promise<void>, lifetime: Lifetime, log: Log): () => void {
-  let isServing = false;
-  stopped.then(() => {
-    if (isServing) return;
-    log.info('stopping: the start is cancelled');
-    lifetime.endWithin(startEndMsMax);
-  });
-  return () => {
-    isServing = true;
-  };
 }
 
 /** Prints the first key, and a command line that adds an animal and lists it. */

@@ -57,20 +57,17 @@ async function checkTarget(file: string, replaces: boolean): Promise<void> {
   if (!replaces) throw new OperatorError(`${file} exists already: --force replaces it`);
 }
 
-/** `link` fails if the name exists. So a file that was created after the check is not replaced. */
+/** A link does not replace a file that was created after the check. Some file systems have no hard links. */
 async function putInPlace(unfinished: string, file: string, replaces: boolean): Promise<void> {
-  if (replaces || !(await tryToLink(unfinished, file))) {
-    await checkTarget(file, replaces);
-    await rename(unfinished, file);
-  } else await rm(unfinished);
-}
-
-/** Returns false if the second name exists, or if the file system does not support hard links. */
-async function tryToLink(file: string, second: string): Promise<boolean> {
-  return link(file, second).then(
-    () => true,
-    () => false,
-  );
+  if (!replaces) {
+    const isLinked = await link(unfinished, file).then(
+      () => true,
+      () => false,
+    );
+    if (isLinked) return rm(unfinished);
+  }
+  await checkTarget(file, replaces);
+  await rename(unfinished, file);
 }
 
 /** Converts a system error to an OperatorError. Returns any other error unchanged. */

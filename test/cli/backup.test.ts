@@ -110,13 +110,6 @@ describe('backup', () => {
     await expectRefusal(url, [path, '--force'], /is a database in use/);
   });
 
-  test('fails if the folder of the copy does not exist', async (t) => {
-    const { url, folder } = await createWorld(t);
-    const { code, stderr } = await runInProcess(['backup', join(folder, 'nowhere', 'backup.db')], url);
-    assert.equal(code, 1);
-    assert.match(stderr, /^error: .*cannot be written: ENOENT[^\n]*\n$/);
-  });
-
   test('fails if the store does not exist, and creates no store', async (t) => {
     const { file } = await createWorld(t);
     const folder = await makeFolder(t);

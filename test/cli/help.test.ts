@@ -7,14 +7,6 @@ import { listHelp, runInProcess, splitWords, unopened } from '../support/command
 const pages = await listHelp();
 
 describe('help', () => {
-  for (const { command } of pages)
-    test(`of "${['animal-store', ...command].join(' ')}" goes to standard output, without colours, with exit code 0`, async () => {
-      const { code, stdout, stderr } = await runInProcess([...command, '--help'], unopened);
-      assert.deepEqual([code, stderr], [0, '']);
-      assert.match(stdout, new RegExp(`^Usage: ${['animal-store', ...command].join(' ')} \\[options\\]`));
-      assert.ok(!stdout.includes('\x1b'));
-    });
-
   for (const command of [[], ['keys'], ['accounts']])
     test(`is printed as a usage error by "${['animal-store', ...command].join(' ')}" without a subcommand`, async () => {
       const { code, stdout, stderr } = await runInProcess(command, unopened);
@@ -34,9 +26,10 @@ describe('help', () => {
     });
 
   for (const { command, text } of pages)
-    test(`of "${['animal-store', ...command].join(' ')}" has only valid command lines as examples`, async () => {
+    test(`of "${['animal-store', ...command].join(' ')}" has no colours, and only valid command lines as examples`, async () => {
+      assert.match(text, new RegExp(`^Usage: ${['animal-store', ...command].join(' ')} \\[options\\]`));
+      assert.ok(!text.includes('\x1b'));
       const examples = [...text.matchAll(/^ {2}(?:[A-Z_]+=\S+ )*animal-store (.+)$/gm)];
-      assert.ok(examples.length > 0);
       assert.ok(examples.some(([, args = '']) => args.startsWith(command.join(' '))));
       for (const [, args = ''] of examples) {
         const words = splitWords(args.replace(/ (?:[<>]|>>) .*/, ''));
@@ -59,8 +52,7 @@ describe('help', () => {
 
   test('of the program explains the exit codes and links to the page of the settings', async () => {
     const { stdout } = await runInProcess(['--help'], unopened);
-    assert.match(stdout, /exit code is 0 .*, 1 .*, 2 /);
-    assert.match(stdout, /docs\/settings\.md/);
+    assert.match(stdout, /exit code is 0 .*, 1 .*, 2 .*docs\/settings\.md/s);
   });
 });
 

@@ -20,7 +20,7 @@ async function createShop(t: Ending) {
 }
 
 test('webhooks list shows the webhooks of all accounts or of one account', async (t) => {
-  const { run, print, readJson, keyId } = await createShop(t);
+  const { print, readJson, keyId } = await createShop(t);
   const shown = await print('webhooks list');
   assert.match(shown, /^ID +ACCOUNT +STATUS +URL +RESULT\n/);
   assert.match(shown, /wh_8\w+ +Zoo +enabled +https:\/\/zoo.example\/ +500\n/);
@@ -37,7 +37,6 @@ test('webhooks list shows the webhooks of all accounts or of one account', async
   });
   assert.equal(listed[1].lastAttempt, null);
   assert.deepEqual(await readJson('webhooks list --account Shop'), [listed[1]]);
-  expectMistake(await run('webhooks list --account None'), 1, /there is no account "None": "accounts list"/);
 });
 
 test('webhooks disable and enable change a webhook and restart its retries', async (t) => {
@@ -69,14 +68,8 @@ test('every webhooks disable, webhooks enable and keys revoke --disable-webhooks
   assert.deepEqual(log[0]?.['by'], { kind: 'command', name: userInfo().username });
 });
 
-test('webhooks prints one line for an unknown webhook or a webhook whose next event is deleted', async (t) => {
+test('webhooks enable refuses a webhook whose next event is deleted', async (t) => {
   const { run, execute } = await createShop(t);
-  for (const action of ['enable', 'disable'])
-    expectMistake(
-      await run(`webhooks ${action} wh_1`),
-      1,
-      /there is no webhook "wh_1": "webhooks list" shows/,
-    );
   execute('update event_horizon set deleted_to = 2');
   const refusal = /^error: the events after the position of wh_9\w+ are no longer kept: /;
   expectMistake(await run(`webhooks enable ${other}`), 1, refusal);

@@ -64,13 +64,3 @@ test('a file has its final mode before its first byte is written, and never a wi
   });
   assert.equal((await stat(file)).mode & 0o777, 0o600);
 });
-
-test('a file below a file cannot be written, and the error names the file', async (t) => {
-  const { file } = await makeTarget(t);
-  await writeFile(file, 'ours');
-  const below = join(file, 'animals.csv');
-  await assert.rejects(
-    writeWholeFile(below, { replaces: false }, () => undefined),
-    { name: 'OperatorError', message: new RegExp(`^${below} cannot be written: ENOTDIR`) },
-  );
-});

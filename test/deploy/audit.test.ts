@@ -66,25 +66,29 @@ const advisory = {
   cvss: { score: 0, vectorString: null },
 };
 
-test('CI passes if the registry knows no vulnerability in the dependencies of the service', async (t) => {
-  const { code, output } = await runAudit(await makeProject(t), await startRegistry(t, answerWith(200)));
-  assert.equal(code, 0, output);
-  assert.match(output, /no known weakness/);
-});
+const cases: readonly (readonly [what: string, answer: RequestListener, code: number, told: RegExp])[] = [
+  ['passes if the registry knows no vulnerability', answerWith(200), 0, /no known weakness/],
+  [
+    'fails and names the package if a dependency of the service has a known vulnerability',
+    answerWith(200, { 'find-my-way': [advisory] }),
+    1,
+    /^find-my-way .*: high$/m,
+  ],
+  [
+    'passes if only a development tool has a known vulnerability',
+    answerWith(200, { 'fast-check': [advisory] }),
+    0,
+    /no known weakness/,
+  ],
+  ['fails if the answer is not an audit report', (_request, response) => response.end('<html>'), 1, /./],
+];
 
-test('CI fails and names the package if the registry knows a vulnerability in a dependency of the service', async (t) => {
-  const registry = await startRegistry(t, answerWith(200, { 'find-my-way': [advisory] }));
-  const { code, output } = await runAudit(await makeProject(t), registry);
-  assert.equal(code, 1, output);
-  assert.match(output, /^find-my-way .*: high$/m);
-});
-
-test('CI passes if only a development tool has a known vulnerability', async (t) => {
-  const registry = await startRegistry(t, answerWith(200, { 'fast-check': [advisory] }));
-  const { code, output } = await runAudit(await makeProject(t), registry);
-  assert.equal(code, 0, output);
-  assert.match(output, /no known weakness/);
-});
+for (const [what, answer, expected, told] of cases)
+  test(`CI ${what}`, async (t) => {
+    const { code, output } = await runAudit(await makeProject(t), await startRegistry(t, answer));
+    assert.equal(code, expected, output);
+    assert.match(output, told);
+  });
 
 const silences: readonly (readonly [what: string, answer: RequestListener | null, reason: RegExp])[] = [
   ['does not support audits', answerWith(405), /405/],
@@ -109,10 +113,4 @@ test('CI fails if the lock file cannot be read', async (t) => {
   const { code, output } = await runAudit(folder, await startRegistry(t, answerWith(200)));
   assert.equal(code, 1, output);
   assert.match(output, /could not be checked: .*lockfile/);
-});
-
-test('CI fails if the answer of the registry is not an audit report', async (t) => {
-  const registry = await startRegistry(t, (_request, response) => response.end('<html>'));
-  const { code, output } = await runAudit(await makeProject(t), registry);
-  assert.equal(code, 1, output);
 });

@@ -6,7 +6,6 @@ import {
   ask,
   elementAt,
   type Instances,
-  readJson,
   startInstances,
   untilAnswered,
 } from '../support/instances.ts';
@@ -114,11 +113,4 @@ test('three instances behave like one service', { skip }, async (t) => {
         await untilAll(instances, key, 200);
       },
     );
-});
-
-test('ten instances that start at once on an empty database all start', { skip }, async (t) => {
-  const { url: redisUrl } = await startRedisServer(t);
-  const { services } = await startInstances(t, { postgres, redisUrl, count: 10 });
-  for (const { opsUrl } of services)
-    assert.deepEqual(await readJson(fetch(`${opsUrl}/readyz`)), { status: 'ready' });
 });

@@ -57,76 +57,69 @@ async function send(
   return [...passed.values()];
 }
 
+/**
+ * Requires what each instance lets through alone after 150 of 300 requests. The last count that an instance has seen is
+ * 150 minus the requests that the others were still handling.
+ */
+function expectAlone(passed: readonly number[]): void {
+  for (const count of passed) assert.ok(count >= 150 && count <= 250, `${count} passed at one`);
+}
+
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-test('without Redis each instance continues the counts alone, and shares counts again when Redis is back', {
-  skip,
-}, async (t) => {
+test('three instances over a Redis that fails', { skip }, async (t) => {
   const redis = await startRedisServer(t, '--appendonly', 'yes');
   const instances = await startInstances(t, { postgres, redisUrl: redis.url });
-  const keys = [];
-  for (const _ of ['alone', 'again']) keys.push((await instances.createKey('--plan', 'pro')).key);
-  const [alone = '', again = ''] = keys;
+  const createKey = async () => (await instances.createKey('--plan', 'pro')).key;
   await untilCounted(instances, 'shared');
-  assert.deepEqual(await send(instances, alone, 150), [50, 50, 50]);
 
-  await redis.kill();
-  // Sends the requests in parts. On a busy machine, the last of 1,200 would wait too long for a database connection.
-  const parts: number[][] = [];
-  while (parts.length < 4) parts.push(await send(instances, alone, 300, withStore));
-  const passed = instances.services.map((_, index) => sum(parts.map((part) => part[index] ?? 0)));
-  // The last count that an instance has seen is 150 minus the requests that the others were still handling.
-  for (const count of passed) assert.ok(count >= 150 && count <= 250, `${count} passed at one`);
-  await untilCounted(instances, 'alone');
+  await t.test('wait for it while it is slow but answers in time, and the limit stays exact', async () => {
+    const key = await createKey();
+    let passed = 0;
+    for (let turn = 0; turn < 3; turn += 1) {
+      await redis.command('client', 'pause', slowMs);
+      passed += sum(await send(instances, key, 150));
+    }
+    assert.equal(passed, 300);
+    await untilCounted(instances, 'shared');
+  });
 
-  await redis.start();
-  await untilCounted(instances, 'shared');
-  const [first = 0, second = 0, third = 0] = await send(instances, again, 900);
-  assert.equal(first + second + third, 300);
-});
+  await t.test('count alone in time while it hangs, and share counts again when it continues', async () => {
+    const key = await createKey();
+    assert.equal(sum(await send(instances, key, 150)), 150);
+    redis.pause();
+    expectAlone(await send(instances, key, 1_200));
+    await untilCounted(instances, 'alone');
+    redis.resume();
+    await untilCounted(instances, 'shared');
+  });
 
-test('if Redis restarts empty, an account gets its limit again, and the instances share counts immediately', {
-  skip,
-}, async (t) => {
-  const redis = await startRedisServer(t);
-  const instances = await startInstances(t, { postgres, redisUrl: redis.url });
-  const { key } = await instances.createKey('--plan', 'pro');
-  assert.equal(sum(await send(instances, key, 450)), 300);
-  await redis.kill();
-  await untilCounted(instances, 'alone');
-  await redis.start();
-  await untilCounted(instances, 'shared');
-  assert.equal(sum(await send(instances, key, 450)), 300);
-});
+  await t.test('continue the counts alone while it is away, and share counts again afterwards', async () => {
+    const [alone, again] = [await createKey(), await createKey()];
+    assert.deepEqual(await send(instances, alone, 150), [50, 50, 50]);
+    await redis.kill();
+    // Sends the requests in parts. On a busy machine, the last of 1,200 would wait too long for a database connection.
+    const parts: number[][] = [];
+    while (parts.length < 4) parts.push(await send(instances, alone, 300, withStore));
+    expectAlone(instances.services.map((_, index) => sum(parts.map((part) => part[index] ?? 0))));
+    await untilCounted(instances, 'alone');
+    await redis.start();
+    await untilCounted(instances, 'shared');
+    assert.equal(sum(await send(instances, again, 900)), 300);
+  });
 
-test('if Redis hangs, the instances count alone in time, and share counts again when it continues', {
-  skip,
-}, async (t) => {
-  const redis = await startRedisServer(t);
-  const instances = await startInstances(t, { postgres, redisUrl: redis.url });
-  const { key } = await instances.createKey('--plan', 'pro');
-  assert.equal(sum(await send(instances, key, 150)), 150);
-  redis.pause();
-  for (const count of await send(instances, key, 1_200)) assert.ok(count >= 150 && count <= 250, `${count}`);
-  await untilCounted(instances, 'alone');
-  redis.resume();
-  await untilCounted(instances, 'shared');
-});
-
-test('if Redis is slow but answers in time, the instances wait for it, and the limit stays exact', {
-  skip,
-}, async (t) => {
-  const redis = await startRedisServer(t);
-  const instances = await startInstances(t, { postgres, redisUrl: redis.url });
-  const { key } = await instances.createKey('--plan', 'pro');
-  await untilCounted(instances, 'shared');
-  let passed = 0;
-  for (let turn = 0; turn < 3; turn += 1) {
-    await redis.command('client', 'pause', slowMs);
-    passed += sum(await send(instances, key, 150));
-  }
-  assert.equal(passed, 300);
-  await untilCounted(instances, 'shared');
+  await t.test(
+    'give an account its limit again if it restarts empty, and share counts immediately',
+    async () => {
+      const key = await createKey();
+      assert.equal(sum(await send(instances, key, 450)), 300);
+      await redis.kill();
+      await untilCounted(instances, 'alone');
+      await redis.start('--appendonly', 'no');
+      await untilCounted(instances, 'shared');
+      assert.equal(sum(await send(instances, key, 450)), 300);
+    },
+  );
 });
