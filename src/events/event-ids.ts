@@ -2,17 +2,13 @@ import { createHmac } from 'node:crypto';
 import { base62 } from '../accounts/api-key.ts';
 
 /** Converts positions in the feed to event ids and back. */
-export interface EventIds {
-  /** Returns the id of the event at a position. Position 0 is before the first event. */
-  write(position: bigint): string;
-  /** Returns the position of an id. Returns null if the id was not created with the secret of this store. */
-  read(text: string): bigint | null;
-}
+export type EventIds = ReturnType<typeof createEventIds>;
 
 const prefix = 'evt_';
 /** 11 base62 digits are enough for every int64. */
 const positionLength = 11;
 const sealLength = 5;
+const form = new RegExp(`^${prefix}([0-9A-Za-z]{${positionLength}})[0-9A-Za-z]{${sealLength}}$`);
 const base = BigInt(base62.length);
 
 /**
@@ -20,24 +16,22 @@ const base = BigInt(base62.length);
  * secret of the store, so that clients cannot invent ids. All instances that share a store accept the same ids. The
  * digits of base62 are in ASCII order, so ids sort like their positions.
  */
-export function createEventIds(secret: Uint8Array): EventIds {
-  function seal(digits: string): string {
-    const code = createHmac('sha256', secret).update(prefix).update(digits).digest().readBigUInt64BE();
-    return toDigits(code, sealLength);
-  }
-
+export function createEventIds(secret: Uint8Array) {
+  /** Returns the id of the event at a position. Position 0 is before the first event. */
   function write(position: bigint): string {
     const digits = toDigits(position, positionLength);
-    return prefix + digits + seal(digits);
+    const code = createHmac('sha256', secret).update(prefix).update(digits).digest().readBigUInt64BE();
+    return prefix + digits + toDigits(code, sealLength);
   }
 
   return {
     write,
-    read(text) {
-      if (text.length !== prefix.length + positionLength + sealLength) return null;
-      const digits = text.slice(prefix.length, prefix.length + positionLength);
-      const position = fromDigits(digits);
-      return position !== null && write(position) === text ? position : null;
+    /** Returns the position of an id. Returns null if the id was not created with the secret of this store. */
+    read(text: string): bigint | null {
+      const [, digits = ''] = form.exec(text) ?? [];
+      let position = 0n;
+      for (const digit of digits) position = position * base + BigInt(base62.indexOf(digit));
+      return write(position) === text ? position : null;
     },
   };
 }
@@ -51,14 +45,4 @@ function toDigits(number: bigint, length: number): string {
     rest /= base;
   }
   return text;
-}
-
-function fromDigits(digits: string): bigint | null {
-  let number = 0n;
-  for (const digit of digits) {
-    const value = base62.indexOf(digit);
-    if (value === -1) return null;
-    number = number * base + BigInt(value);
-  }
-  return number;
 }

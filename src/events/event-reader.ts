@@ -1,4 +1,4 @@
-import { type EventType, eventTypes, orderEventTypes } from './event.ts';
+import { catalogueEventTypes, type EventType, eventTypes, orderEventTypes } from './event.ts';
 
 /** The rights of a reader of events. */
 export interface EventReader {
@@ -18,7 +18,7 @@ export interface EventReader {
 export const everything: EventReader = { accountId: 0n, seesPets: true, seesOrders: 'all' };
 
 const ofOrders: ReadonlySet<string> = new Set(orderEventTypes);
-const ofCatalogue: ReadonlySet<string> = new Set(eventTypes.filter((type) => !ofOrders.has(type)));
+const ofCatalogue: ReadonlySet<string> = new Set(catalogueEventTypes);
 
 export function isOrderType(type: EventType): boolean {
   return ofOrders.has(type);

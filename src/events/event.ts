@@ -16,7 +16,9 @@ export const orderEventTypes = [
   'order.returned',
 ] as const;
 
-export const eventTypes = [...petEventTypes, ...categoryEventTypes, ...orderEventTypes] as const;
+export const catalogueEventTypes = [...petEventTypes, ...categoryEventTypes] as const;
+
+export const eventTypes = [...catalogueEventTypes, ...orderEventTypes] as const;
 
 export type EventType = (typeof eventTypes)[number];
 
@@ -67,21 +69,18 @@ export const CategoryPreviousSchema = namedObject(
   { minProperties: 1 },
 );
 
-/** An event of an animal, as responses and webhooks show it (contract section 13). */
 export const PetEventSchema = namedObject('PetEvent', 'What happened to an animal.', {
   ...headOf(petEventTypes),
   data: PetSchema,
   previous: previous(PetPreviousSchema),
 });
 
-/** An event of a category, as responses and webhooks show it (contract section 13). */
 export const CategoryEventSchema = namedObject('CategoryEvent', 'What happened to a category.', {
   ...headOf(categoryEventTypes),
   data: CategorySchema,
   previous: previous(CategoryPreviousSchema),
 });
 
-/** An event of an order, as responses and webhooks show it (contract section 13). */
 export const OrderEventSchema = namedObject('OrderEvent', 'What happened to an order.', {
   ...headOf(orderEventTypes),
   data: OrderSchema,

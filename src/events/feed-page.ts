@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../errors.ts';
 import { type Dialect, type RowOf, type Statement, statement } from '../storage/database.ts';
-import { afterRule, eventTypes, orderEventTypes } from './event.ts';
+import { afterRule, catalogueEventTypes, orderEventTypes } from './event.ts';
 import type { EventReader } from './event-reader.ts';
 
 const eventColumns = [
@@ -87,9 +87,7 @@ type PageParameters = { after: bigint; count: bigint; accountId: bigint };
 type PageStatement = Statement<PageParameters, FeedRow>;
 const listLiterals = (types: readonly string[]) => sql.join(types.map((type) => sql.lit(type)));
 const isOfOrders = sql`events.type in (${listLiterals(orderEventTypes)})`;
-const isOfCatalogue = sql`events.type in (${listLiterals(
-  eventTypes.filter((type) => !orderEventTypes.some((one) => one === type)),
-)})`;
+const isOfCatalogue = sql`events.type in (${listLiterals(catalogueEventTypes)})`;
 
 /**
  * The condition for the order events that a reader may see. It names the types, so that nobody sees a type that this

@@ -9,12 +9,13 @@ import {
   stepsTogether,
   toStep,
 } from '../storage/database.ts';
+import { insertRow } from '../storage/insert-row.ts';
 import { failingAttemptsMin, failingMsMax } from './rules/retry.ts';
 import { type Attempt, toResult } from './webhook.ts';
 import { lockWebhook, type TimedRow, updateWebhook, type WebhookRow } from './webhook-rows.ts';
 
 /** The attempts of a webhook that its owner can list: the last 100 of 7 days. */
-export const attemptsMax = 100n;
+const attemptsMax = 100n;
 const attemptsKeptMs = 7 * dayMs;
 
 /** An attempt that has ended. */
@@ -34,8 +35,6 @@ export interface EndedAttempt {
   /** False if a clock has leapt, so that the time since the first failure may be wrong. */
   readonly mayDisable: boolean;
 }
-
-const gone = '410';
 
 /** Why an attempt may disable a webhook. */
 type AttemptReason = 'gone' | 'failing';
@@ -66,7 +65,7 @@ function applyAttempt(
     return { ...noted, position, failures: 0n, failing_since_ms: null, next_attempt_at_ms: 0n };
   }
   if (row.revision !== revision) return noted;
-  if (result === gone && row.status === 'enabled') return disable(noted, 'gone');
+  if (result === '410' && row.status === 'enabled') return disable(noted, 'gone');
   if ('requestId' in sent) return noted;
   const sinceMs = row.failing_since_ms ?? nowMs;
   const failed = {
@@ -83,17 +82,13 @@ function disable(row: WebhookRow, because: AttemptReason): WebhookRow {
   return { ...row, status: 'disabled', disabled_because: because };
 }
 
-type NewAttempt = { id: bigint; messageId: string; atMs: bigint; result: string; durationMs: bigint };
-
-const insertAttempt = statement<NewAttempt>()((query, p) =>
-  query.insertInto('webhook_attempts').values({
-    webhook_id: p.id,
-    message_id: p.messageId,
-    at_ms: p.atMs,
-    result: p.result,
-    duration_ms: p.durationMs,
-  }),
-);
+const insertAttempt = insertRow('webhook_attempts', [
+  'webhook_id',
+  'message_id',
+  'at_ms',
+  'result',
+  'duration_ms',
+]);
 
 /** Deletes all attempts of a webhook but the newest `count`. */
 const deleteOldAttempts = statement<{ id: bigint; count: bigint }>()((query, p) =>
@@ -121,12 +116,12 @@ export const noteAttempt = defineTransaction(
     const { publicId, messageId, result, durationMs, sent } = attempt;
     const [row] = yield* step(lockWebhook, { publicId });
     if (row === undefined) return null;
-    const { id, now_ms: atMs } = row;
     const noted = applyAttempt(row, attempt);
+    const ended = { message_id: messageId, at_ms: row.now_ms, result, duration_ms: durationMs };
     yield* stepsTogether(
       toStep(updateWebhook, noted),
-      toStep(insertAttempt, { id, messageId, atMs, result, durationMs }),
-      toStep(deleteOldAttempts, { id, count: attemptsMax }),
+      toStep(insertAttempt, { webhook_id: row.id, ...ended }),
+      toStep(deleteOldAttempts, { id: row.id, count: attemptsMax }),
     );
     if ('requestId' in sent) yield* step(deleteRequest, sent);
     return row.status === noted.status ? null : (noted.disabled_because as AttemptReason);

@@ -53,7 +53,7 @@ export const addWebhook = defineTransaction(
     const { newest } = endsOf(yield* step(selectEnds, { position: 0n }));
     const [added] = yield* step(insertWebhook, { ...row, position: newest });
     if (added === undefined) throw new Error('the store gave no row for a new webhook');
-    yield* step(insertSecret, { webhookId: added.id, secret });
+    yield* step(insertSecret, { webhook_id: added.id, secret });
     return added;
   },
   'row locks',
@@ -137,7 +137,7 @@ export const rotateSecret = defineTransaction(
   function* ({ publicId, manager, secret }: Managed & { readonly secret: Uint8Array }): Steps<WebhookRow> {
     const row = yield* lockManaged(publicId, manager);
     yield* step(endSecret, { webhookId: row.id, overlapMs: BigInt(overlapMs) });
-    yield* step(insertSecret, { webhookId: row.id, secret });
+    yield* step(insertSecret, { webhook_id: row.id, secret });
     yield* step(deleteOldSecrets, { webhookId: row.id, count: secretsMax });
     return row;
   },
@@ -175,7 +175,7 @@ export const requestMessage = defineTransaction(
     const waitingId = waiting?.message_id ?? null;
     if (waitingId === null) {
       if ((waiting?.count ?? 0n) >= requestsMax) throw tooManyRequested();
-      yield* step(insertRequest, { id: row.id, messageId, position });
+      yield* step(insertRequest, { webhook_id: row.id, message_id: messageId, position });
     }
     if ('actor' in manager) yield* audit(manager, row, 'webhook.sent', null, { event: messageId });
     return waitingId ?? messageId;

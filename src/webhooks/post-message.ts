@@ -65,7 +65,8 @@ export function createPostMessage(options: PostOptions): PostMessage {
         return { failure: 'blocked_address' };
       const tried = addresses.slice(0, addressesMax);
       const shareMs = Math.max(1, Math.floor((endsAtMs - performance.now()) / tried.length));
-      return await send({ url, addresses: tried, shareMs, headers, body, signal }, () => clearTimeout(timer));
+      const onHead = () => clearTimeout(timer);
+      return await send({ url, addresses: tried, shareMs, headers, body, signal, onHead });
     } finally {
       clearTimeout(timer);
     }
@@ -91,20 +92,19 @@ interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
+  /** Called when the head of the response arrives. */
+  readonly onHead: () => void;
 }
 
-/** Calls `onHead` when the head of the response arrives. */
-function send(outgoing: Outgoing, onHead: () => void): Promise<AttemptResult> {
-  const { url, addresses, shareMs, headers, body, signal } = outgoing;
+function send({ url, addresses, shareMs, headers, body, signal, onHead }: Outgoing): Promise<AttemptResult> {
   const { promise, resolve } = Promise.withResolvers<AttemptResult>();
-  const isTls = url.protocol === 'https:';
   let result: AttemptResult | null = null;
   let informations = 0;
-  let isConnected = false;
-  let isSecured = false;
+  /** A failure between the connection and its encryption is one of TLS. */
+  let isSecuring = false;
   // The types of Node do not have the options of the connection.
   const connection = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: shareMs };
-  const request = (isTls ? requestHttps : requestHttp)(url, {
+  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
     ...connection,
     method: 'POST',
     agent: false,
@@ -114,10 +114,10 @@ function send(outgoing: Outgoing, onHead: () => void): Promise<AttemptResult> {
   });
   request.on('socket', (socket) => {
     socket.on('connect', () => {
-      isConnected = true;
+      isSecuring = url.protocol === 'https:';
     });
     socket.on('secureConnect', () => {
-      isSecured = true;
+      isSecuring = false;
     });
   });
   request.on('information', () => {
@@ -130,8 +130,7 @@ function send(outgoing: Outgoing, onHead: () => void): Promise<AttemptResult> {
     discard(response, () => request.destroy());
   });
   request.on('error', () => {
-    const failure = isTls && isConnected && !isSecured ? 'tls' : 'refused';
-    result ??= { failure: signal.aborted ? 'timeout' : failure };
+    result ??= { failure: signal.aborted ? 'timeout' : isSecuring ? 'tls' : 'refused' };
   });
   // Emitted when the connection is closed, because it is not used again.
   request.on('close', () => resolve(result ?? { failure: 'refused' }));

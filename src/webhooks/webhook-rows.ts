@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import { newest } from '../events/feed-page.ts';
 import { int64Max } from '../int64.ts';
 import { byFilters, type Database, statement } from '../storage/database.ts';
+import { insertRow } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
 
 /** The columns that changes and attempts write. */
@@ -203,11 +204,7 @@ export const selectRequests = statement<{ id: bigint; position: bigint }>()((que
 );
 
 /** Requests a message beside the feed. */
-export const insertRequest = statement<{ id: bigint; messageId: string; position: bigint }>()((query, p) =>
-  query
-    .insertInto('webhook_requests')
-    .values({ webhook_id: p.id, message_id: p.messageId, position: p.position }),
-);
+export const insertRequest = insertRow('webhook_requests', ['webhook_id', 'message_id', 'position']);
 
 /** Deletes a webhook and all that belongs to it. */
 export const deleteWebhook = statement<{ id: bigint }>()((query, p) =>

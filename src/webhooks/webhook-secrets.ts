@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { type Database, statement } from '../storage/database.ts';
+import { insertRow } from '../storage/insert-row.ts';
 import { isEncrypted, type SecretBox } from './secret-box.ts';
 
 /** Adds a secret, which becomes the current secret of the webhook. */
-export const insertSecret = statement<{ webhookId: bigint; secret: Uint8Array }>()((query, p) =>
-  query.insertInto('webhook_secrets').values({ webhook_id: p.webhookId, secret: p.secret }).returning('id'),
-);
+export const insertSecret = insertRow('webhook_secrets', ['webhook_id', 'secret']);
 
 /** Makes the current secret expire after `overlapMs`. The secret signs messages until it expires. */
 export const endSecret = statement<{ webhookId: bigint; overlapMs: bigint }>()((query, p, { nowMs }) =>
