@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import {
   freeLimits,
   limitMax,
@@ -9,78 +9,63 @@ import {
   resolvePlan,
 } from '../../src/plans/plan.ts';
 
-describe('the plans of interface section 8', () => {
-  for (const [name, perMinute, perDay] of [
-    ['free', 60, 1_000],
-    ['pro', 300, 10_000],
-    ['business', 1_000, 100_000],
-  ] as const) {
-    test(`${name} has the limits ${perMinute} requests a minute and ${perDay} a day`, () => {
-      assert.deepEqual(resolvePlan(name, {}), { name, limits: { perMinute, perDay } });
-    });
-
+for (const [name, perMinute, perDay] of [
+  ['free', 60, 1_000],
+  ['pro', 300, 10_000],
+  ['business', 1_000, 100_000],
+] as const)
+  test(`the plan ${name} has the limits of interface section 8, and accepts no other numbers`, () => {
+    assert.deepEqual(resolvePlan(name, {}), { name, limits: { perMinute, perDay } });
+    const problem = `plan ${name} has fixed limits: only enterprise accepts per-minute, per-day and open-holds`;
     for (const custom of [{ perMinute: 1 }, { perDay: 1 }, { perMinute, perDay }, { openHolds: 1 }])
-      test(`${name} accepts no custom limits such as ${JSON.stringify(custom)}`, () => {
-        const problem = `plan ${name} has fixed limits: only enterprise accepts per-minute, per-day and open-holds`;
-        assert.deepEqual(resolvePlan(name, custom), { problem });
-      });
-  }
-
-  test('the limits without a valid key are the limits of free', () => {
-    assert.deepEqual(freeLimits, { perMinute: 60, perDay: 1_000 });
+      assert.deepEqual(resolvePlan(name, custom), { problem });
   });
 
-  test('the documentation and the open holds have their own limits (contract sections 6 and 12)', () => {
-    assert.deepEqual(readerLimits, { perMinute: 600, perDay: 20_000 });
-    assert.deepEqual(openHoldsOf, { free: 5, pro: 25, business: 100, enterprise: 100 });
-  });
+test('addresses without a valid key, the documentation and open holds have fixed limits', () => {
+  assert.deepEqual(freeLimits, { perMinute: 60, perDay: 1_000 });
+  assert.deepEqual(readerLimits, { perMinute: 600, perDay: 20_000 });
+  assert.deepEqual(openHoldsOf, { free: 5, pro: 25, business: 100, enterprise: 100 });
 });
 
-describe('enterprise', () => {
-  for (const limits of [
-    { perMinute: 1, perDay: 1 },
-    { perMinute: 7, perDay: 10 },
-    { perMinute: 10, perDay: 7 },
-    { perMinute: limitMax, perDay: limitMax },
-  ])
-    test(`accepts ${limits.perMinute} requests a minute and ${limits.perDay} a day`, () => {
-      assert.deepEqual(resolvePlan('enterprise', limits), { name: 'enterprise', limits });
-    });
-
-  for (const custom of [{}, { perMinute: 5 }, { perDay: 5 }])
-    test(`requires both limits, not only ${JSON.stringify(custom)}`, () => {
-      assert.deepEqual(resolvePlan('enterprise', custom), {
-        problem: 'plan enterprise needs both per-minute and per-day',
-      });
-    });
-
-  for (const wrong of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, limitMax + 1])
-    test(`refuses ${wrong} requests a minute or a day`, () => {
-      const problem = `per-minute and per-day must be whole numbers from 1 to ${limitMax}`;
-      assert.deepEqual(resolvePlan('enterprise', { perMinute: wrong, perDay: 5 }), { problem });
-      assert.deepEqual(resolvePlan('enterprise', { perMinute: 5, perDay: wrong }), { problem });
-    });
-
-  const limits = { perMinute: 1, perDay: 1 };
-  for (const openHolds of [1, openHoldsMax])
-    test(`accepts ${openHolds} open holds`, () => {
-      assert.deepEqual(resolvePlan('enterprise', { ...limits, openHolds }), {
-        name: 'enterprise',
-        limits,
+test('enterprise accepts any numbers of requests and of open holds within their bounds', () => {
+  for (const [perMinute, perDay] of [
+    [1, 1],
+    [7, 10],
+    [10, 7],
+    [limitMax, limitMax],
+  ] as const) {
+    const resolved = { name: 'enterprise', limits: { perMinute, perDay } };
+    assert.deepEqual(resolvePlan('enterprise', { perMinute, perDay }), resolved);
+    for (const openHolds of [1, openHoldsMax])
+      assert.deepEqual(resolvePlan('enterprise', { perMinute, perDay, openHolds }), {
+        ...resolved,
         openHolds,
       });
-    });
-
-  for (const openHolds of [0, -1, 1.5, Number.NaN, openHoldsMax + 1])
-    test(`refuses ${openHolds} open holds`, () => {
-      const problem = `open-holds must be a whole number from 1 to ${openHoldsMax}`;
-      assert.deepEqual(resolvePlan('enterprise', { ...limits, openHolds }), { problem });
-    });
+  }
 });
 
-for (const name of ['', 'Free', 'FREE', 'gold', 'toString', '__proto__'])
-  test(`"${name}" is not a plan`, () => {
-    const resolved = resolvePlan(name, {});
-    assert.ok('problem' in resolved);
-    assert.match(resolved.problem, /^plan must be one of free, pro, business, enterprise, not /);
+const noLimits = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, limitMax + 1];
+for (const [problem, refused] of [
+  ['plan enterprise needs both per-minute and per-day', [{}, { perMinute: 5 }, { perDay: 5 }]],
+  [
+    `per-minute and per-day must be whole numbers from 1 to ${limitMax}`,
+    noLimits.flatMap((wrong) => [
+      { perMinute: wrong, perDay: 5 },
+      { perMinute: 5, perDay: wrong },
+    ]),
+  ],
+  [
+    `open-holds must be a whole number from 1 to ${openHoldsMax}`,
+    [...noLimits, openHoldsMax + 1].map((openHolds) => ({ perMinute: 1, perDay: 1, openHolds })),
+  ],
+] as const)
+  test(`enterprise is refused: ${problem}`, () => {
+    for (const custom of refused) assert.deepEqual(resolvePlan('enterprise', custom), { problem });
   });
+
+test('no other text is a plan', () => {
+  for (const name of ['', 'Free', 'FREE', 'gold', 'toString', '__proto__']) {
+    const problem = `plan must be one of free, pro, business, enterprise, not "${name}"`;
+    assert.deepEqual(resolvePlan(name, {}), { problem });
+  }
+});
