@@ -184,23 +184,20 @@ function describeAdministration(engine: Engine): void {
 
     test('pages of bans contain each ban once, even if two bans expire at the same time', async (t) => {
       const { bans, keyring, store, clock } = await prepare(t);
-      const { id: first } = await keyring.issue(order());
-      const { id: second } = await keyring.issue(order());
-      const { id: last } = await keyring.issue(order());
-      for (const [id, endsAtMs] of [
-        [first, clock.now() + 1],
-        [second, clock.now() + 1],
-        [last, clock.now() + 2],
-      ] as const)
+      const banned: string[] = [];
+      for (const endsAtMs of [1, 1, 2].map((ms) => clock.now() + ms)) {
+        const { id } = await keyring.issue(order());
         await store.execute(`insert into key_bans values ('${id}', ${endsAtMs}, 0, 60000, '', ${endsAtMs})`);
+        banned.push(id);
+      }
       const listed: string[] = [];
       for (let next: BanPlace | null = { endsAtMs: 0, keyId: '' }; next !== null; ) {
         const page: Page<ListedBan, BanPlace> = await bans.listPage(1, next);
         listed.push(...page.items.map(({ keyId }) => keyId));
         next = page.next;
       }
-      assert.equal(listed[2], last);
-      assert.deepEqual(listed.toSorted(), [first, second, last].toSorted());
+      assert.equal(listed[2], banned[2]);
+      assert.deepEqual(listed.toSorted(), banned.toSorted());
     });
 
     test('a lifted ban ends in every process at its next check, and does not return after a restart', async (t) => {
@@ -219,59 +216,38 @@ function describeAdministration(engine: Engine): void {
       assert.deepEqual([entry?.action, entry?.subject, entry?.account], ['ban.lifted', id, 'Zoo']);
     });
 
-    test('a key that is banned again after a lift stays banned, and the new ban takes a minute', async (t) => {
-      const { id, bans, lifts, take, clock } = await prepareBan(t);
-      await bans.lift(id);
-      await lifts.follow();
-      for (let count = 0; count < 60; count += 1) take();
-      await lifts.follow();
-      const { verdict, bannedUntilMs } = take();
-      assert.deepEqual([verdict, bannedUntilMs], ['banned', clock.now() + minuteMs]);
-    });
-
-    test('a key that is banned again after a lift stays banned if a process starts and applies the lift again', async (t) => {
+    test('a key that is banned again after a lift stays banned for a minute, also if a process starts and applies the lift again', async (t) => {
       const { id, bans, lifts, take, counters, database, clock } = await prepareBan(t);
       await bans.lift(id);
       await lifts.follow();
       clock.advance(secondMs);
       for (let count = 0; count < 60; count += 1) take();
+      await lifts.follow();
       await createCorrectionFollower(database, counters, clock.now).follow();
-      assert.equal(take().verdict, 'banned');
+      const { verdict, bannedUntilMs } = take();
+      assert.deepEqual([verdict, bannedUntilMs], ['banned', clock.now() + minuteMs]);
     });
 
-    test('a lift ends a ban even if the clock of the operator is behind the clock that counts', async (t) => {
-      const { id, lifts, take, database, clock } = await prepareBan(t);
+    test('a lift ends a ban even if the clock of the operator is behind the clock that counts, and is deleted after an hour, the longest ban', async (t) => {
+      const { id, lifts, take, database, clock, store } = await prepareBan(t);
       await createBans(database, () => clock.now() - 5 * secondMs, byAnn).lift(id);
       await lifts.follow();
       assert.equal(take().verdict, 'refused');
-    });
-
-    test('lifts are deleted after an hour, the longest ban', async (t) => {
-      const { id, bans, lifts, clock, store } = await prepareBan(t);
-      await bans.lift(id);
-      await lifts.follow();
       assert.equal((await store.execute('select id from ban_lifts')).length, 1);
       clock.advance(hourMs);
       await lifts.sweep();
       assert.deepEqual(await store.execute('select id from ban_lifts'), []);
     });
 
-    test('lifting a ban fails for an unknown key and for a key without a ban', async (t) => {
+    test('an unknown key, a key without a ban and the keys of an unknown account are refused', async (t) => {
       const { bans, keyring, listEntries } = await prepare(t);
       const { id } = await keyring.issue(order({ account: 'Zoo' }));
+      await keyring.issue(order({ account: 'Ark' }));
       await assert.rejects(bans.lift(id), { name: 'OperatorError', message: /is not banned/ });
       await assert.rejects(bans.lift('key_none'), { name: 'OperatorError', message: /there is no key/ });
       assert.deepEqual(await listEntries({ action: 'ban.lifted' }), []);
-    });
-
-    test('the keys of one account are listed, and an unknown account throws an error that names the account', async (t) => {
-      const { keyring } = await prepare(t);
-      const { id } = await keyring.issue(order({ account: 'Zoo' }));
-      await keyring.issue(order({ account: 'Ark' }));
-      assert.deepEqual(
-        (await keyring.list('Zoo')).map((key) => key.id),
-        [id],
-      );
+      const [listed, ...others] = await keyring.list('Zoo');
+      assert.deepEqual([listed?.id, others], [id, []]);
       await assert.rejects(keyring.list('None'), { name: 'OperatorError' });
     });
 
@@ -307,28 +283,11 @@ function describeAdministration(engine: Engine): void {
       assert.equal((await list(zoo)).length, 1);
       clock.advance(hourMs);
       await one.sweep();
+      const rows = (await store.execute('select account_id from usage_hours')) as { account_id: unknown }[];
       assert.deepEqual(
-        (await store.execute('select account_id from usage_hours')).map((row) =>
-          Object.values(row as object),
-        ),
-        [[engine.name === 'SQLite' ? Number(zoo) : String(zoo)]],
+        rows.map((row) => String(row.account_id)),
+        [String(zoo)],
       );
-    });
-
-    test('usage that cannot be written is kept and written once', async (t) => {
-      const { database, store, clock } = await prepare(t);
-      const counts = createUsageCounts(database, clock.now);
-      const caller = { accountId: 1n };
-      counts.note(caller, 200);
-      await store.execute('alter table usage_hours rename to hidden');
-      await assert.rejects(counts.flush());
-      counts.note(caller, 200);
-      await assert.rejects(counts.flush());
-      await store.execute('alter table hidden rename to usage_hours');
-      await counts.flush();
-      await counts.flush();
-      const [hour] = await listUsage(database, 1n, clock.now());
-      assert.equal(hour?.requests, 2);
     });
 
     test('the overview has both rate limit windows from the store, the keys, the usage and the open holds', async (t) => {

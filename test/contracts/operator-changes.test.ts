@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sql } from 'kysely';
 import type { Actor } from '../../src/audit/audit-entry.ts';
-import { AppError } from '../../src/errors.ts';
 import { everyAccount } from '../../src/orders/orders.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
 import { statement } from '../../src/storage/database.ts';
@@ -56,16 +55,6 @@ function describeOperatorChanges({ name, skip, createStore }: Engine): void {
       ]);
     });
 
-    test('a refused action leaves no row in the audit log', async (t) => {
-      const { changes, listEntries } = await open(t);
-      const missing = (error: unknown) => error instanceof AppError && error.code === 'not_found';
-      await assert.rejects(changes.changePet(7n, { name: 'Rex' }, null), missing);
-      await assert.rejects(changes.deletePet(7n), missing);
-      await assert.rejects(changes.deleteCategory(7n), missing);
-      await assert.rejects(changes.closeOrder('cancel', 7n), missing);
-      assert.deepEqual(await listEntries(), []);
-    });
-
     test('the audit log has a row for naming, renaming and deleting a category', async (t) => {
       const { changes, listEntries } = await open(t);
       assert.deepEqual(await changes.putCategory({ id: 3n, name: 'Dogs' }), { isNew: true });
@@ -94,6 +83,21 @@ function describeOperatorChanges({ name, skip, createStore }: Engine): void {
       return { petId, id: placed?.id ?? 0n };
     }
 
+    test('a refused action leaves no row in the audit log', async (t) => {
+      const { store, changes, listEntries } = await open(t);
+      const { id } = await placeOrder(store, 'Rex');
+      for (const [code, refused] of [
+        ['not_found', () => changes.changePet(7n, { name: 'Rex' }, null)],
+        ['not_found', () => changes.deletePet(7n)],
+        ['not_found', () => changes.deleteCategory(7n)],
+        ['not_found', () => changes.closeOrder('cancel', 7n)],
+        ['order_closed', () => changes.closeOrder('return', id)],
+      ] as const)
+        await assert.rejects(refused, { name: 'AppError', code });
+      assert.equal((await store.orders.get(id, everyAccount)).status, 'reserved');
+      assert.deepEqual(await listEntries(), []);
+    });
+
     test('a cancelled or returned order has one row in the audit log, and its animal is no longer owned', async (t) => {
       const { store, changes, listEntries } = await open(t);
       const [held, sold] = [await placeOrder(store, 'Rex'), await placeOrder(store, 'Max')];
@@ -107,15 +111,6 @@ function describeOperatorChanges({ name, skip, createStore }: Engine): void {
         ['order.cancelled', String(held.id), { status: 'reserved' }, { status: 'cancelled' }],
         ['order.returned', String(sold.id), { status: 'completed' }, { status: 'returned' }],
       ]);
-    });
-
-    test('a refused return writes nothing', async (t) => {
-      const { store, changes, listEntries } = await open(t);
-      const { id } = await placeOrder(store, 'Rex');
-      const tooEarly = (error: unknown) => error instanceof AppError && error.code === 'order_closed';
-      await assert.rejects(changes.closeOrder('return', id), tooEarly);
-      assert.equal((await store.orders.get(id, everyAccount)).status, 'reserved');
-      assert.deepEqual(await listEntries(), []);
     });
   });
 }
