@@ -16,16 +16,15 @@ import {
   updateAccount,
 } from './account-rows.ts';
 
-interface NewAccount {
+interface AccountChange {
   readonly name: string;
-  readonly plan: Plan;
   readonly by: Authorship;
 }
 
 /** Creates an account without a key. Throws OperatorError if the name is taken or invalid. */
 export const createAccount = defineTransaction(
   'createAccount',
-  function* ({ name, plan, by }: NewAccount): Steps<void> {
+  function* ({ name, plan, by }: AccountChange & { readonly plan: Plan }): Steps<void> {
     yield* requireFreeName(name);
     yield* addAccount(name, plan, by);
   },
@@ -39,18 +38,15 @@ function defineChange<I>(
   name: string,
   change: (account: AccountRow, input: I, by: Authorship) => Steps<Changed>,
 ) {
-  return defineTransaction(
-    name,
-    function* (input: I & { readonly name: string; readonly by: Authorship }): Steps<void> {
-      const account = yield* findAccount(input.name);
-      const changed = yield* change(account, input, input.by);
-      if (changed !== null)
-        yield* addAuditEntry(input.by, { subject: account.name, accountId: account.id, ...changed });
-    },
-  );
+  return defineTransaction(name, function* (input: I & AccountChange): Steps<void> {
+    const account = yield* findAccount(input.name);
+    const changed = yield* change(account, input, input.by);
+    if (changed !== null)
+      yield* addAuditEntry(input.by, { subject: account.name, accountId: account.id, ...changed });
+  });
 }
 
-/** Changes the plan of an account, and removes the limits of this account alone. */
+/** Changes the plan of an account, and removes its own limits. Open rate limit windows keep their counts. */
 export const setAccountPlan = defineChange(
   'setAccountPlan',
   function* (account, { plan }: { readonly plan: Plan }) {
@@ -64,7 +60,7 @@ export const setAccountPlan = defineChange(
   },
 );
 
-/** Sets the limits of one account alone, on any plan. If `untilMs` is null, they do not end. */
+/** Sets the limits of one account alone, on any plan, until a time in Unix milliseconds. Null: they do not end. */
 export const setAccountLimits = defineChange(
   'setAccountLimits',
   function* (
@@ -86,7 +82,7 @@ export const setAccountLimits = defineChange(
   },
 );
 
-/** Lets both windows of an account start again. */
+/** Lets both windows of an account start again, on every instance within 2 s. */
 export const resetAccountLimits = defineChange('resetAccountLimits', function* ({ id }, _input, { nowMs }) {
   yield* step(insertReset, { account_id: id, at_ms: BigInt(nowMs) });
   return { action: 'account.limits_reset', before: null, after: null };
@@ -108,7 +104,7 @@ export const renameAccount = defineChange(
   },
 );
 
-/** Suspends or resumes an account. Does nothing if the account is already in that state. */
+/** Suspends or resumes an account. The requests of a suspended one get 403, and its holds expire. */
 export const suspendAccount = defineChange(
   'suspendAccount',
   function* (account, { isSuspended }: { readonly isSuspended: boolean }, { nowMs }) {

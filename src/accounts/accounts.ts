@@ -35,8 +35,9 @@ export interface AccountQuery {
 }
 
 /**
- * Manages accounts for operators. Each change is one transaction that also writes the audit log. All methods that take
- * the name of an account throw OperatorError if the account does not exist.
+ * Manages accounts for operators. Each change is one transaction that also writes the audit log (account-changes.ts). A
+ * running service applies it within `freshMs` (key-verifier.ts). All methods that take the name of an account throw
+ * OperatorError if the account does not exist.
  */
 export type Accounts = ReturnType<typeof createAccounts>;
 
@@ -47,33 +48,14 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
   return {
     ...createAccountLists(database, clock),
 
-    /** Creates an account without a key. Throws OperatorError if the name is taken or invalid. */
     create: (name: string, plan: Plan) => database.transact(createAccount, { name, plan, by: byNow() }),
-
-    /** Throws OperatorError if the new name is taken or invalid. */
     rename: (name: string, newName: string) =>
       database.transact(renameAccount, { name, newName, by: byNow() }),
-
-    /**
-     * Changes the plan of an account, and removes its own limits. A running service applies this within `freshMs`
-     * (key-verifier.ts). Open rate limit windows keep their counts.
-     */
     setPlan: (name: string, plan: Plan) => database.transact(setAccountPlan, { name, plan, by: byNow() }),
-
-    /** Sets limits of this account alone, on any plan, until a time in Unix milliseconds. Null: they do not end. */
     setLimits: (name: string, limits: Limits, untilMs: number | null) =>
       database.transact(setAccountLimits, { name, limits, untilMs, by: byNow() }),
-
-    /** Lets both windows of an account start again, on every instance within 2 s. */
     resetLimits: (name: string) => database.transact(resetAccountLimits, { name, by: byNow() }),
-
-    /**
-     * Suspends an account: its requests get 403 and its holds expire. A running service applies this within `freshMs`
-     * (key-verifier.ts). Does nothing if the account is already suspended.
-     */
     suspend: (name: string) => database.transact(suspendAccount, { name, isSuspended: true, by: byNow() }),
-
-    /** Resumes an account, if it is suspended. */
     resume: (name: string) => database.transact(suspendAccount, { name, isSuspended: false, by: byNow() }),
 
     /**

@@ -11,20 +11,13 @@ import { findAccount } from './account-changes.ts';
 import { eraseSteps } from './erase-rows.ts';
 import { updateKeysRevoked } from './key-rows.ts';
 
-interface DeleteAccount {
-  readonly name: string;
-  /** Milliseconds for which completed orders must be kept. Null: no time. */
-  readonly keptMs: bigint | null;
-  readonly by: Authorship;
-}
-
 /**
  * Deletes an account: blanks its name, revokes its keys, deletes its webhooks and begins its erasure. Throws
- * OperatorError if the account does not exist, or has an order that was completed within `keptMs`.
+ * OperatorError if the account does not exist, or has an order that was completed within `keptMs` (null: no time).
  */
 export const deleteAccount = defineTransaction(
   'deleteAccount',
-  function* ({ name, keptMs, by }: DeleteAccount) {
+  function* ({ name, keptMs, by }: { name: string; keptMs: bigint | null; by: Authorship }) {
     const { id } = yield* findAccount(name);
     const [kept] = keptMs === null ? [] : yield* step(selectCompleted, { accountId: id, keptMs });
     if (kept?.closed_at_ms)

@@ -41,7 +41,8 @@ export interface IssuedKey extends ListedKey {
 export const defaultOverlapMs = dayMs;
 
 /**
- * Lists and changes keys on behalf of an actor. Each change is one transaction that also writes the audit log.
+ * Lists and changes keys on behalf of an actor. Each change is one transaction that also writes the audit log
+ * (key-changes.ts). A new key works at once on every instance, and a change within `freshMs` (key-verifier.ts).
  *
  * If the actor is a key, it reaches only the keys of its own account, and only scopes that it has or covers. Errors are
  * then those of the interface (`not_found`, `key_rotated`, `scope_missing`), otherwise OperatorErrors.
@@ -64,7 +65,6 @@ export function createKeyring(
   return {
     ...createKeyLists(database, clock, environment),
 
-    /** Creates a key, and the account if it does not exist. The key works at once on every running instance. */
     async issue({ account, plan, name = null, scopes, lifetimeMs }: KeyOrder) {
       const { key, newKey } = generateNewKey(environment);
       const grant = { name, scopes: scopes ?? partnerScopes, lifetimeMs };
@@ -73,26 +73,17 @@ export function createKeyring(
       return { ...stored, key };
     },
 
-    /** Creates a key with all scopes if the store has no account. Otherwise returns null. */
     async issueFirst(account: string, plan: Plan): Promise<IssuedKey | null> {
       const { key, newKey } = generateNewKey(environment);
       const stored = await database.transact(issueFirstKey, { newKey, account, plan, by: byNow() });
       return stored && { ...stored, key };
     },
 
-    /**
-     * Creates a key for the account of the key that is the actor. Throws `scope_missing`, `limit_reached`, or
-     * `invalid_body` if the new key would outlive the actor.
-     */
     async create(grant: KeyGrant): Promise<IssuedKey> {
       const { key, newKey } = generateNewKey(environment);
       return { ...(await database.transact(createOwnKey, { ...grant, newKey, by: byNow() })), key };
     },
 
-    /**
-     * Creates a key with the account, the scopes and the lifetime of an active key. The old key stays valid for
-     * `overlapMs`, but not past its own expiry. `oldEndsAtMs` is when it expires.
-     */
     async rotate(id: string, overlapMs: number) {
       const { key, newKey } = generateNewKey(environment);
       // The uses that this instance has noted decide whether a successor was used.
@@ -102,7 +93,6 @@ export function createKeyring(
       return { ...stored, key };
     },
 
-    /** Revokes a key permanently. A running service may accept the key for up to `freshMs` (key-verifier.ts). */
     async revoke(id: string): Promise<void> {
       await database.transact(revokeKey, { id, by: byNow() });
       verifier?.forget(id);
