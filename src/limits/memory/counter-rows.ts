@@ -1,36 +1,81 @@
-import type { Selectable } from 'kysely';
-import { defineTransaction, type Steps, statement, step } from '../../storage/database.ts';
+import { type Selectable, sql } from 'kysely';
+import {
+  type Database,
+  defineTransaction,
+  type Statement,
+  type Steps,
+  statement,
+  step,
+} from '../../storage/database.ts';
 import { insertRow } from '../../storage/insert-row.ts';
 import type { NamedEntries } from '../../storage/row-buffer.ts';
 import type { Tables } from '../../storage/tables.ts';
 import { type Conduct, forgetAtMs } from '../rules/bans.ts';
 import type { Windows } from '../rules/windows.ts';
 
-/**
- * A row is expired if its day window has ended by `dayEndedMs` and its minute window has ended by `minuteEndedMs`.
- * Both are checked because a minute window may stay open after the day window.
- */
-type ExpiredAt = { dayEndedMs: bigint; minuteEndedMs: bigint };
+const readRowsMax = 10_000;
+const deletedRowsMax = 1_000n;
 
-/** Selects the next `count` subjects after `afterSubject` that are not expired, ordered by name. */
-export const selectWindows = statement<ExpiredAt & { afterSubject: string; count: bigint }>()((query, p) =>
-  query
-    .selectFrom('usage_windows')
-    .select(['subject', 'minute_used', 'minute_ends_at_ms', 'day_used', 'day_ends_at_ms'])
-    .where('subject', '>', p.afterSubject)
-    .where((eb) =>
-      eb.or([eb('day_ends_at_ms', '>', p.dayEndedMs), eb('minute_ends_at_ms', '>', p.minuteEndedMs)]),
-    )
-    .orderBy('subject')
-    .limit(p.count),
-);
+type SavedTable = 'usage_windows' | 'key_bans';
+
+/** The rows of a table by their names. A row counts while its column `end` is later than now. */
+function savedRows<T extends SavedTable>(table: T, name: string, end: string) {
+  type Row = Selectable<Tables[T]>;
+  type Page = { after: string; endedMs: bigint; count: bigint };
+  const selectPage = statement<Page>()((query, p) =>
+    query
+      .selectFrom<SavedTable>(table)
+      .selectAll()
+      .where(sql<boolean>`${sql.ref(name)} > ${p.after} and ${sql.ref(end)} > ${p.endedMs}`)
+      .orderBy(sql.ref(name))
+      .limit(p.count),
+  ) as Statement<Page, unknown> as Statement<Page, Row>;
+
+  // The condition stands twice, because another instance may write a row after the subquery has selected it.
+  const deleteEnded = statement<{ endedMs: bigint; count: bigint }>()((query, p) => {
+    const isEnded = sql<boolean>`${sql.ref(end)} <= ${p.endedMs}`;
+    const oldest = sql`select ${sql.ref(name)} from ${sql.table(table)} where ${isEnded}
+      order by ${sql.ref(end)} limit ${p.count}`;
+    return query
+      .deleteFrom<SavedTable>(table)
+      .where(isEnded)
+      .where(sql<boolean>`${sql.ref(name)} in (${oldest})`);
+  });
+
+  return {
+    /** Reads the rows that end after `endedMs`, in pages. */
+    async *read(database: Database, endedMs: number): AsyncGenerator<Row> {
+      let rows: readonly Row[];
+      let after = '';
+      do {
+        rows = await database.read(selectPage, {
+          after,
+          endedMs: BigInt(endedMs),
+          count: BigInt(readRowsMax),
+        });
+        yield* rows;
+        after = String(rows.at(-1)?.[name as keyof Row]);
+      } while (rows.length === readRowsMax);
+    },
+
+    /** Deletes at most `deletedRowsMax` of the rows that end by `endedMs`, the oldest first. */
+    deleteEnded: (database: Database, endedMs: number) =>
+      database.run(deleteEnded, { endedMs: BigInt(endedMs), count: deletedRowsMax }),
+  };
+}
+
+/**
+ * The windows of subjects. A row counts for a minute longer than its `day_ends_at_ms`, because the minute window may end
+ * after the day window. Of a day window that is not open, this column has the end of the minute window.
+ */
+export const savedWindows = savedRows('usage_windows', 'subject', 'day_ends_at_ms');
+
+/** The bans and strikes of keys. */
+export const savedConduct = savedRows('key_bans', 'key_id', 'forget_at_ms');
 
 /** Selects the windows of one subject. */
 export const selectWindowsOf = statement<{ subject: string }>()((query, p) =>
-  query
-    .selectFrom('usage_windows')
-    .select(['subject', 'minute_used', 'minute_ends_at_ms', 'day_used', 'day_ends_at_ms'])
-    .where('subject', '=', p.subject),
+  query.selectFrom('usage_windows').selectAll().where('subject', '=', p.subject),
 );
 
 const windowColumns = ['minute_used', 'minute_ends_at_ms', 'day_used', 'day_ends_at_ms'] as const;
@@ -43,35 +88,15 @@ const upsertWindows = insertRow('usage_windows', ['subject', ...windowColumns], 
 export const writeWindows = defineTransaction(
   'writeWindows',
   function* (entries: NamedEntries<Windows>): Steps<void> {
-    for (const [subject, windows] of entries)
+    for (const [subject, { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs }] of entries)
       yield* step(upsertWindows, {
         subject,
-        minute_used: BigInt(windows.minuteUsed),
-        minute_ends_at_ms: BigInt(windows.minuteEndsAtMs),
-        day_used: BigInt(windows.dayUsed),
-        day_ends_at_ms: BigInt(windows.dayEndsAtMs),
+        minute_used: BigInt(minuteUsed),
+        minute_ends_at_ms: BigInt(minuteEndsAtMs),
+        day_used: BigInt(dayUsed),
+        day_ends_at_ms: BigInt(dayUsed === 0 ? minuteEndsAtMs : dayEndsAtMs),
       });
   },
-);
-
-/**
- * Deletes at most `count` expired rows, oldest day window first. The conditions are checked twice, because another
- * instance may write a row after the subquery has selected it.
- */
-export const deleteWindows = statement<ExpiredAt & { count: bigint }>()((query, p) =>
-  query
-    .deleteFrom('usage_windows')
-    .where('day_ends_at_ms', '<=', p.dayEndedMs)
-    .where('minute_ends_at_ms', '<=', p.minuteEndedMs)
-    .where('subject', 'in', (eb) =>
-      eb
-        .selectFrom('usage_windows')
-        .select('subject')
-        .where('day_ends_at_ms', '<=', p.dayEndedMs)
-        .where('minute_ends_at_ms', '<=', p.minuteEndedMs)
-        .orderBy('day_ends_at_ms')
-        .limit(p.count),
-    ),
 );
 
 /** Converts a row into the windows of a subject. */
@@ -80,23 +105,9 @@ export function fromWindowsRow(row: Selectable<Tables['usage_windows']>): Window
     minuteUsed: Number(row.minute_used),
     minuteEndsAtMs: Number(row.minute_ends_at_ms),
     dayUsed: Number(row.day_used),
-    dayEndsAtMs: Number(row.day_ends_at_ms),
+    dayEndsAtMs: row.day_used === 0n ? 0 : Number(row.day_ends_at_ms),
   };
 }
-
-/**
- * Selects the bans and strikes of the next `count` keys after `afterKeyId`, ordered by key id. Leaves out rows that
- * have no effect after `sinceMs`.
- */
-export const selectConduct = statement<{ afterKeyId: string; sinceMs: bigint; count: bigint }>()((query, p) =>
-  query
-    .selectFrom('key_bans')
-    .select(['key_id', 'banned_until_ms', 'last_ban_at_ms', 'last_ban_ms', 'refused_at_ms', 'forget_at_ms'])
-    .where('key_id', '>', p.afterKeyId)
-    .where('forget_at_ms', '>', p.sinceMs)
-    .orderBy('key_id')
-    .limit(p.count),
-);
 
 const conductColumns = [
   'banned_until_ms',
@@ -127,21 +138,6 @@ export const writeConduct = defineTransaction(
         forget_at_ms: BigInt(forgetAtMs(conduct)),
       });
   },
-);
-
-/** Deletes at most `count` rows that have no effect after `untilMs`. */
-export const deleteConduct = statement<{ untilMs: bigint; count: bigint }>()((query, p) =>
-  query
-    .deleteFrom('key_bans')
-    .where('forget_at_ms', '<=', p.untilMs)
-    .where('key_id', 'in', (eb) =>
-      eb
-        .selectFrom('key_bans')
-        .select('key_id')
-        .where('forget_at_ms', '<=', p.untilMs)
-        .orderBy('forget_at_ms')
-        .limit(p.count),
-    ),
 );
 
 /** Converts a row into the bans and strikes of a key. */

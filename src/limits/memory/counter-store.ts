@@ -5,20 +5,15 @@ import type { LookAtUsage } from '../counters.ts';
 import { kindOf } from '../rules/address.ts';
 import { areEnded, closeEnded, newWindows, type Windows } from '../rules/windows.ts';
 import {
-  deleteConduct,
-  deleteWindows,
   fromConductRow,
   fromWindowsRow,
-  selectConduct,
-  selectWindows,
+  savedConduct,
+  savedWindows,
   selectWindowsOf,
   writeConduct,
   writeWindows,
 } from './counter-rows.ts';
 import type { MemoryCounters } from './memory-counters.ts';
-
-const readRowsMax = 10_000;
-const deletedRowsMax = 1_000n;
 
 /** Keeps the counts and bans of this process in the database, so that they survive a restart. */
 export type CounterStore = ReturnType<typeof createCounterStore>;
@@ -34,7 +29,8 @@ export function createCounterStore(options: { counters: MemoryCounters; database
     async load(): Promise<void> {
       const nowMs = clock();
       await loadWindows(database, counters, nowMs);
-      await loadConduct(database, counters, nowMs);
+      for await (const row of savedConduct.read(database, nowMs))
+        counters.keys.set(row.key_id, fromConductRow(row));
     },
 
     /**
@@ -50,18 +46,15 @@ export function createCounterStore(options: { counters: MemoryCounters; database
     async sweep(): Promise<void> {
       const nowMs = clock();
       counters.sweep(nowMs);
-      await database.run(deleteWindows, { ...expiredAt(nowMs), count: deletedRowsMax });
-      await database.run(deleteConduct, { untilMs: BigInt(nowMs), count: deletedRowsMax });
+      await savedWindows.deleteEnded(database, nowMs - minuteMs);
+      await savedConduct.deleteEnded(database, nowMs);
     },
   };
 }
 
 async function loadWindows(database: Database, counters: MemoryCounters, nowMs: number): Promise<void> {
-  const since = expiredAt(nowMs);
   const loaded: [subject: string, windows: Windows][] = [];
-  const readPage = (afterSubject: string) =>
-    database.read(selectWindows, { ...since, afterSubject, count: BigInt(readRowsMax) });
-  for await (const row of readRows(readPage, ({ subject }) => subject)) {
+  for await (const row of savedWindows.read(database, nowMs - minuteMs)) {
     const windows = fromWindowsRow(row);
     closeEnded(windows, nowMs);
     if (!areEnded(windows, nowMs)) loaded.push([row.subject, windows]);
@@ -70,37 +63,6 @@ async function loadWindows(database: Database, counters: MemoryCounters, nowMs: 
   // request, which is not stored.
   loaded.sort(([, one], [, other]) => one.dayEndsAtMs - other.dayEndsAtMs);
   for (const [subject, windows] of loaded) counters.windows[kindOf(subject)].set(subject, windows);
-}
-
-async function loadConduct(database: Database, { keys }: MemoryCounters, nowMs: number): Promise<void> {
-  const readPage = (afterKeyId: string) =>
-    database.read(selectConduct, { afterKeyId, sinceMs: BigInt(nowMs), count: BigInt(readRowsMax) });
-  for await (const row of readRows(readPage, ({ key_id }) => key_id))
-    keys.set(row.key_id, fromConductRow(row));
-}
-
-/**
- * Returns the bounds of expired rows for the queries in counter-rows.ts.
- *
- * A minute window may stay open for up to a minute after the day window has reset. The stored end of the day window is
- * then either 0 or a time within the last minute. So the queries allow one more minute after the end of the day window,
- * and also check the end of the minute window.
- */
-function expiredAt(nowMs: number) {
-  return { dayEndedMs: BigInt(nowMs - minuteMs), minuteEndedMs: BigInt(nowMs) };
-}
-
-/** Reads all rows in pages. Each page starts after the last name of the previous page. */
-async function* readRows<R>(
-  readPage: (afterName: string) => Promise<readonly R[]>,
-  nameOf: (row: R) => string,
-): AsyncGenerator<R> {
-  let last: R | undefined;
-  do {
-    const rows = await readPage(last === undefined ? '' : nameOf(last));
-    yield* rows;
-    last = rows.length < readRowsMax ? undefined : rows.at(-1);
-  } while (last !== undefined);
 }
 
 /**
