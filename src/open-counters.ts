@@ -2,19 +2,15 @@ import { type Clock, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import { OperatorError } from './errors.ts';
 import type { Counters } from './limits/counters.ts';
-import { createCounterStore } from './limits/memory/counter-store.ts';
+import { type CounterStore, createCounterStore } from './limits/memory/counter-store.ts';
 import { createMemoryCounters } from './limits/memory/memory-counters.ts';
 import type { Sharing } from './limits/redis/shared-counters.ts';
 import type { Log } from './observability/log.ts';
 import type { Database } from './storage/database.ts';
 
 /** The counters of the rate limits, and how this instance counts. */
-export interface OpenCounters {
+export interface OpenCounters extends Pick<CounterStore, 'flush' | 'sweep'> {
   readonly counters: Counters;
-  /** Writes the counts in memory to the database. */
-  flush(): Promise<void>;
-  /** Deletes expired counts. */
-  sweep(): Promise<void>;
   /** Returns how this instance counts. Null without Redis. */
   sharing(): Sharing | null;
 }

@@ -11,15 +11,7 @@ export const steadyMsMin = 10 * minuteMs;
  * Watches the clock of this machine and the clock of the store. After a leap, a job could take everything for old. Both
  * methods read the clocks first, and log one line if a clock has leapt. They fail if the store does not answer.
  */
-export interface ClockWatch {
-  /** Returns true if no clock leapt in the last 10 minutes, so that a job may close or disable by age. */
-  mayClose(): Promise<boolean>;
-  /**
-   * Like `mayClose`, and the watch is at least 10 minutes old, so that a job may delete by age. With `keptMs`, no clock
-   * leapt for that time either, so that a row with a wrong time is kept for that time too.
-   */
-  mayDelete(keptMs?: number): Promise<boolean>;
-}
+export type ClockWatch = ReturnType<typeof createClockWatch>;
 
 const selectNow = statement<Record<never, never>>()((query, _, { nowMs }) =>
   query.selectNoFrom(nowMs.as('now_ms')),
@@ -30,8 +22,8 @@ export function createClockWatch(
   database: Pick<Database, 'read'>,
   clock: Clock,
   log: Log,
-  elapsedMs: () => number = () => performance.now(),
-): ClockWatch {
+  elapsedMs = () => performance.now(),
+) {
   const startedAtMs = elapsedMs();
   const machine = createLeapMeter(elapsedMs);
   const store = createLeapMeter(elapsedMs);
@@ -40,18 +32,20 @@ export function createClockWatch(
     const machineLeapMs = machine.note(clock());
     const [row] = await database.read(selectNow, {});
     const storeLeapMs = store.note(Number(row?.now_ms));
-    if (machineLeapMs !== 0 || storeLeapMs !== 0)
-      log.warn(
-        { machineLeapMs, storeLeapMs },
-        'a clock leapt: for 10 minutes, no job deletes, closes or disables by age',
-      );
+    const warning = 'a clock leapt: for 10 minutes, no job deletes, closes or disables by age';
+    if (machineLeapMs !== 0 || storeLeapMs !== 0) log.warn({ machineLeapMs, storeLeapMs }, warning);
     const atMs = elapsedMs();
     const leaptAtMs = Math.max(machine.leaptAtMs(), store.leaptAtMs());
     return atMs - sinceMs >= steadyMsMin && atMs - leaptAtMs >= steadyMs;
   }
 
   return {
+    /** Returns true if no clock leapt in the last 10 minutes, so that a job may close or disable by age. */
     mayClose: () => isSteady(Number.NEGATIVE_INFINITY, steadyMsMin),
+    /**
+     * Like `mayClose`, and the watch is at least 10 minutes old, so that a job may delete by age. With `keptMs`, no
+     * clock leapt for that time either, so that a row with a wrong time is kept for that time too.
+     */
     mayDelete: (keptMs = steadyMsMin) => isSteady(startedAtMs, Math.max(keptMs, steadyMsMin)),
   };
 }

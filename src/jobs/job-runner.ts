@@ -18,18 +18,10 @@ export interface Job {
 }
 
 /** Runs jobs in the background. */
-export interface JobRunner {
-  /**
-   * Runs a job every `everyMs` milliseconds. Skips a run while the previous run is not finished. A failed run is logged,
-   * and the next run tries again.
-   */
-  start(job: Job): void;
-  /** Starts no further runs. */
-  stop(): void;
-}
+export type JobRunner = ReturnType<typeof createJobRunner>;
 
 /** Creates a runner. It asks `clocks` before each run of a job that acts by age. */
-export function createJobRunner(log: Log, clocks: ClockWatch): JobRunner {
+export function createJobRunner(log: Log, clocks: ClockWatch) {
   const timers = new Set<NodeJS.Timeout>();
 
   async function mayRun({ byAge, keptMs }: Job): Promise<boolean> {
@@ -44,7 +36,11 @@ export function createJobRunner(log: Log, clocks: ClockWatch): JobRunner {
   }
 
   return {
-    start(job) {
+    /**
+     * Runs a job every `everyMs` milliseconds. Skips a run while the previous run is not finished. A failed run is
+     * logged, and the next run tries again.
+     */
+    start(job: Job): void {
       let isRunning = false;
       async function run(): Promise<void> {
         if (isRunning) return;
@@ -60,7 +56,8 @@ export function createJobRunner(log: Log, clocks: ClockWatch): JobRunner {
       timers.add(setInterval(run, job.everyMs).unref());
     },
 
-    stop() {
+    /** Starts no further runs. */
+    stop(): void {
       for (const timer of timers) clearInterval(timer);
     },
   };
