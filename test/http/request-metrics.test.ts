@@ -90,6 +90,27 @@ test('no request can add a label value', async (t) => {
   assert.equal(readValue(metrics, 'requests_total{route="malformed",status="400"}'), 1);
 });
 
+test('the metrics count the verdicts of the rate limits, and each ban once, by plan', async (t) => {
+  const service = await startService(t);
+  const free = await service.createKey('free');
+  for (let request = 1; request <= 130; request += 1) await service.request(free, '/pets');
+  await service.request(await service.createKey('business'), '/pets');
+  await service.request(await service.createKey('enterprise', { perMinute: 60, perDay: 1_000 }), '/pets');
+  await service.request(null, '/pets');
+
+  const metrics = await readMetrics(service);
+  for (const [plan, passed, refused, banned] of [
+    ['free', 60, 60, 10],
+    ['pro', 0, 0, 0],
+    ['business', 1, 0, 0],
+    ['enterprise', 1, 0, 0],
+    ['none', 1, 0, 0],
+  ] as const)
+    for (const [verdict, count] of Object.entries({ passed, refused, banned }))
+      assert.equal(readValue(metrics, `limit_verdicts_total{plan="${plan}",verdict="${verdict}"}`), count);
+  assert.equal(readValue(metrics, 'bans_begun_total{plan="free"}'), 1);
+});
+
 test('the metrics include CPU time, memory, garbage collection and event loop lag of the process', async (t) => {
   const metrics = await readMetrics(await startService(t));
   for (const name of [

@@ -91,13 +91,6 @@ test('the lines of a failed write are dropped, and reported after the next succe
   assert.deepEqual([lines.countDropped(), reports], [2, [2]]);
 });
 
-test('a flush writes synchronously', async () => {
-  const { lines, writes } = openHeld();
-  lines.write('a\n');
-  lines.flush();
-  assert.deepEqual(writes, ['a\n']);
-});
-
 test('only a bounded number of lines is written in a second, and the next line has the number of omitted lines', () => {
   let nowMs = 0;
   const spend = createLineBudget(2, () => nowMs);

@@ -86,7 +86,7 @@ export function decide(usage: Usage, limits: Limits): Decision {
   const { limit, remaining, resetAtMs } = byDay ? day : minute;
   const headers = {
     'x-ratelimit-limit': String(limit),
-    'x-ratelimit-remaining': writeCount(remaining),
+    'x-ratelimit-remaining': String(remaining),
     'x-ratelimit-reset': String(Math.ceil(resetAtMs / secondMs)),
     'ratelimit-policy': `"minute";q=${limits.perMinute};w=60, "day";q=${limits.perDay};w=86400`,
     ratelimit: `"minute";${describeRest(minute, nowMs)}, "day";${describeRest(day, nowMs)}`,
@@ -109,22 +109,10 @@ export function describeHeld(usage: Usage, limits: Limits, heldMs: number): Limi
 }
 
 function describeRest({ remaining, resetAtMs }: WindowLeft, nowMs: number): string {
-  return `r=${writeCount(remaining)};t=${secondsUntil(resetAtMs, nowMs)}`;
+  return `r=${remaining};t=${secondsUntil(resetAtMs, nowMs)}`;
 }
 
 /** At least 1, because the end of a window is always in the future. */
 function secondsUntil(endsAtMs: number, nowMs: number): number {
   return Math.ceil((endsAtMs - nowMs) / secondMs);
-}
-
-/** `000` to `999`. */
-const lastDigits = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'));
-
-/**
- * Formats a whole number of at least 0 in two parts. V8 caches the texts of recent numbers, and nearly every request
- * has a different count. Whole texts would stay in that cache long enough to enter the old generation, which would
- * then need frequent garbage collections.
- */
-function writeCount(count: number): string {
-  return count < 1_000 ? String(count) : `${Math.trunc(count / 1_000)}${lastDigits[count % 1_000]}`;
 }

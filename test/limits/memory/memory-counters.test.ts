@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { minuteMs, secondMs } from '../../../src/clock.ts';
+import { dayMs, minuteMs, secondMs } from '../../../src/clock.ts';
 import { addressesMax } from '../../../src/limits/counters.ts';
 import { createMemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
 import { freeLimits } from '../../../src/plans/plan.ts';
@@ -17,14 +17,22 @@ test('a million new addresses take bounded memory and do not affect requests wit
   assert.equal(counters.take('account:1', freeLimits, 'key', nowMs).verdict, 'passed');
 });
 
-test('a refused key takes no memory once its refusals have no more effect', () => {
+test('a key takes no memory once its refusals have no more effect, and a ban has one for a day', () => {
   const counters = createMemoryCounters();
-  const limits = { perMinute: 1, perDay: 100 };
-  for (const keyId of ['early', 'late'])
-    for (let sent = 0; sent < 2; sent += 1)
-      counters.take(`account:${keyId}`, limits, keyId, keyId === 'early' ? nowMs : nowMs + secondMs);
-  counters.sweep(nowMs + minuteMs - 1);
-  assert.equal(counters.keys.size, 2);
-  counters.sweep(nowMs + minuteMs);
-  assert.deepEqual([...counters.keys.keys()], ['late']);
+  const limits = { perMinute: 1, perDay: 1 };
+  for (const [keyId, count, atMs] of [
+    ['refused', 2, nowMs],
+    ['refused later', 2, nowMs + secondMs],
+    ['banned', 61, nowMs],
+  ] as const)
+    for (let sent = 0; sent < count; sent += 1) counters.take(`account:${keyId}`, limits, keyId, atMs);
+  for (const [atMs, known] of [
+    [minuteMs - 1, ['refused', 'refused later', 'banned']],
+    [minuteMs, ['refused later', 'banned']],
+    [dayMs - 1, ['banned']],
+    [dayMs, []],
+  ] as const) {
+    counters.sweep(nowMs + atMs);
+    assert.deepEqual([...counters.keys.keys()], known);
+  }
 });
