@@ -23,7 +23,8 @@ import type { Router } from './router.ts';
 export interface PipelineOptions {
   readonly router: Router;
   readonly gate: Gate;
-  readonly cache: ResponseCache;
+  /** Null if nothing is cached. */
+  readonly cache: ResponseCache | null;
   readonly cors: Cors;
   readonly makeErrorAnswer: MakeErrorAnswer;
   readonly createRequestId: () => string;
@@ -34,18 +35,10 @@ export interface PipelineOptions {
   readonly isClosing: () => boolean;
 }
 
-/** Answers the requests that a connection has received. */
-export interface Pipeline {
-  /** Finds the route of a request that has arrived. The request is not answered yet. */
-  open(request: IncomingMessage, response: ServerResponse): Exchange;
-  /** Answers a request. */
-  run(exchange: Exchange): void;
-  /** Fails a request because the rest of its body cannot be read. Its connection closes. */
-  breakOff(exchange: Exchange, failure: AppError): void;
-}
+export type Pipeline = ReturnType<typeof createPipeline>;
 
 /**
- * Creates the pipeline. The steps of a request:
+ * Answers the requests that a connection has received. The steps of a request:
  *
  * 1. `open`: find the route.
  * 2. `begin`: authenticate the caller and apply the rate limit, both in the gate.
@@ -57,21 +50,23 @@ export interface Pipeline {
  *
  * If no step returns a promise, all steps run synchronously.
  */
-export function createPipeline(options: PipelineOptions): Pipeline {
+export function createPipeline(options: PipelineOptions) {
   return {
-    open(request, response) {
+    /** Finds the route of a request that has arrived. The request is not answered yet. */
+    open(request: IncomingMessage, response: ServerResponse): Exchange {
       const match = options.router.find(request.method ?? '', request.url ?? '');
       if (routes.hasSubscribers && match.route !== null) routes.publish({ request, route: match.route.path });
       return openExchange(request, response, options.createRequestId(), match);
     },
-    run(exchange) {
+    run(exchange: Exchange): void {
       try {
         begin(options, exchange);
       } catch (error) {
         fail(options, exchange, error);
       }
     },
-    breakOff(exchange, failure) {
+    /** Fails a request because the rest of its body cannot be read. Its connection closes. */
+    breakOff(exchange: Exchange, failure: AppError): void {
       const { request, response } = exchange;
       response.shouldKeepAlive = false;
       if (exchange.isAnswered) request.socket.destroySoon();
@@ -121,7 +116,7 @@ function checkAdmission(parts: Parts, exchange: Exchange, refusal: AppError | nu
 function enter(parts: Parts, exchange: Exchange, route: Route): void {
   const { request } = exchange;
   const { cache } = parts;
-  if (!route.isCached || isStrict(request.headers['prefer'])) {
+  if (cache === null || !route.isCached || isStrict(request.headers['prefer'])) {
     parse(parts, exchange, route);
     return;
   }

@@ -16,9 +16,7 @@ export interface Match {
   readonly allow: string | null;
 }
 
-export interface Router {
-  find(method: string, target: string): Match;
-}
+export type Router = ReturnType<typeof createRouter>;
 
 const underVersion = /^\/v1(?:\/|%2f|$)/i;
 const documentation = /^\/(?:docs(?:\/|$)|$)/;
@@ -27,7 +25,7 @@ const noEndpoint = new AppError('not_found', 'no such endpoint');
 const operators: ReadonlySet<Access> = new Set(['operator', 'visitor', 'console']);
 const noParams = {};
 
-export function createRouter(routes: readonly Route[]): Router {
+export function createRouter(routes: readonly Route[]) {
   const isOperators = routes.every(({ access }) => operators.has(access));
   const ignore = () => {};
   const finder = createFinder({
@@ -71,7 +69,7 @@ export function createRouter(routes: readonly Route[]): Router {
   }
 
   return {
-    find(method, target) {
+    find(method: string, target: string): Match {
       const found = look(method, target);
       if (found?.store == null) return explain(method, target);
       const route = found.store as Route;

@@ -6,7 +6,6 @@ import { createHttpService, type HttpService } from '../http/http-service.ts';
 import { openGate } from '../http/request/gate.ts';
 import { createCors } from '../http/response/cors.ts';
 import { createErrorAnswers } from '../http/response/errors.ts';
-import { noCache } from '../http/response/response-cache.ts';
 import type { Log } from '../observability/log.ts';
 import type { Console } from './console/console.ts';
 import { createHealthRoutes, createMetricsRoute, type ReadinessCheck } from './health-routes.ts';
@@ -43,7 +42,7 @@ export function buildOperatorServer(options: OperatorServerOptions): HttpService
     ],
     gate: options.console?.gate ?? openGate,
     cors: createCors([], { exposed: [], methods: [], requestHeaders: [] }),
-    cache: noCache,
+    cache: null,
     makeErrorAnswer,
     makeMalformedAnswer: async (failure, _address, headers) => makeErrorAnswer(failure, headers),
     createRequestId: createRequestIds(),

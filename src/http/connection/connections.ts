@@ -9,17 +9,7 @@ export const waitingRequestsMax = 50;
 /** Maximum number of pipelined requests that wait on all connections together. Each takes at most 25 KB of memory. */
 export const allWaitingRequestsMax = 10_000;
 
-/** Runs the requests of each connection one after the other. */
-export interface Connections {
-  /** Runs a request after all earlier requests of its connection. Closes the connection if too many wait. */
-  receive(request: IncomingMessage, response: ServerResponse, awaitsContinue?: boolean): void;
-  /** Returns the request whose body arrives on a connection, answered or not. Null if none does. */
-  findUnread(socket: Socket): Exchange | null;
-  /** True if a request of the connection is not answered completely. */
-  isBusy(socket: Socket): boolean;
-  /** Calls `act` once all requests that the connection has received are answered, if the connection is still open. */
-  afterAll(socket: Socket, act: () => void): void;
-}
+export type Connections = ReturnType<typeof createConnections>;
 
 /** What waits for its turn: a request, or something to do. */
 type Waiting = Exchange | (() => void);
@@ -40,13 +30,16 @@ interface All {
   waiting: number;
 }
 
-/** `onArrival` is called before a request that need not wait runs. */
+/**
+ * Runs the requests of each connection one after the other. `onArrival` is called before a request that need not wait
+ * runs.
+ */
 export function createConnections(
   server: Server,
   { open, run }: Pick<Pipeline, 'open' | 'run'>,
   onArrival: () => void = () => {},
   allWaitingMax = allWaitingRequestsMax,
-): Connections {
+) {
   const all: All = { run, waiting: 0 };
   const connections = new WeakMap<Socket, Connection>();
 
@@ -63,7 +56,8 @@ export function createConnections(
   server.on('connection', find);
 
   return {
-    receive(request, response, awaitsContinue = false) {
+    /** Runs a request after all earlier requests of its connection. Closes the connection if too many wait. */
+    receive(request: IncomingMessage, response: ServerResponse, awaitsContinue = false): void {
       const { socket } = request;
       // A request on a closing connection cannot be answered.
       if (!socket.writable) return;
@@ -79,15 +73,18 @@ export function createConnections(
       } else socket.destroy();
     },
 
-    findUnread(socket) {
+    /** Returns the request whose body arrives on a connection, answered or not. Null if none does. */
+    findUnread(socket: Socket): Exchange | null {
       const { current, unread, waiting } = find(socket);
       const latest = waiting.at(-1) ?? current ?? unread;
       return latest !== null && isExchange(latest) && !latest.request.complete ? latest : null;
     },
 
-    isBusy: (socket) => find(socket).current !== null,
+    /** True if a request of the connection is not answered completely. */
+    isBusy: (socket: Socket): boolean => find(socket).current !== null,
 
-    afterAll(socket, act) {
+    /** Calls `act` once all requests that the connection has received are answered, if it is still open. */
+    afterAll(socket: Socket, act: () => void): void {
       const connection = find(socket);
       if (connection.current === null) act();
       else connection.waiting.push(act);

@@ -1,18 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Writes and reads the opaque `cursor` of every list (contract section 3). */
-export interface Cursors {
-  /**
-   * Returns the cursor of the page that begins at `position`. `list` identifies the list: its path with all filters in
-   * a fixed order. A text has 1 to 40 ASCII characters.
-   */
-  write(list: string, position: bigint | string): string;
-  /**
-   * Returns the position in a cursor. Returns null if the cursor was not written for `list` with the secret of this
-   * store.
-   */
-  read(text: string, list: string): bigint | string | null;
-}
+export type Cursors = ReturnType<typeof createCursors>;
 
 const positionBytes = 8;
 const sealBytes = 10;
@@ -30,10 +18,12 @@ const otherLists = 4;
 const textLists = 5;
 
 /**
+ * Writes and reads the opaque `cursor` of every list (contract section 3).
+ *
  * A cursor is a kind, a position and a seal. The seal is an HMAC of the kind, the position and the list, made with the
  * secret of the store. So clients cannot forge a cursor, and a cursor works on all instances that share the store.
  */
-export function createCursors(secret: Uint8Array): Cursors {
+export function createCursors(secret: Uint8Array) {
   function seal(content: Buffer, list: string): Buffer {
     const hmac = createHmac('sha256', secret).update(content);
     if (!firstBytes.has(list)) hmac.update(list);
@@ -41,7 +31,11 @@ export function createCursors(secret: Uint8Array): Cursors {
   }
 
   return {
-    write(list, position) {
+    /**
+     * Returns the cursor of the page that begins at `position`. `list` identifies the list: its path with all filters in
+     * a fixed order. A text has 1 to 40 ASCII characters.
+     */
+    write(list: string, position: bigint | string): string {
       const content = Buffer.concat(
         typeof position === 'string'
           ? [Buffer.of(textLists), Buffer.from(position, 'latin1')]
@@ -49,7 +43,8 @@ export function createCursors(secret: Uint8Array): Cursors {
       );
       return Buffer.concat([content, seal(content, list)]).toString('base64url');
     },
-    read(text, list) {
+    /** Returns the position in a cursor. Null if it was not written for `list` with the secret of this store. */
+    read(text: string, list: string): bigint | string | null {
       const bytes = Buffer.from(text, 'base64url');
       if (bytes.length <= 1 + sealBytes || bytes.toString('base64url') !== text) return null;
       const content = bytes.subarray(0, -sealBytes);

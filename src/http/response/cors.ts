@@ -1,24 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { type Answer, type HeaderList, makeEmptyAnswer } from './answer.ts';
 
-/** Allows browsers to call the service from pages of the listed origins (contract section 8, CORS_ORIGINS). */
-export interface Cors {
-  /** Returns the CORS headers of the response. Empty if no origin is listed. */
-  headersFor(request: IncomingMessage): HeaderList;
-  /** Returns the response to a preflight request from a listed origin. Returns null for every other request. */
-  answerPreflight(request: IncomingMessage): Answer | null;
-}
+export type Cors = ReturnType<typeof createCors>;
 
 /**
+ * Allows browsers to call the service from pages of the listed origins (contract section 8, CORS_ORIGINS).
+ *
  * - `exposed`: response headers that a page may read.
  * - `methods` and `requestHeaders`: methods and headers that a page may send.
  */
 export function createCors(
   origins: readonly string[],
   { exposed, methods, requestHeaders }: Record<'exposed' | 'methods' | 'requestHeaders', readonly string[]>,
-): Cors {
-  if (origins.length === 0) return { headersFor: () => [], answerPreflight: () => null };
-  const vary = ['vary', 'Origin'];
+) {
+  const vary = origins.length === 0 ? [] : ['vary', 'Origin'];
   const expose = ['access-control-expose-headers', exposed.join(', ')];
   const byOrigin = new Map(
     origins.map((origin) => [origin, [...vary, 'access-control-allow-origin', origin, ...expose]]),
@@ -30,8 +25,10 @@ export function createCors(
   ]);
 
   return {
-    headersFor: ({ headers: { origin } }) => byOrigin.get(origin ?? '') ?? vary,
-    answerPreflight({ method, headers }) {
+    /** Returns the CORS headers of the response. Empty if no origin is listed. */
+    headersFor: ({ headers: { origin } }: IncomingMessage): HeaderList => byOrigin.get(origin ?? '') ?? vary,
+    /** Returns the response to a preflight request from a listed origin. Returns null for every other request. */
+    answerPreflight({ method, headers }: IncomingMessage): Answer | null {
       const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
       return isPreflight && byOrigin.has(headers.origin ?? '') ? preflight : null;
     },

@@ -5,25 +5,7 @@ import type { Soon } from '../../soon.ts';
 import type { Version } from '../../storage/content-version.ts';
 import type { Answer } from './answer.ts';
 
-/**
- * Caches responses to GET requests, so that most of these requests need neither a query nor serialisation. A response
- * is identified by the request target and valid for one version of the animals.
- */
-export interface ResponseCache {
-  /** Returns the version of everything that was committed before the call. Null if nothing may be cached now. */
-  readVersion(): Soon<string | null>;
-  /** Returns the response that was made at `version`. Null if there is none. */
-  find(target: string, version: string | null): Answer | null;
-  /** Stores a response for which `version` was read before it was made. Does nothing if `version` is null. */
-  keep(target: string, answer: Answer, version: string | null): void;
-}
-
-/** A cache that stores nothing. */
-export const noCache: ResponseCache = {
-  readVersion: () => null,
-  find: () => null,
-  keep: () => {},
-};
+export type ResponseCache = ReturnType<typeof createResponseCache>;
 
 /** Maximum memory in bytes of all cached responses together. */
 export const cacheBytesMax = 128 * 2 ** 20;
@@ -38,30 +20,35 @@ interface Entry {
 }
 
 /**
- * Creates a cache that uses at most `bytesMax` of memory and forgets the response used longest ago. Adds the metric
- * `cached_answers_total` to `registry`.
+ * Caches responses to GET requests, so that most of these requests need neither a query nor serialisation. A response
+ * is identified by the request target and valid for one version of the animals. The cache uses at most `bytesMax` of
+ * memory and forgets the response used longest ago. Adds the metric `cached_answers_total` to `registry`.
  */
 export function createResponseCache(
   version: Pick<Version, 'read'>,
   registry: Registry,
   bytesMax = cacheBytesMax,
-): ResponseCache {
+) {
   const entries = new LRUCache<string, Entry>({ maxSize: bytesMax, sizeCalculation: countBytes });
   const counts = { memory: 0, store: 0 };
   const help = 'Responses of cached operations, by source: memory or store.';
   exposeBy(registry, 'counter', 'cached_answers_total', help, 'source', () => Object.entries(counts));
 
   return {
-    // If the store fails here, so does the request. Without the cache, it would only wait for the same failure again.
-    readVersion: () => version.read(),
-
-    find(target, now) {
+    /**
+     * Returns the version of everything that was committed before the call. Null if nothing may be cached now. If the
+     * store fails here, so does the request, which would only wait for the same failure again.
+     */
+    readVersion: (): Soon<string | null> => version.read(),
+    /** Returns the response that was made at the version `now`. Null if there is none. */
+    find(target: string, now: string | null): Answer | null {
       const entry = entries.get(target);
       if (entry === undefined || entry.version !== now) return null;
       counts.memory += 1;
       return entry.answer;
     },
-    keep(target, answer, madeAt) {
+    /** Stores a response for which the version `madeAt` was read before it was made. Null stores nothing. */
+    keep(target: string, answer: Answer, madeAt: string | null): void {
       counts.store += 1;
       if (madeAt !== null) entries.set(target, { answer, version: madeAt });
     },
