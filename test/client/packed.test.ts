@@ -19,11 +19,17 @@ async function runProgram(name: string, source: string, program = 'node'): Promi
   return await runIn(project, program, name);
 }
 
-test('the tarball contains the build, the README and the license, but no source', () => {
+test('the tarball contains the build, a README without links into the project, and the license, but no source', async () => {
   const others = packed.filter((path) => !/^dist\/(?:cjs\/)?[a-z0-9-]+\.(?:js|d\.ts)$/.test(path));
   assert.deepEqual(others.sort(), ['LICENSE', 'README.md', 'dist/cjs/package.json', 'package.json']);
   for (const index of ['dist/index.js', 'dist/index.d.ts', 'dist/cjs/index.js', 'dist/cjs/index.d.ts'])
     assert.ok(packed.includes(index), index);
+  const text = await readFile(join(built, 'README.md'), 'utf8');
+  const links = findLinks(text).filter((link) => !/^(?:#|https?:)/.test(link));
+  assert.deepEqual(links, []);
+  const installed = await readdir(join(project, 'node_modules'));
+  const names = installed.filter((name) => !name.startsWith('.'));
+  assert.deepEqual(names, ['@animal-store'], 'the package has no dependencies');
 });
 
 test('the stored tarball for /docs/client matches a build of the sources', async () => {
@@ -49,20 +55,6 @@ test('the service serves each released tarball unchanged, and the present one un
     'b00074d80a528ed07aecbdc9c2802be5b47b91d8ed310da697da5c8c4864e036',
   );
   assert.equal(await read('animal-store-client.tgz'), await read(clientPackageName));
-});
-
-test('the packed README has no links into the project', async () => {
-  const text = await readFile(join(built, 'README.md'), 'utf8');
-  const links = findLinks(text).filter((link) => !/^(?:#|https?:)/.test(link));
-  assert.deepEqual(links, []);
-});
-
-test('the package has no dependencies', async () => {
-  const installed = await readdir(join(project, 'node_modules'));
-  assert.deepEqual(
-    installed.filter((name) => !name.startsWith('.')),
-    ['@animal-store'],
-  );
 });
 
 test('the build imports no module of a platform', async () => {

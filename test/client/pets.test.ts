@@ -80,13 +80,12 @@ test('pages are read one by one and resumed with a cursor', async (t) => {
   assert.deepEqual([last.nextCursor, await last.next()], [null, null]);
 });
 
-for (const PUBLIC_URL of ['https://pets.test/store/v1', 'http://other.test/v1'])
-  test(`pages are requested from the base address even if links point to ${PUBLIC_URL}`, async (t) => {
-    const shop = await openShop(t, 5, { PUBLIC_URL });
-    assert.equal((await Array.fromAsync(shop.pets.listAll({ limit: 2 }))).length, 5);
-    const paths = new Set(shop.asked.map((url) => url.replace(/\?.*/, '')));
-    assert.deepEqual([...paths], [`${shop.baseUrl}/pets`]);
-  });
+test('pages are requested from the base address even if their links point elsewhere', async (t) => {
+  const shop = await openShop(t, 5, { PUBLIC_URL: 'https://pets.test/store/v1' });
+  assert.equal((await Array.fromAsync(shop.pets.listAll({ limit: 2 }))).length, 5);
+  const paths = new Set(shop.asked.map((url) => url.replace(/\?.*/, '')));
+  assert.deepEqual([...paths], [`${shop.baseUrl}/pets`]);
+});
 
 test('printing a client does not show the key', () => {
   const printed = inspect(client, { depth: 9, showHidden: true }) + JSON.stringify(client);

@@ -216,9 +216,9 @@ const closed = await startFaultyService({ after });
 const strict = { prefer: 'handling=strict' };
 const chunked = { 'transfer-encoding': 'chunked', 'content-type': 'application/json' };
 
-/** Returns calls for the statuses that all operations share. `change` applies to each call, for example HEAD. */
-function commonDrives(operation: Operation, change: Change): Record<number, Drive> {
-  const ask = (more: Change = {}) => call(operation, { ...change, ...more });
+/** Returns calls for the statuses that all operations share. */
+function commonDrives(operation: Operation): Record<number, Drive> {
+  const ask = (change: Change) => call(operation, change);
   return {
     400: () => ask({ path: `${pathOf(operation)}?unknown=1`, headers: strict }),
     401: () => ask({ key: null }),
@@ -234,20 +234,14 @@ function commonDrives(operation: Operation, change: Change): Record<number, Driv
     },
     500: () => ask(broken),
     503: () => ask(closed),
-  };
-}
-
-/** Returns calls for the statuses that do not depend on the method. */
-function earlyDrives(operation: Operation): Record<number, Drive> {
-  return {
-    405: () => call(operation, { method: 'PROPFIND' }),
+    405: () => ask({ method: 'PROPFIND' }),
     408: () => callRaw(closed.baseUrl, formatHead(operation, closed.key).slice(0, -2)),
     413: async () => {
       // The lookup of a new key delays the answer, so that the service finds the unreadable body first.
       const head = formatHead(operation, await service.createKey(), chunked);
       return callRaw(service.baseUrl, head, `1;${'a'.repeat(20_000)}`);
     },
-    431: () => call(operation, { headers: { 'x-filler': 'a'.repeat(20_000) } }),
+    431: () => ask({ headers: { 'x-filler': 'a'.repeat(20_000) } }),
   };
 }
 
@@ -270,17 +264,16 @@ async function callReused(operation: Operation): Promise<RawResponse> {
 }
 
 /** Returns calls for the statuses that follow from the declaration of an operation. */
-function declaredDrives(operation: Operation, change: Change): Record<number, Drive> {
+function declaredDrives(operation: Operation): Record<number, Drive> {
   const { answers, method, body, isIdempotent, isNeverStored, deprecation } = operation;
   const drives: Record<number, Drive> = {};
-  for (const status of Object.keys(answers)) drives[Number(status)] = () => call(operation, change);
+  for (const status of Object.keys(answers)) drives[Number(status)] = () => call(operation);
   if (method === 'GET' && !isNeverStored)
     drives[304] = async () => {
-      const { headers } = await call(operation, change);
-      return call(operation, { ...change, headers: { 'if-none-match': headers.get('etag') ?? '' } });
+      const { headers } = await call(operation);
+      return call(operation, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
     };
-  if (body !== undefined)
-    drives[415] = () => call(operation, { ...change, headers: { 'content-type': 'text/plain' } });
+  if (body !== undefined) drives[415] = () => call(operation, { headers: { 'content-type': 'text/plain' } });
   if (isIdempotent) {
     drives[409] = () => callTwice(operation);
     drives[422] = () => callReused(operation);
@@ -289,13 +282,12 @@ function declaredDrives(operation: Operation, change: Change): Record<number, Dr
     drives[410] = async () => {
       const late = await startService({ after }, {}, createMovableClock(deprecation.removedAtMs));
       return call(operation, {
-        ...change,
         baseUrl: late.baseUrl,
         key: await late.createKey('enterprise', undefined, { scopes }),
       });
     };
   for (const [status, own] of Object.entries(special[operation.id] ?? {}))
-    drives[Number(status)] = () => call(operation, { ...change, ...own });
+    drives[Number(status)] = () => call(operation, own);
   return drives;
 }
 
@@ -309,12 +301,8 @@ function expectExample(operation: Operation, { status, body }: RawResponse): voi
 }
 
 for (const operation of operations) {
-  const { id, method } = operation;
-  const drives = {
-    ...commonDrives(operation, {}),
-    ...earlyDrives(operation),
-    ...declaredDrives(operation, {}),
-  };
+  const { id } = operation;
+  const drives = { ...commonDrives(operation), ...declaredDrives(operation) };
 
   test(`every described status of ${id} has a test`, () => {
     const { responses = {} } = listOperations(description).get(id) ?? {};
@@ -336,15 +324,6 @@ for (const operation of operations) {
       const body = required.length > 0 ? '{}' : `{"${first}":null}`;
       expectExample(operation, await call(operation, { body }));
     });
-
-  const head = { method: 'HEAD' };
-  const headDrives = { ...commonDrives(operation, head), ...declaredDrives(operation, head) };
-  for (const [status, drive] of Object.entries(method === 'GET' ? headDrives : {}))
-    test(`the ${status} of ${id} to HEAD matches the description without a body`, async () => {
-      const answer = await drive();
-      assert.equal(answer.status, Number(status));
-      expectDescribed(description, id, answer, 'bodiless');
-    });
 }
 
 const origin = 'https://app.test';
@@ -352,18 +331,16 @@ const forPages = await startService({ after }, { CORS_ORIGINS: origin });
 const keyForPages = await forPages.createKey('enterprise', undefined, { scopes });
 
 for (const operation of operations)
-  for (const sent of [origin, 'https://other.test', null])
-    test(`${operation.id} with CORS_ORIGINS, called from ${sent ?? 'no page'}, matches the description`, async () => {
-      const { baseUrl } = forPages;
-      const headers = sent === null ? {} : { origin: sent };
-      const changes = [{ key: keyForPages }, { key: null }, { key: keyForPages, method: 'PROPFIND' }];
-      for (const change of changes) {
-        const answer = await call(operation, { baseUrl, headers, ...change });
+  test(`${operation.id} with CORS_ORIGINS matches the description, from whatever page it is called`, async () => {
+    for (const sent of [origin, 'https://other.test', null])
+      for (const change of [{ key: keyForPages }, { key: null }, { key: keyForPages, method: 'PROPFIND' }]) {
+        const headers = sent === null ? {} : { origin: sent };
+        const answer = await call(operation, { baseUrl: forPages.baseUrl, headers, ...change });
         assert.equal(answer.headers.get('vary'), 'Origin');
         assert.equal(answer.headers.get('access-control-allow-origin'), sent === origin ? origin : null);
         expectDescribed(description, operation.id, answer);
       }
-    });
+  });
 
 for (const operation of operations.filter(({ isIdempotent }) => isIdempotent))
   test(`the answer of ${operation.id} to a retry with an Idempotency-Key matches the description`, async () => {
@@ -374,41 +351,34 @@ for (const operation of operations.filter(({ isIdempotent }) => isIdempotent))
     expectDescribed(description, operation.id, answer);
   });
 
-const oddHeaders: readonly Readonly<Record<string, string>>[] = [
-  {},
-  { prefer: 'handling=strict' },
-  { 'idempotency-key': ' ' },
-  { 'idempotency-key': 'é' },
-  { 'if-none-match': '*' },
-  { 'content-type': 'application/xml' },
-  { 'content-encoding': 'gzip' },
-  { authorization: 'Basic YTpi' },
-  { accept: 'text/html' },
-  { range: 'bytes=0-1' },
-];
-const oddQueries = ['', '?', '?limit=101', '?limit=1&limit=1', '?status=Sold', '?cursor=x', '?a=%', '?a=1'];
-const oddBodies = [
-  '',
-  '{',
-  '[]',
-  '{"name":"","categoryId":1}',
-  '{"name":"a","categoryId":1e400}',
-  ' '.repeat(70_000),
+/** Parts of unusual requests, each with the usual values of the others. */
+const oddParts: readonly { query?: string; body?: string; headers?: Readonly<Record<string, string>> }[] = [
+  ...['?', '?limit=101', '?limit=1&limit=1', '?status=Sold', '?cursor=x', '?a=%', '?a=1'].map((query) => ({
+    query,
+  })),
+  ...['', '{', '[]', '{"name":"","categoryId":1}', '{"name":"a","categoryId":1e400}', ' '.repeat(70_000)].map(
+    (body) => ({ body }),
+  ),
+  ...[
+    { prefer: 'handling=strict' },
+    { 'idempotency-key': ' ' },
+    { 'idempotency-key': 'é' },
+    { 'if-none-match': '*' },
+    { 'content-type': 'application/xml' },
+    { 'content-encoding': 'gzip' },
+    { authorization: 'Basic YTpi' },
+    { accept: 'text/html' },
+    { range: 'bytes=0-1' },
+  ].map((headers) => ({ headers })),
 ];
 
 for (const operation of operations)
   test(`${operation.id} gives only described answers, even to unusual requests`, async () => {
-    const { id, method, body: schema } = operation;
-    let count = 0;
-    for (const headers of oddHeaders)
-      for (const query of oddQueries)
-        for (const body of schema === undefined ? [''] : oddBodies) {
-          const sent = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers };
-          const length = schema === undefined ? {} : { 'content-length': String(body.length) };
-          const line = `${method} /v1${pathOf(operation)}${query}`;
-          const request = formatRequest(line, { ...sent, ...length }, body);
-          expectDescribed(description, id, await callRaw(service.baseUrl, request));
-          count += 1;
-        }
-    assert.ok(count >= 80);
+    for (const { query = '', body = '{}', headers } of oddParts) {
+      const length = { 'content-length': String(body.length) };
+      const sent = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers };
+      const line = `${operation.method} /v1${pathOf(operation)}${query}`;
+      const request = formatRequest(line, { ...sent, ...length }, body);
+      expectDescribed(description, operation.id, await callRaw(service.baseUrl, request));
+    }
   });
