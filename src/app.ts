@@ -10,6 +10,7 @@ import { type DeliveryOptions, deliverWebhooks } from './deliver-webhooks.ts';
 import { createEventIds } from './events/event-ids.ts';
 import type { HttpService } from './http/http-service.ts';
 import { createCursors } from './http/request/cursor.ts';
+import type { RequestObserver } from './http/request-log.ts';
 import { countUsage } from './http/request-metrics.ts';
 import { buildServer } from './http/server.ts';
 import { createClockWatch } from './jobs/clock-watch.ts';
@@ -26,7 +27,7 @@ import { createStoreWatch } from './observability/store-calls.ts';
 import { exposeStoreSize } from './observability/store-size.ts';
 import { describeSharing, flushLast, lastFlushMs, type OpenCounters, openCounters } from './open-counters.ts';
 import { buildConsole } from './operator/console/console.ts';
-import { createVitals, noteEveryMs } from './operator/console/vitals.ts';
+import { createVitals, noteEveryMs, type Vitals } from './operator/console/vitals.ts';
 import { findProblems } from './operator/health-routes.ts';
 import { buildOperatorServer } from './operator/operator-server.ts';
 import { createSessions } from './operator/sessions.ts';
@@ -116,7 +117,8 @@ async function openApp(
   const basics = { store, config, clock, log, registry, parts, secret, counting };
   const clocks = createClockWatch(store.database, clock, log, elapsedMs);
   const jobs = createJobRunner(log, clocks);
-  const { server, ...counts } = buildPublicServer(basics);
+  const vitals = createVitals(registry, clock);
+  const { server, ...counts } = buildPublicServer(basics, vitals.observer);
   const { flush } = counts;
 
   let isStopping = false;
@@ -129,7 +131,7 @@ async function openApp(
   parts.defer(jobs.stop);
   await startJobs(basics, jobs, counts);
   const listNotes = () => [...describeSharing(counting.sharing()), ...watch.listNotes()];
-  const operatorServer = buildOperator(basics, jobs, listNotes, () => isStopping);
+  const operatorServer = buildOperator(basics, vitals, jobs, listNotes, () => isStopping);
   const stopDelivery = await deliverWebhooks(basics, jobs, clocks);
 
   parts.defer(() => operatorServer.close(0));
@@ -215,7 +217,10 @@ async function warnOfKeys({ keyring, database }: Store, { environment }: Config,
 }
 
 /** Builds the public server. Returns it with the function that writes the counts in memory. */
-function buildPublicServer({ store, config, clock, log, registry, secret, counting }: Basics) {
+function buildPublicServer(
+  { store, config, clock, log, registry, secret, counting }: Basics,
+  observer: RequestObserver,
+) {
   const { database } = store;
   const environment = keyEnvironmentOf[config.environment];
   const verifier = createKeyVerifier(database, clock, { environment });
@@ -247,7 +252,7 @@ function buildPublicServer({ store, config, clock, log, registry, secret, counti
     clock,
     log,
     registry,
-    observers: [countUsage(usage)],
+    observers: [countUsage(usage), observer],
   });
   const flush = () =>
     Promise.all([counting.flush(), verifier.flush(), usage.flush(), failedRequests.flush()]);
@@ -257,25 +262,25 @@ function buildPublicServer({ store, config, clock, log, registry, secret, counti
 /** Builds the server of the operator's port, including the console. */
 function buildOperator(
   { store, config, clock, log, registry, secret, counting }: Basics,
+  vitals: Vitals,
   jobs: JobRunner,
   listNotes: () => readonly string[],
   isStopping: () => boolean,
 ): HttpService {
   const { database } = store;
   const { environment, consoleUrl } = config;
-  const vitals = createVitals(registry, clock);
   jobs.start({ name: 'note the traffic', everyMs: noteEveryMs, run: vitals.note });
   const look: LookAtUsage = async (subject) => counting.counters.look(subject, clock());
-  const checks = [
-    { name: 'the service', findProblem: async () => (isStopping() ? 'is stopping' : null) },
-    { name: 'the store', findProblem: () => findUnreadiness(database) },
-  ];
+  const checks = {
+    'the service': async () => (isStopping() ? 'is stopping' : null),
+    'the store': () => findUnreadiness(database),
+  };
   const readHealth = async () => ({ problems: await findProblems(checks, secondMs), notes: listNotes() });
   const sessions = createSessions(database, clock);
   const eventIds = createEventIds(secret);
   const services = { ...store, sessions, vitals, look, clock, environment, readHealth, eventIds };
   const console = buildConsole(services, consoleUrl);
-  return buildOperatorServer({ checks, listNotes, registry, console, log });
+  return buildOperatorServer({ readHealth, registry, console, log });
 }
 
 function logBan(log: Log, { accountName: account, keyId }: KeyCaller, untilMs: number): void {

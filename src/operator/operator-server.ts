@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { secondMs, systemClock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
 import { defaultTimeouts, type Timeouts } from '../http/connection/bounds.ts';
 import { createRequestIds } from '../http/exchange.ts';
 import { createHttpService, type HttpService } from '../http/http-service.ts';
@@ -8,18 +8,14 @@ import { createCors } from '../http/response/cors.ts';
 import { createErrorAnswers } from '../http/response/errors.ts';
 import type { Log } from '../observability/log.ts';
 import type { Console } from './console/console.ts';
-import { createHealthRoutes, createMetricsRoute, type ReadinessCheck } from './health-routes.ts';
+import { createHealthRoutes, createMetricsRoute, type Health } from './health-routes.ts';
 
 export interface OperatorServerOptions {
-  readonly checks: readonly ReadinessCheck[];
-  /** Returns short warnings for the operator. They do not affect readiness. */
-  readonly listNotes?: () => readonly string[];
+  readonly readHealth: () => Promise<Health>;
   readonly registry: Registry;
   /** The web console. If absent, the port does not serve it. */
   readonly console?: Console;
   readonly log: Log;
-  /** Timeout of each readiness check in ms. Default: 1 s. */
-  readonly checkMsMax?: number;
   readonly timeouts?: Timeouts;
 }
 
@@ -31,12 +27,11 @@ export const operatorConnectionsMax = 1_000;
  * must not be able to reach this port. Timeouts and sizes of requests are limited as on the public port.
  */
 export function buildOperatorServer(options: OperatorServerOptions): HttpService {
-  const { checks, listNotes = () => [], registry, log, timeouts = defaultTimeouts } = options;
-  const { checkMsMax = secondMs } = options;
+  const { readHealth, registry, log, timeouts = defaultTimeouts } = options;
   const makeErrorAnswer = createErrorAnswers(null);
   return createHttpService({
     routes: [
-      ...createHealthRoutes(checks, listNotes, checkMsMax),
+      ...createHealthRoutes(readHealth),
       createMetricsRoute(registry),
       ...(options.console?.routes ?? []),
     ],

@@ -6,6 +6,7 @@ import { type Clock, hourMs, minuteMs } from '../clock.ts';
 import type { SignedIn } from '../http/route.ts';
 import { int64Max } from '../int64.ts';
 import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
+import { insertRow } from '../storage/insert-row.ts';
 
 /** Time in ms after which a link to the console expires. */
 const linkMs = 10 * minuteMs;
@@ -15,27 +16,34 @@ export const sessionMs = 12 * hourMs;
 const tokenBytes = 32;
 const tokenText = /^[\w-]{43}$/;
 
-interface SignIn {
-  readonly linkHash: Uint8Array;
-  readonly tokenHash: Uint8Array;
-  readonly id: string;
-  readonly nowMs: number;
-}
-
 /**
  * Exchanges a link for a session in one transaction. Returns false if the link is used, expired or unknown.
  */
 export const openSession = defineTransaction(
   'openSession',
-  function* ({ linkHash, tokenHash, id, nowMs }: SignIn): Steps<boolean> {
+  function* ({
+    linkHash,
+    tokenHash,
+    id,
+    nowMs,
+  }: {
+    readonly linkHash: Uint8Array;
+    readonly tokenHash: Uint8Array;
+    readonly id: string;
+    readonly nowMs: number;
+  }): Steps<boolean> {
     const [link] = yield* step(takeLink, { tokenHash: linkHash });
-    const untilMs = BigInt(nowMs);
-    if (link === undefined || link.expires_at_ms <= untilMs) return false;
-    const madeBy = link.made_by;
-    const expiresAtMs = untilMs + BigInt(sessionMs);
-    yield* step(insertSession, { tokenHash, id, madeBy, createdAtMs: untilMs, expiresAtMs });
+    const createdAtMs = BigInt(nowMs);
+    if (link === undefined || link.expires_at_ms <= createdAtMs) return false;
+    yield* step(insertSession, {
+      token_hash: tokenHash,
+      id,
+      made_by: link.made_by,
+      created_at_ms: createdAtMs,
+      expires_at_ms: createdAtMs + BigInt(sessionMs),
+    });
     const signedIn = { action: 'console.signed_in', subject: id } as const;
-    const by = { actor: consoleActor(madeBy, id), nowMs };
+    const by = { actor: consoleActor(link.made_by, id), nowMs };
     yield* addAuditEntry(by, { ...signedIn, accountId: null, before: null, after: null });
     return true;
   },
@@ -66,8 +74,8 @@ export function createSessions(database: Database, clock: Clock) {
     async makeLink(madeBy: string) {
       const token = generateToken();
       const expiresAtMs = clock() + linkMs;
-      const tokenHash = hashToken(token);
-      await database.run(insertLink, { tokenHash, madeBy, expiresAtMs: BigInt(expiresAtMs) });
+      const row = { token_hash: hashToken(token), made_by: madeBy, expires_at_ms: BigInt(expiresAtMs) };
+      await database.run(insertLink, row);
       return { token, expiresAtMs };
     },
 
@@ -113,11 +121,7 @@ function hashToken(token: string): Uint8Array {
   return hash('sha256', token, 'buffer');
 }
 
-const insertLink = statement<{ tokenHash: Uint8Array; madeBy: string; expiresAtMs: bigint }>()((query, p) =>
-  query
-    .insertInto('console_links')
-    .values({ token_hash: p.tokenHash, made_by: p.madeBy, expires_at_ms: p.expiresAtMs }),
-);
+const insertLink = insertRow('console_links', ['token_hash', 'made_by', 'expires_at_ms']);
 
 /** Deletes a link and returns it. Of several concurrent callers, only one gets the row. */
 const takeLink = statement<{ tokenHash: Uint8Array }>()((query, p) =>
@@ -127,23 +131,14 @@ const takeLink = statement<{ tokenHash: Uint8Array }>()((query, p) =>
     .returning(['made_by', 'expires_at_ms']),
 );
 
-const insertSession = statement<{
-  tokenHash: Uint8Array;
-  id: string;
-  madeBy: string;
-  createdAtMs: bigint;
-  expiresAtMs: bigint;
-}>()((query, p) =>
-  query.insertInto('console_sessions').values({
-    token_hash: p.tokenHash,
-    id: p.id,
-    made_by: p.madeBy,
-    created_at_ms: p.createdAtMs,
-    expires_at_ms: p.expiresAtMs,
-  }),
-);
+const insertSession = insertRow('console_sessions', [
+  'token_hash',
+  'id',
+  'made_by',
+  'created_at_ms',
+  'expires_at_ms',
+]);
 
-/** Selects the session of a token, if it has not expired. */
 const selectSession = statement<{ tokenHash: Uint8Array; nowMs: bigint }>()((query, p) =>
   query
     .selectFrom('console_sessions')
@@ -156,12 +151,10 @@ const deleteSession = statement<{ tokenHash: Uint8Array }>()((query, p) =>
   query.deleteFrom('console_sessions').where('token_hash', '=', p.tokenHash),
 );
 
-/** Deletes the links that expire at `untilMs` or earlier. */
 const deleteLinks = statement<{ untilMs: bigint }>()((query, p) =>
   query.deleteFrom('console_links').where('expires_at_ms', '<=', p.untilMs).returning('made_by'),
 );
 
-/** Deletes the sessions that expire at `untilMs` or earlier. */
 const deleteSessions = statement<{ untilMs: bigint }>()((query, p) =>
   query.deleteFrom('console_sessions').where('expires_at_ms', '<=', p.untilMs).returning('id'),
 );

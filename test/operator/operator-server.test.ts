@@ -3,48 +3,33 @@ import { PassThrough } from 'node:stream';
 import { after, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import {
-  defaultTimeouts,
-  headerBytesMax,
-  headersMax,
-  type Timeouts,
-} from '../../src/http/connection/bounds.ts';
+import { defaultTimeouts, headerBytesMax, headersMax } from '../../src/http/connection/bounds.ts';
 import { createLog } from '../../src/observability/log.ts';
-import type { ReadinessCheck } from '../../src/operator/health-routes.ts';
+import { type Checks, findProblems } from '../../src/operator/health-routes.ts';
 import { buildOperatorServer, operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { exchangeRaw, openRaw } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 
 const { app } = await startService({ after });
 
-const holds: ReadinessCheck = { name: 'the store', findProblem: async () => null };
-
-interface Options {
-  readonly checks?: readonly ReadinessCheck[];
-  readonly listNotes?: () => readonly string[];
-  readonly timeouts?: Timeouts;
-}
+const holds = async () => null;
 
 /** Starts an operator server. Returns the server and its address. */
-async function startOperator(t: TestContext, options: Options) {
+async function startOperator(
+  t: TestContext,
+  checks: Checks = {},
+  notes: readonly string[] = [],
+  timeouts = defaultTimeouts,
+) {
+  const readHealth = async () => ({ problems: await findProblems(checks, 10), notes });
   const log = createLog('silent', new PassThrough());
-  const service = buildOperatorServer({
-    checks: [],
-    log,
-    registry: new Registry(),
-    checkMsMax: 10,
-    ...options,
-  });
+  const service = buildOperatorServer({ readHealth, log, registry: new Registry(), timeouts });
   t.after(() => service.close(0));
   return { service, url: await service.listen('127.0.0.1', 0) };
 }
 
-async function readReadiness(
-  t: TestContext,
-  checks: readonly ReadinessCheck[],
-  notes: readonly string[] = [],
-) {
-  const { url } = await startOperator(t, { checks, listNotes: () => notes });
+async function readReadiness(t: TestContext, checks: Checks, notes: readonly string[] = []) {
+  const { url } = await startOperator(t, checks, notes);
   const response = await fetch(`${url}/readyz`);
   return { status: response.status, body: (await response.json()) as { readonly reason?: string } };
 }
@@ -64,35 +49,31 @@ test('/healthz and /readyz of a running service get 200; HEAD works too, and the
   }
 });
 
-test('/readyz gets 503 with the reason if a check fails', async (t) => {
-  const checks = [holds, { name: 'the counters', findProblem: async () => 'are not shared' }];
-  assert.deepEqual(await readReadiness(t, checks), {
-    status: 503,
-    body: { status: 'not ready', reason: 'the counters are not shared' },
-  });
-});
-
 test('/readyz gets 200 with the notes if there are notes but no problem', async (t) => {
-  assert.deepEqual(await readReadiness(t, [holds], ['the counters: alone']), {
+  assert.deepEqual(await readReadiness(t, { 'the store': holds }, ['the counters: alone']), {
     status: 200,
     body: { status: 'ready', notes: ['the counters: alone'] },
   });
 });
 
-test('the readiness check reports all problems together, and a check that throws or times out counts as failed', async (t) => {
-  const findProblem = async () => {
+test('/readyz gets 503 with all problems; a check that throws or times out fails too', async (t) => {
+  const throws = async () => {
     throw new Error('connection refused by 192.0.2.1');
   };
-  const { status, body } = await readReadiness(t, [
-    holds,
-    { name: 'the store', findProblem },
-    { name: 'the clock', findProblem: async () => 'is wrong' },
-    { name: 'the queue', findProblem: () => new Promise<null>(() => {}) },
-  ]);
-  assert.deepEqual(
-    [status, body.reason],
-    [503, 'the store does not answer; the clock is wrong; the queue does not answer within 10 ms'],
-  );
+  const checks = {
+    'the service': holds,
+    'the store': throws,
+    'the counters': async () => 'are not shared',
+    'the queue': () => new Promise<null>(() => {}),
+  };
+  assert.deepEqual(await readReadiness(t, checks), {
+    status: 503,
+    body: {
+      status: 'not ready',
+      reason:
+        'the store does not answer; the counters are not shared; the queue does not answer within 10 ms',
+    },
+  });
 });
 
 test("every other request to the operator's port gets an Error", async () => {
@@ -130,7 +111,7 @@ for (const [what, text, status, code] of [
   ['CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
 ] as const)
   test(`the operator's port answers ${what} with ${status} and closes the connection`, async (t) => {
-    const { url } = await startOperator(t, {});
+    const { url } = await startOperator(t);
     const answers = await exchangeRaw(t, url, text);
     assert.deepEqual(
       answers.map((answer) => [
@@ -143,7 +124,7 @@ for (const [what, text, status, code] of [
   });
 
 test("the operator's port has the timeouts of the public port and its own bound of connections", async (t) => {
-  const { server } = (await startOperator(t, {})).service;
+  const { server } = (await startOperator(t)).service;
   assert.equal(server.headersTimeout, defaultTimeouts.headersMs);
   assert.equal(server.requestTimeout, defaultTimeouts.requestMs);
   assert.equal(server.keepAliveTimeout, defaultTimeouts.keepAliveMs);
@@ -153,7 +134,7 @@ test("the operator's port has the timeouts of the public port and its own bound 
 
 test("a head that does not arrive in time on the operator's port gets 408", async (t) => {
   const timeouts = { headersMs: 200, requestMs: 400, keepAliveMs: 100, untakenMs: 600 };
-  const connection = await openRaw(t, (await startOperator(t, { timeouts })).url);
+  const connection = await openRaw(t, (await startOperator(t, {}, [], timeouts)).url);
   connection.send('GET /healthz HTTP/1.1\r\nHost:');
   const statuses = (await connection.readAll()).map(({ status }) => status);
   assert.deepEqual(statuses, [408]);

@@ -1,31 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Counter, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { createVitals } from '../../src/operator/console/vitals.ts';
 
-test('a note counts the requests since the last one, and refused, rejected and failed ones apart', async () => {
-  const registry = new Registry();
-  const counter = new Counter({
-    name: 'animal_store_requests_total',
-    help: 'requests',
-    labelNames: ['status'],
-    registers: [registry],
-  });
+test('a note counts the requests since the last one, refused, rejected and failed ones apart, and has their times', async () => {
   let nowMs = 0;
-  const vitals = createVitals(registry, () => nowMs);
-  counter.inc({ status: '404' });
-  await vitals.note();
+  const { observer, note, list } = createVitals(new Registry(), () => nowMs);
+  observer.note({} as never, 404, 5_000);
   nowMs = 10_000;
-  for (const [status, count] of [
-    [200, 5],
-    [404, 2],
-    [400, 1],
-    [429, 4],
-    [503, 3],
-  ] as const)
-    counter.inc({ status: String(status) }, count);
-  await vitals.note();
-  assert.partialDeepStrictEqual(vitals.list(), [
-    { atMs: 10_000, seconds: 10, requests: 15, refused: 4, rejected: 3, failed: 3 },
-  ]);
+  await note();
+  nowMs = 20_000;
+  for (const status of [404, 400, 429, 429, 503]) observer.note({} as never, status, 2);
+  for (let ms = 1; ms <= 5; ms += 1) observer.note({} as never, 200, ms);
+  observer.noteMalformed({ requestId: '', status: 400, address: '' });
+  await note();
+  const [, { medianMs = null, slowMs = null, ...counts } = assert.fail()] = list();
+  assert.deepEqual(counts, { atMs: 20_000, seconds: 10, requests: 11, refused: 2, rejected: 3, failed: 1 });
+  assert.deepEqual([Math.round(medianMs ?? 0), Math.round(slowMs ?? 0)], [2, 5]);
+  nowMs = 30_000;
+  await note();
+  assert.partialDeepStrictEqual(list()[2], { requests: 0, medianMs: null, slowMs: null });
 });

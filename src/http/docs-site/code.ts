@@ -3,16 +3,15 @@ import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { type Content, html, type Markup, trusted } from './markup.ts';
 
-export interface Tab {
-  readonly label: string;
-  readonly content: Content;
-}
-
 /**
  * Renders tabs as radio buttons, which work with the keyboard and without scripts. `name` must be unique on the page.
  */
-export function renderTabs(name: string, legend: string, tabs: readonly Tab[]): Markup {
-  const parts = tabs.map(({ label, content }, index) => {
+export function renderTabs(
+  name: string,
+  legend: string,
+  tabs: readonly (readonly [label: string, content: Content])[],
+): Markup {
+  const parts = tabs.map(([label, content], index) => {
     const id = `${name}-${label.toLowerCase()}`;
     const checked = index === 0 && html` checked`;
     return html`<input type="radio" name="${name}" id="${id}" value="${label}"${checked}><label for="${id}">${label}</label>

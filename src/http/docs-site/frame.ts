@@ -35,14 +35,6 @@ export interface Frame {
   readonly version: string;
 }
 
-/** A page to render in the frame. */
-export interface FramedPage {
-  readonly title: string;
-  readonly content: Markup;
-  /** Path below `/docs`. Absent for a page that is not in the navigation. */
-  readonly path?: string;
-}
-
 /** Returns the address of a page. */
 export function addressOf(path: string): string {
   return path === '' ? '/docs' : `/docs/${path}`;
@@ -62,9 +54,12 @@ export function findRoot(address: string): string {
   return folders === 0 ? '.' : Array(folders).fill('..').join('/');
 }
 
-/** Renders a whole HTML page for an address: the header, the content and the navigation. */
+/**
+ * Renders a whole HTML page for an address: the header, the content and the navigation. A page that is not in the
+ * navigation has no path.
+ */
 export function renderPage(
-  { title, content, path }: FramedPage,
+  { title, content, path }: Pick<Page, 'title' | 'content'> & { readonly path?: string },
   address: string,
   { pages, version }: Frame,
 ): string {

@@ -1,24 +1,17 @@
 import type { Page } from './frame.ts';
 import { toText } from './markup.ts';
 
-/** A heading or field that the search can find. */
-export interface SearchEntry {
-  readonly title: string;
-  /** Title of the page. */
-  readonly page: string;
-  /** Path and anchor below `/docs`, such as `errors#gone`. */
-  readonly address: string;
-  /** The first `textLengthMax` characters of the text after the heading or field. */
-  readonly text: string;
-}
-
+/** Maximum number of characters of an entry's text. */
 const textLengthMax = 2_000;
 /** Matches a heading with an anchor, the title of a page, or a field of the reference. */
 const places = /<h1>|<h[23] id="([^"]*)">|<li id="([^"]*)">/g;
 const titleEnd = /<\/h[123]>|<\/code>/;
 
-/** Returns an entry for every heading and field of the pages. */
-export function indexPages(pages: readonly Page[]): SearchEntry[] {
+/**
+ * Returns an entry for every heading and field of the pages, with the title of its page, its address below `/docs`, such as
+ * `errors#gone`, and the text after it.
+ */
+export function indexPages(pages: readonly Page[]) {
   return pages.flatMap(({ path, title, content }) => {
     const found = [...content.markup.matchAll(places)];
     return found.map((match, index) => {

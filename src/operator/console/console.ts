@@ -1,5 +1,3 @@
-import type { Gate } from '../../http/request/gate.ts';
-import type { Route } from '../../http/route.ts';
 import type { Sessions } from '../sessions.ts';
 import { accountOperations } from './api/accounts.ts';
 import { auditOperations } from './api/audit.ts';
@@ -29,16 +27,13 @@ export const consoleOperations = [
 ];
 
 /** The routes of the console, and the gate that admits requests to them. */
-export interface Console {
-  readonly routes: readonly Route[];
-  readonly gate: Gate;
-}
+export type Console = ReturnType<typeof buildConsole>;
 
 /** Builds the web console. `consoleUrl` is the setting `CONSOLE_URL`, or null. */
 export function buildConsole(
   services: ConsoleServices & { readonly sessions: Sessions },
   consoleUrl: string | null,
-): Console {
+) {
   const findSite = createSiteFinder(consoleUrl);
   return {
     gate: createConsoleGate(services.sessions, findSite),

@@ -11,6 +11,7 @@ import { type Call, type Method, plainRoute, type Route, type SignedIn } from '.
 import type { LookAtUsage } from '../../limits/counters.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ChangeAs, Changes } from '../changes.ts';
+import type { Health } from '../health-routes.ts';
 import { consolePath } from './site.ts';
 import type { Vitals } from './vitals.ts';
 
@@ -25,11 +26,7 @@ export interface ConsoleServices
   readonly look: LookAtUsage;
   readonly vitals: Vitals;
   readonly environment: Environment;
-  /** Returns the problems that make this instance not ready, and warnings for the operator. */
-  readonly readHealth: () => Promise<{
-    readonly problems: readonly string[];
-    readonly notes: readonly string[];
-  }>;
+  readonly readHealth: () => Promise<Health>;
 }
 
 /** What an operation works with: the services, the session of the caller and the changes that it can make. */

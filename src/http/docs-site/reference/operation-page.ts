@@ -46,28 +46,21 @@ ${renderProse(writeProse(operation))}
 }
 
 function renderSamples(operation: Operation, baseUrl: string): Markup {
-  const tabs = writeSamples(chooseRequest(operation, baseUrl)).map(({ language, code }) => ({
-    label: language,
-    content: renderCode(code, language),
-  }));
+  const samples = writeSamples(chooseRequest(operation, baseUrl));
+  const tabs = samples.map(({ language, code }) => [language, renderCode(code, language)] as const);
   return renderTabs('language', 'Language', tabs);
 }
 
 function renderExamples(operation: Operation): Markup {
   const tabs = listAnswers(operation)
     .filter(({ status }) => status !== 304)
-    .map(({ status, description, examples }) => ({
-      label: String(status),
-      content:
-        examples === undefined
-          ? html`<p class="caption">${renderInline(description)} No body.</p>`
-          : Object.entries(examples).map(
-              ([
-                name,
-                { summary, value },
-              ]) => html`<p class="caption">${summary ?? html`<code>${name}</code>`}</p>
-${renderCode(formatJson(value), 'JSON')}`,
-            ),
-    }));
+    .map(({ status, description, examples }) => {
+      const parts = Object.entries(examples ?? {}).map(([name, { summary, value }]) => {
+        const caption = summary ?? html`<code>${name}</code>`;
+        return html`<p class="caption">${caption}</p>\n${renderCode(formatJson(value), 'JSON')}`;
+      });
+      const none = html`<p class="caption">${renderInline(description)} No body.</p>`;
+      return [String(status), examples === undefined ? none : parts] as const;
+    });
   return renderTabs('status', 'Status of the answer', tabs);
 }
