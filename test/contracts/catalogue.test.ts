@@ -23,7 +23,7 @@ const legalNames = fc
   .oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
   .filter((name) => newPetRules.accepts({ ...rex, name }));
 
-/** Contract tests of src/pets/catalogue.ts, except idempotency. `list-filters.test.ts` walks all pages on both engines. */
+/** Contract tests of src/pets/catalogue.ts, except idempotency. `list-pets.test.ts` walks all pages on both engines. */
 function describeCatalogue(engine: Engine): void {
   describe(`the catalogue on ${engine.name}`, { skip: engine.skip }, () => {
     test('any valid name and any int64 categoryId is returned and stored exactly', async (t) => {

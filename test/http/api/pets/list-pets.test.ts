@@ -1,23 +1,66 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { scopes } from '../../../../src/accounts/account.ts';
+import { type PetStatus, petStatuses } from '../../../../src/pets/pet.ts';
+import { findPostgres } from '../../../support/engines.ts';
 import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
 import { exchangeRaw, formatRequest } from '../../../support/raw-http.ts';
-import { startService } from '../../../support/service.ts';
+import { startService, type TestService } from '../../../support/service.ts';
 
-interface Listed {
+interface Shown {
   readonly id: number;
   readonly name: string;
-  readonly status: string;
+  readonly categoryId: number;
+  readonly status: PetStatus;
+}
+
+const count = 120;
+const postgres = await findPostgres();
+
+/** The animals of a filled store, newest first. Each category has animals of every status. */
+const all: readonly Shown[] = Array.from({ length: count }, (_, index) => ({
+  id: index + 1,
+  name: `n${index + 1}`,
+  categoryId: (index * 7) % 4,
+  status: petStatuses[(index * 5) % 3] ?? 'sold',
+})).reverse();
+
+async function fill({ store }: TestService): Promise<void> {
+  async function* batches() {
+    yield all.toReversed().map(({ id, ...pet }) => ({ ...pet, categoryId: BigInt(pet.categoryId) }));
+  }
+  await store.catalogue.load(batches());
 }
 
 const service = await startService({ after });
-const key = await service.createKey();
-await service.importPets(120);
+const key = await service.createKey('enterprise', undefined, { scopes });
+await fill(service);
 
-async function list(query: string): Promise<Listed[]> {
-  const response = await service.request(key, `/pets${query}`);
-  assert.equal(response.status, 200);
-  return (await response.json()) as Listed[];
+/** Returns a page and the target of its `rel="next"`, which is null on the last page. */
+async function get(path: string, at = service, by = key): Promise<{ pets: Shown[]; next: string | null }> {
+  const response = await at.request(by, path);
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  const link = response.headers.get('link');
+  const next = link === null ? null : (/^<\/v1([^<>]+)>; rel="next"$/.exec(link)?.[1] ?? assert.fail(link));
+  return { pets: JSON.parse(text), next };
+}
+
+async function list(query: string): Promise<Shown[]> {
+  return (await get(`/pets?${query}`)).pets;
+}
+
+const idsOf = (pets: readonly Shown[]) => pets.map(({ id }) => id);
+
+async function readCursor(query: string): Promise<string> {
+  const { next } = await get(`/pets?${query}`);
+  return new URLSearchParams(next?.split('?')[1]).get('cursor') ?? '';
+}
+
+async function expectRefused(query: string, name: string): Promise<void> {
+  const response = await service.request(key, `/pets?${query}`);
+  assert.match(await expectError(response, 400, 'invalid_parameter'), new RegExp(`^${name} must be `), query);
 }
 
 test('the list of an empty store is an empty array', async (t) => {
@@ -29,34 +72,87 @@ test('the list of an empty store is an empty array', async (t) => {
 });
 
 test('GET /pets gets 200 with a JSON array of Pets, whose fields are in the documented order', async () => {
-  const response = await service.request(key, '/pets?limit=2');
+  const response = await service.request(key, '/pets?limit=1');
   assert.equal(response.status, 200);
   assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
   expectCommonHeaders(response);
-  assert.equal(
-    await response.text(),
-    '[{"id":120,"name":"n120","categoryId":120,"status":"sold"},{"id":119,"name":"n119","categoryId":119,"status":"pending"}]',
-  );
+  assert.equal(await response.text(), JSON.stringify(all.slice(0, 1)));
 });
 
 test('a page has as many animals as limit says, and 20 if it is omitted', async () => {
-  for (const limit of [1, 20, 99, 100]) assert.equal((await list(`?limit=${limit}`)).length, limit);
+  for (const limit of [1, 20, 99, 100]) assert.equal((await list(`limit=${limit}`)).length, limit);
   assert.equal((await list('')).length, 20);
 });
 
-const wrongLimits =
-  '0 101 -1 +5 %2B5 05 1.0 1.5 1e1 0x10 abc %205 5%20 5%00 5status=available 2=2 null 9007199254740993 99999999999999999999 %D9%A5 5&limit=5 5&limit=500'.split(
-    ' ',
-  );
-const wrongStatuses = 'Available SOLD lost available,sold %20sold sold&status=sold sold&status=pending'.split(
-  ' ',
+const filters = fc.record(
+  {
+    status: fc.constantFrom(...petStatuses),
+    categoryId: fc.integer({ min: 0, max: 4 }),
+    id: fc.array(fc.integer({ min: 0, max: count + 2 }), { minLength: 1, maxLength: 100 }),
+    limit: fc.integer({ min: 1, max: 100 }),
+  },
+  { requiredKeys: [] },
 );
-for (const [name, values] of Object.entries({ limit: wrongLimits, status: wrongStatuses }))
-  for (const query of [name, `${name}=`, ...values.map((value) => `${name}=${value}`)])
-    test(`?${query} gets 400, and the message names ${name}`, async () => {
-      const response = await service.request(key, `/pets?${query}`);
-      assert.match(await expectError(response, 400, 'invalid_parameter'), new RegExp(`^${name} must be `));
-    });
+
+const engines = [
+  { name: 'SQLite', skip: false as const, start: async (_: TestContext) => ({ at: service, by: key }) },
+  {
+    name: 'PostgreSQL',
+    skip: postgres.skip,
+    start: async (t: TestContext) => {
+      let at: TestService | undefined;
+      t.after(() => at?.stop());
+      const { url } = await postgres.createStore(t);
+      at = await startService(t, { DATABASE_URL: url });
+      await fill(at);
+      return { at, by: await at.createKey() };
+    },
+  },
+];
+for (const { name, skip, start } of engines)
+  test(`all pages on ${name} together have exactly the animals that match every filter, each once, newest first`, {
+    skip,
+  }, async (t) => {
+    const { at, by } = await start(t);
+    await fc.assert(
+      fc.asyncProperty(filters, async ({ limit = 20, ...given }) => {
+        const query = new URLSearchParams({ limit: String(limit) });
+        for (const [parameter, value] of Object.entries(given)) query.set(parameter, String(value));
+        const expected = all.filter(
+          (pet) =>
+            (given.status === undefined || pet.status === given.status) &&
+            (given.categoryId === undefined || pet.categoryId === given.categoryId) &&
+            (given.id === undefined || given.id.includes(pet.id)),
+        );
+        const found: Shown[] = [];
+        let pages = 0;
+        for (let next: string | null = `/pets?${query}`; next !== null; pages += 1) {
+          const page: Awaited<ReturnType<typeof get>> = await get(next, at, by);
+          found.push(...page.pets);
+          next = page.next;
+        }
+        assert.deepEqual(found, expected);
+        // A full last page has no link.
+        assert.equal(pages, Math.max(1, Math.ceil(expected.length / limit)));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+const wrongIntegers = ' 1|007|1.0|+1|-0|1e2|abc|9223372036854775808|-9223372036854775809|0x1'.split('|');
+const wrong: Readonly<Record<string, readonly string[]>> = {
+  limit:
+    '0 101 -1 +5 %2B5 05 1.0 1.5 1e1 0x10 abc %205 5%20 5%00 5status=available 2=2 null 9007199254740993 99999999999999999999 %D9%A5 5&limit=500'.split(
+      ' ',
+    ),
+  status: 'Available SOLD lost available,sold %20sold sold&status=pending'.split(' '),
+  categoryId: wrongIntegers.map(encodeURIComponent),
+  id: wrongIntegers.flatMap((text) => [text, `1,${text}`, `${text},1`].map(encodeURIComponent)),
+};
+for (const [name, values] of Object.entries(wrong))
+  for (const value of values)
+    test(`?${name}=${value} gets 400, and the message names ${name}`, () =>
+      expectRefused(`${name}=${value}`, name));
 
 for (const [query, same] of [
   ['limit=2&', 'limit=2'],
@@ -64,10 +160,11 @@ for (const [query, same] of [
   ['l%69mit=2', 'limit=2'],
   ['status=sol%64', 'status=sold'],
   ['limit=2&unknown=1', 'limit=2'],
+  ['id=7%2C9', 'id=9,7'],
+  ['id=7,9,7,9223372036854775807,-9223372036854775808', 'id=9,7'],
 ] as const)
-  test(`?${query} is equivalent to ?${same}`, async () => {
-    assert.deepEqual(await list(`?${query}`), await list(`?${same}`));
-  });
+  test(`?${query} is equivalent to ?${same}`, async () =>
+    assert.deepEqual(await list(query), await list(same)));
 
 test('the message names all invalid parameters', async () => {
   const response = await service.request(key, '/pets?limit=0&status=x&cursor=');
@@ -76,12 +173,85 @@ test('the message names all invalid parameters', async () => {
 });
 
 for (const query of ['unknown=1', 'limit[]=5', 'Limit=500', '__proto__=1', 'constructor=1', '', '&&', '=1'])
-  test(`?${query} has no known parameter and is ignored`, async () => {
-    assert.equal((await list(`?${query}`)).length, 20);
-  });
+  test(`?${query} has no known parameter and is ignored`, async () =>
+    assert.equal((await list(query)).length, 20));
 
 test('the body of a GET is ignored', async (t) => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'text/plain', 'content-length': '4' };
   const [response] = await exchangeRaw(t, service.baseUrl, formatRequest('GET /v1/pets', headers, '{bad'));
   assert.equal(response?.status, 200);
+});
+
+test('at most 100 ids are accepted', async () => {
+  const ids = Array.from({ length: 100 }, (_, index) => index + 1);
+  assert.deepEqual(idsOf(await list(`limit=100&id=${ids}`)), ids.toReversed());
+  await expectRefused(`id=${ids},101`, 'id');
+});
+
+test('the filter categoryId accepts any int64 exactly', async (t) => {
+  const other = await startService(t);
+  const by = await other.createKey();
+  for (const categoryId of ['9223372036854775807', '-9223372036854775808', '9007199254740993']) {
+    const text = await (await other.post(by, `{"name":"Rex","categoryId":${categoryId}}`)).text();
+    assert.equal(await (await other.request(by, `/pets?categoryId=${categoryId}`)).text(), `[${text}]`);
+  }
+});
+
+test('a cursor is refused with other filters, but accepts the same ids in another order and another limit', async () => {
+  const lists = [
+    '',
+    '&categoryId=1',
+    '&categoryId=2',
+    '&status=sold',
+    '&status=sold&categoryId=1',
+    '&id=1,5,9',
+    '&id=1,5',
+  ];
+  for (const made of lists) {
+    const cursor = await readCursor(`limit=1${made}`);
+    for (const used of lists)
+      if (used !== made) await expectRefused(`limit=1${used}&cursor=${cursor}`, 'cursor');
+    if (made === '&id=1,5,9') assert.deepEqual(idsOf(await list(`id=9,1,5,1&cursor=${cursor}`)), [5, 1]);
+  }
+});
+
+test('the Link to the next page keeps limit and every filter', async () => {
+  for (const [query, kept] of [
+    ['id=3,5,1,4,2&limit=1&categoryId=0', 'limit=1&categoryId=0&id=5,4,3,2,1'],
+    ['id=3,5,1,4&limit=2', 'limit=2&id=5,4,3,1'],
+    ['categoryId=1&status=sold&limit=2', 'limit=2&status=sold&categoryId=1'],
+  ] as const)
+    assert.match((await get(`/pets?${query}`)).next ?? '', new RegExp(`^/pets\\?${kept}&cursor=[\\w-]{26}$`));
+});
+
+test('links and locations begin with PUBLIC_URL if it is set', async (t) => {
+  const base = 'https://api.example.com/shop/v1';
+  const shown = await startService(t, { PUBLIC_URL: base });
+  const shownKey = await shown.createKey();
+  await shown.importPets(2);
+  const page = await shown.request(shownKey, '/pets?limit=1');
+  assert.ok(page.headers.get('link')?.startsWith(`<${base}/pets?limit=1&cursor=`));
+  const added = await shown.post(shownKey, { name: 'Rex', categoryId: 1 });
+  assert.equal(added.headers.get('location'), `${base}/pets/3`);
+  const got = await shown.request(shownKey, '/pets/1');
+  assert.equal(got.headers.get('link'), `<${base}/pets>; rel="successor-version"`);
+});
+
+test('another service over the same store accepts a cursor', async (t) => {
+  const first = await startService(t);
+  const reader = await first.createKey();
+  await first.importPets(10);
+  const { next } = await get('/pets?limit=5', first, reader);
+  await first.stop();
+  const second = await startService(t, { DATABASE_URL: first.config.databaseUrl });
+  assert.deepEqual(idsOf((await get(next ?? '', second, reader)).pets), [5, 4, 3, 2, 1]);
+  await second.stop();
+});
+
+test('a changed, shortened, extended, empty, repeated or invalid cursor gets 400', async () => {
+  const cursor = await readCursor('limit=10');
+  const changed = `${cursor[0] === 'A' ? 'B' : 'A'}${cursor.slice(1)}`;
+  const others = [changed, cursor.slice(0, -1), cursor.slice(1), `${cursor}A`, `${cursor}=`, `${cursor}%20`];
+  for (const value of [...others, '', '20', '%00', `${cursor}&cursor=${cursor}`])
+    await expectRefused(`cursor=${value}`, 'cursor');
 });
