@@ -205,30 +205,22 @@ describe('a page of orders in PostgreSQL', { skip: postgres.skip }, () => {
     }
   }
 
-  for (const [name, history] of Object.entries(histories))
-    test(`reads only matching orders if ${name}`, async (t) => {
-      const shop = await openShop(t, postgres);
-      await shop.addBuyer();
-      const client = new Client(shop.store.url);
-      await client.connect();
-      await client.query('set session_replication_role = replica');
-      await client.query(writeHistory(history));
-      await client.query('analyze orders');
-      await client.end();
-      for (const plans of planModes) await expectPages(shop.store, plans);
-    });
+  const [evenlyCancelled, mixed] = Object.values(histories) as [History, History];
+  const other: History = (index) => ({ ...evenlyCancelled(index), account: 2, pet: 2, reference: 'B' });
 
-  test('reads only matching orders even with outdated statistics', async (t) => {
-    const shop = await openShop(t, postgres);
-    await shop.addBuyer();
-    const client = new Client(shop.store.url);
-    await client.connect();
-    await client.query('set session_replication_role = replica');
-    const [before, after] = Object.values(histories) as [History, History];
-    await client.query(writeHistory((index) => ({ ...before(index), account: 2, pet: 2, reference: 'B' })));
-    await client.query('analyze orders');
-    await client.query(writeHistory(after));
-    await client.end();
-    for (const plans of planModes) await expectPages(shop.store, plans);
-  });
+  // The statistics know only the first of the histories.
+  for (const [name, ...written] of [
+    ...Object.entries(histories),
+    ['the statistics are outdated', other, mixed],
+  ] as [string, ...History[]][])
+    test(`reads only matching orders if ${name}`, async (t) => {
+      const { store, addBuyer } = await openShop(t, postgres);
+      await addBuyer();
+      for (const [place, history] of written.entries()) {
+        await store.execute('alter table orders disable trigger all');
+        await store.execute(writeHistory(history));
+        if (place === 0) await store.execute('analyze orders');
+      }
+      for (const plans of planModes) await expectPages(store, plans);
+    });
 });
