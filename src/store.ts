@@ -22,7 +22,6 @@ import { openDatabase } from './storage/open-database.ts';
 export interface Store extends Changes {
   readonly database: Database;
   readonly catalogue: Catalogue;
-  /** The version of the animals, which shows whether a cached response is still right. */
   readonly version: Version;
   readonly countInventory: CountInventory;
   readonly orders: Orders;

@@ -1,14 +1,10 @@
 import { hash } from 'node:crypto';
 import {
-  DummyDriver,
   Kysely,
   type LimitNode,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
+  PostgresDialect,
   type RawBuilder,
-  SqliteAdapter,
-  SqliteIntrospector,
+  SqliteDialect,
   SqliteQueryCompiler,
   sql as sqlText,
   ValueNode,
@@ -42,23 +38,17 @@ class SqliteCompiler extends SqliteQueryCompiler {
   }
 }
 
+class CompilingSqliteDialect extends SqliteDialect {
+  override createQueryCompiler(): SqliteCompiler {
+    return new SqliteCompiler();
+  }
+}
+
+const openNothing = () => Promise.reject(new Error('statements are only compiled here'));
+
 const builders = {
-  sqlite: new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteCompiler(),
-    },
-  }),
-  postgres: new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  }),
+  sqlite: new Kysely<Tables>({ dialect: new CompilingSqliteDialect({ database: openNothing }) }),
+  postgres: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openNothing }) }),
 };
 
 /** The newest position of the feed, even if its event is deleted. */

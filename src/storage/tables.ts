@@ -1,9 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 
-/**
- * A change of a row, written by the trigger of its table. The column `data` is the row after the change, or the deleted
- * row. The column `previous` is the row before an update, or null. Both are JSON.
- */
+/** A change of a row. `data` is the row after it, or the deleted row, and `previous` the row before an update. */
 interface Event {
   id: Generated<bigint>;
   at_ms: Generated<bigint>;
@@ -14,7 +11,6 @@ interface Event {
   previous: string | null;
 }
 
-/** Number of animals of each status. */
 interface Counts {
   available: bigint;
   pending: bigint;
@@ -41,17 +37,15 @@ export interface Tables {
     plan: string;
     per_minute: bigint | null;
     per_day: bigint | null;
-    /** Maximum number of open holds. If null, the plan's number applies. */
+    /** If null, the plan's number applies. */
     open_holds: ColumnType<bigint | null, bigint | null | undefined>;
     created_at_ms: bigint;
-    /** Null unless the account is suspended. */
     suspended_at_ms: ColumnType<bigint | null, undefined, bigint | null>;
     /** Limits of this account alone. Null: the limits of its plan apply. */
     own_per_minute: ColumnType<bigint | null, undefined, bigint | null>;
     own_per_day: ColumnType<bigint | null, undefined, bigint | null>;
-    /** When the limits of this account alone end. Null: they do not end. */
+    /** Null: they do not end. */
     own_until_ms: ColumnType<bigint | null, undefined, bigint | null>;
-    /** Null unless the account is deleted. */
     deleted_at_ms: ColumnType<bigint | null, undefined, bigint | null>;
   };
   orders: {
@@ -94,26 +88,23 @@ export interface Tables {
     message: string | null;
     request_id: string | null;
     duration_ms: bigint;
-    /** Number of requests. */
     times: bigint;
     merge_key: string | null;
   };
-  /** The deleted accounts whose data is not completely erased yet. */
+  /** Deleted accounts whose data is not completely erased yet. */
   erasures: { account_id: bigint };
-  /** Resets of the windows of an account. Every running instance applies the resets to its counters. */
+  /** Every running instance applies these resets of windows and lifts of bans to its counters. */
   limit_resets: {
     id: Generated<bigint>;
     account_id: bigint;
     at_ms: bigint;
   };
-  /** Lifts of bans. Every running instance applies the lifts to its counters. */
   ban_lifts: {
     id: Generated<bigint>;
     key_id: string;
     account_id: bigint;
     at_ms: bigint;
   };
-  /** Number of requests per account and hour. */
   usage_hours: {
     account_id: bigint;
     hour_at_ms: bigint;
@@ -121,7 +112,7 @@ export interface Tables {
     refusals: bigint;
     errors: bigint;
   };
-  /** The audit log. `before` and `after` are JSON. */
+  /** `before` and `after` are JSON. */
   audit: {
     id: Generated<bigint>;
     at_ms: bigint;
@@ -133,7 +124,6 @@ export interface Tables {
     before: string | null;
     after: string | null;
   };
-  /** The stored response to each idempotency key. The key itself is stored only as a hash. */
   first_answers: {
     account_id: bigint;
     key_hash: Uint8Array;
@@ -145,10 +135,7 @@ export interface Tables {
     body: string;
     created_at_ms: bigint;
   };
-  /**
-   * Events that have no position in the feed yet. Empty on SQLite, except between a move from PostgreSQL and the next
-   * start.
-   */
+  /** Events that have no position in the feed yet. On SQLite, only a move from PostgreSQL adds rows. */
   event_outbox: Event;
   /** All events with a position in the feed, in order. */
   events: Event;
@@ -172,25 +159,25 @@ export interface Tables {
     /** The id of the key that created the webhook. */
     key_id: string;
     url: string;
-    /** The event types that the webhook receives, separated by spaces. */
+    /** Event types, separated by spaces. */
     types: string;
-    /** 1 if the webhook receives events of animals, else 0. Derived from the scopes of the key that created it. */
+    /** 1 if the webhook receives events of animals, else 0. */
     sees_pets: bigint;
-    /** The orders whose events the webhook receives: `none`, `own` or `all`. */
+    /** `none`, `own` or `all`. */
     sees_orders: string;
     status: string;
     /** The position of the last event that was delivered or skipped. 0 before the first event. */
     position: bigint;
-    /** Incremented by each change that restarts the retries. */
+    /** Grows with each change that restarts the retries. */
     revision: bigint;
-    /** Number of failed attempts since the last success. */
+    /** Failed attempts since the last success. */
     failures: bigint;
     failing_since_ms: bigint | null;
     next_attempt_at_ms: bigint;
     last_attempt_at_ms: bigint | null;
     last_result: string | null;
     created_at_ms: bigint;
-    /** Why the webhook is disabled: `owner`, `operator`, `gone` or `failing`. Null while it is enabled. */
+    /** `owner`, `operator`, `gone` or `failing`. Null while the webhook is enabled. */
     disabled_because: string | null;
   };
   /** Messages that the owner of a webhook has requested beside the feed. */
@@ -202,7 +189,6 @@ export interface Tables {
     /** The position of the event, or 0 for a ping. */
     position: bigint;
   };
-  /** The last attempts to send to each webhook. */
   webhook_attempts: {
     id: Generated<bigint>;
     webhook_id: bigint;
@@ -221,7 +207,7 @@ export interface Tables {
     /** Expiry of a rotated secret. Null for the current secret. */
     ends_at_ms: bigint | null;
   };
-  /** Leases of the jobs that only one instance may run at a time. */
+  /** Of the jobs that only one instance may run at a time. */
   leases: { name: string; holder: string; until_ms: bigint };
   usage_windows: {
     subject: string;
@@ -238,7 +224,7 @@ export interface Tables {
     refused_at_ms: string;
     forget_at_ms: bigint;
   };
-  /** Unused sign-in links of the console. Each link works once. */
+  /** Unused sign-in links of the console. */
   console_links: {
     token_hash: Uint8Array;
     /** The user who ran the command that created the link. */

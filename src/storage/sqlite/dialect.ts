@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { type Dialect, SqliteAdapter, SqliteDialect } from 'kysely';
+import { SqliteAdapter, SqliteDialect } from 'kysely';
 
 /**
  * SQLite's DDL is transactional. Migrations need no separate lock, because `begin immediate` takes the write lock.
@@ -7,6 +7,12 @@ import { type Dialect, SqliteAdapter, SqliteDialect } from 'kysely';
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
+  }
+}
+
+class TransactionalSqliteDialect extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalSqliteAdapter();
   }
 }
 
@@ -20,8 +26,8 @@ function adapt(sql: string, { isTransaction }: DatabaseSync): string {
 }
 
 /** Creates Kysely's SQLite dialect on `node:sqlite`, for migrations. The dialect does not close the connection. */
-export function createSqliteDialect(connection: DatabaseSync): Dialect {
-  const dialect = new SqliteDialect({
+export function createSqliteDialect(connection: DatabaseSync): SqliteDialect {
+  return new TransactionalSqliteDialect({
     database: {
       close: () => undefined,
       prepare(sql) {
@@ -39,10 +45,4 @@ export function createSqliteDialect(connection: DatabaseSync): Dialect {
       },
     },
   });
-  return {
-    createAdapter: () => new TransactionalSqliteAdapter(),
-    createDriver: () => dialect.createDriver(),
-    createIntrospector: (db) => dialect.createIntrospector(db),
-    createQueryCompiler: () => dialect.createQueryCompiler(),
-  };
 }
