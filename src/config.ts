@@ -1,15 +1,14 @@
 import { secondMs } from './clock.ts';
 import { OperatorError, reasonOf } from './errors.ts';
 import {
+  addressEndingIn,
   loopback,
   oneOf,
-  parseConsoleUrl,
   parseDatabaseUrl,
   parseHost,
   parseNetworks,
   parseOrigins,
   parsePort,
-  parsePublicUrl,
   parseRedisUrl,
   parseSeconds,
   parseSecretKeys,
@@ -81,7 +80,7 @@ export const settings = {
     'URL',
     null,
     'Base address that clients see, ending in `/v1`. Unset: links are path-absolute.',
-    parsePublicUrl,
+    addressEndingIn('/v1'),
     () => null,
   ),
   DATABASE_URL: setting(
@@ -140,7 +139,7 @@ export const settings = {
     'URL',
     null,
     'Address of the console in a browser, ending in `/console`. Unset: only loopback addresses reach the console.',
-    parseConsoleUrl,
+    addressEndingIn('/console'),
     () => null,
   ),
   WEBHOOK_ALLOW_NETWORKS: setting(

@@ -34,22 +34,16 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]) {
   };
 }
 
-export function parsePublicUrl(text: string): string {
-  return parseAddress(text, '/v1');
-}
-
-export function parseConsoleUrl(text: string): string {
-  return parseAddress(text, '/console');
-}
-
-function parseAddress(text: string, ending: string): string {
-  const url = URL.parse(text);
-  const isBase = url !== null && /^https?:$/.test(url.protocol) && url.pathname.endsWith(ending);
-  if (!isBase || /[?#]/.test(text) || url.username !== '' || url.password !== '')
+/** Returns a parser of addresses with this ending. */
+export function addressEndingIn(ending: string) {
+  return (text: string): string => {
+    const url = URL.parse(text);
+    const isBase = url !== null && /^https?:$/.test(url.protocol) && url.pathname.endsWith(ending);
+    if (isBase && !/[?#]/.test(text) && url.username === '' && url.password === '') return url.href;
     throw new RangeError(
       `an http or https address that ends in ${ending}, without query, fragment or password`,
     );
-  return url.href;
+  };
 }
 
 export function parseDatabaseUrl(text: string): string {
@@ -148,25 +142,29 @@ function isDecodable(text: string): boolean {
 export function parseTrustProxy(text: string): TrustProxy {
   if (text === 'false') return false;
   if (/^\d{1,2}$/.test(text)) return Number(text) === 0 ? false : Number(text);
-  const addresses = text.split(',').map((part) => part.trim());
+  const addresses = splitList(text);
   if (addresses.every(isNetwork)) return addresses;
-  throw new RangeError(
-    'false, the number of proxies, or a comma-separated list of addresses and networks, but not of all addresses (/0)',
-  );
+  throw new RangeError(`false, the number of proxies, or ${networksRule}`);
 }
 
 export const loopback = ['127.0.0.0/8', '::1'] as const;
 
+const networksRule = 'a comma-separated list of addresses and networks, but not of all addresses (/0)';
+
 export function parseNetworks(text: string): readonly string[] {
-  const networks = text.split(',').map((part) => part.trim());
+  const networks = splitList(text);
   if (networks.every(isNetwork)) return networks;
-  throw new RangeError('a comma-separated list of addresses and networks, but not of all addresses (/0)');
+  throw new RangeError(networksRule);
+}
+
+function splitList(text: string): string[] {
+  return text.split(',').map((part) => part.trim());
 }
 
 const secretKeyBytes = 32;
 
 export function parseSecretKeys(text: string): readonly Uint8Array[] {
-  const texts = text.split(',').map((part) => part.trim());
+  const texts = splitList(text);
   const keys = texts.map((part) => Buffer.from(part, 'base64'));
   if (keys.every((key, index) => key.length === secretKeyBytes && key.toString('base64') === texts[index]))
     return keys;
@@ -184,10 +182,7 @@ function isNetwork(text: string): boolean {
 }
 
 export function parseOrigins(text: string): readonly string[] {
-  const origins = text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
+  const origins = splitList(text).filter((part) => part !== '');
   const areOrigins = origins.every(
     (origin) => /^https?:/.test(origin) && URL.parse(origin)?.origin === origin,
   );

@@ -13,16 +13,6 @@ export const repeatAfterMs = 10_000;
  */
 export const calmMs = 1_000;
 
-/** A fault of the store: calls that fail because the store is unavailable. */
-interface Fault {
-  readonly since: string;
-  readonly startedMs: number;
-  lastMs: number;
-  loggedMs: number;
-  failures: number;
-  reason: string;
-}
-
 /**
  * Watches the calls of a store: exposes their durations and the number of calls that failed because the store was
  * unavailable. Logs the start of a fault, logs it again every 10 s, and logs its end. So the number of log lines does
@@ -34,11 +24,9 @@ export function createStoreWatch(
   clock: Clock,
   elapsedMs: () => number = () => performance.now(),
 ) {
-  const calls = {
-    read: watchCalls('read', log, clock, elapsedMs),
-    write: watchCalls('written', log, clock, elapsedMs),
-  };
-  const listed = Object.entries(calls);
+  const read = watchCalls('read', log, clock, elapsedMs);
+  const write = watchCalls('written', log, clock, elapsedMs);
+  const listed = Object.entries({ read, write });
   const help = 'How long calls of the store took. A write ends when it is durable.';
   exposeDurations(registry, 'store_duration_seconds', help, () =>
     listed.map(([call, { durations }]) => [{ call }, durations]),
@@ -51,7 +39,6 @@ export function createStoreWatch(
   return {
     /** Wraps a database so that its calls are watched. The caller never waits for this. */
     wrap(database: Database): Database {
-      const { read, write } = calls;
       return {
         ...database,
         read: (statement, parameters) => read.watch(() => database.read(statement, parameters)),
@@ -62,7 +49,7 @@ export function createStoreWatch(
     },
 
     /** Returns one short note if reads fail and one if writes fail. Empty if the store works. */
-    listNotes: () => [calls.read.note(), calls.write.note()].filter((note) => note !== null),
+    listNotes: () => [read.note(), write.note()].filter((note) => note !== null),
   };
 }
 
@@ -72,9 +59,9 @@ type CallWatch = ReturnType<typeof watchCalls>;
 function watchCalls(what: string, log: Log, clock: Clock, elapsedMs: () => number) {
   const durations = createDurations();
   let failures = 0;
-  let fault: Fault | null = null;
+  let fault: ReturnType<typeof begin> | null = null;
 
-  function begin(nowMs: number): Fault {
+  function begin(nowMs: number) {
     const since = new Date(clock()).toISOString();
     return { since, startedMs: nowMs, lastMs: nowMs, loggedMs: -Infinity, failures: 0, reason: '' };
   }

@@ -55,29 +55,6 @@ describe('several instances on one Redis', { skip: redis.skip }, () => {
     assert.equal(passed, 300);
     assert.equal(resets.size, 1);
   });
-
-  test('sum the refusals of a key for a ban', async (t) => {
-    const instances = await connectThree(t, await redis.createSpace(t));
-    const takes = [];
-    for (let sent = 0; sent < 61; sent += 1)
-      takes.push(await instances[sent % 3]?.take('account:1', once, 'key', nowMs));
-    const endsAtMs = takes.at(-1)?.bannedUntilMs;
-    assert.deepEqual(
-      takes.slice(1).map((usage) => usage?.bannedUntilMs),
-      [...Array(59).fill(0), endsAtMs],
-    );
-    for (const counters of instances) {
-      const { verdict, bannedUntilMs } = await counters.take('account:1', once, 'key', nowMs);
-      assert.deepEqual([verdict, bannedUntilMs], ['banned', endsAtMs]);
-    }
-  });
-
-  test('share the count of an address, and can read its usage', async (t) => {
-    const [first, second] = await connectThree(t, await redis.createSpace(t));
-    for (let sent = 0; sent < 60; sent += 1) await first.take('address:192.0.2.1', freeLimits, null, nowMs);
-    assert.equal((await second.look('address:192.0.2.1', nowMs)).minuteUsed, 60);
-    assert.equal((await second.take('address:192.0.2.1', freeLimits, null, nowMs)).verdict, 'refused');
-  });
 });
 
 describe('the data in Redis', { skip: redis.skip }, () => {

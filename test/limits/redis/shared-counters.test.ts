@@ -245,25 +245,24 @@ describe('instances that share a faulty Redis', { skip: noServer }, () => {
     return { server, instances: [await startInstance(t, place), await startInstance(t, place)] as const };
   }
 
-  test('count alone while the server is a replica', async (t) => {
-    const { server, instances } = await startTwo(t);
-    const [first] = instances;
-    await server.command('replicaof', '127.0.0.1', '1');
-    assert.equal(await first.send(400), 300);
-    assertAlone(first, /READONLY/);
-    await server.command('replicaof', 'no', 'one');
-    await first.counts('shared');
-  });
-
-  test('count alone while the memory of the server is full', async (t) => {
-    const { server, instances } = await startTwo(t);
-    const [first] = instances;
-    await server.command('config', 'set', 'maxmemory', '1');
-    assert.equal(await first.send(400), 300);
-    assertAlone(first, /OOM/);
-    await server.command('config', 'set', 'maxmemory', '0');
-    await first.counts('shared');
-  });
+  for (const [what, fault, end, reason] of [
+    ['the server is a replica', ['replicaof', '127.0.0.1', '1'], ['replicaof', 'no', 'one'], /READONLY/],
+    [
+      'the memory of the server is full',
+      ['config', 'set', 'maxmemory', '1'],
+      ['config', 'set', 'maxmemory', '0'],
+      /OOM/,
+    ],
+  ] as const)
+    test(`count alone while ${what}`, async (t) => {
+      const { server, instances } = await startTwo(t);
+      const [first] = instances;
+      await server.command(...fault);
+      assert.equal(await first.send(400), 300);
+      assertAlone(first, reason);
+      await server.command(...end);
+      await first.counts('shared');
+    });
 
   test('count alone while the server is loading its data', async (t) => {
     const { server, instances } = await startTwo(t);
