@@ -2,26 +2,17 @@ import assert from 'node:assert/strict';
 import { listParameters } from '../../src/http/openapi/parameters.ts';
 import type { Operation } from '../../src/http/operation.ts';
 
-/** Creates the objects that the examples of the description refer to, using only operations of the description. */
-export interface ExampleRequests {
-  /**
-   * Creates the objects for an operation. Maps each identifier in its examples to the identifier of the created object.
-   */
-  prepare(operation: Operation): Promise<ReadonlyMap<string, string>>;
-}
-
 /** Returns the first example of an operation's body, or null if the operation takes no body. */
 function readExampleBody({ bodyExamples = {} }: Operation): Record<string, unknown> | null {
   const [first] = Object.values(bodyExamples);
   return first === undefined ? null : { ...(first.value as Record<string, unknown>) };
 }
 
-/** `baseUrl` is the address of a running service. `key` must have every scope. */
-export function createExampleRequests(
-  baseUrl: string,
-  key: string,
-  operations: readonly Operation[],
-): ExampleRequests {
+/**
+ * Creates the objects that the examples of the description refer to, using only operations of the description. `baseUrl`
+ * is the address of a running service. `key` must have every scope.
+ */
+export function createExampleRequests(baseUrl: string, key: string, operations: readonly Operation[]) {
   const find = (method: string, path: string) =>
     operations.find((operation) => operation.method === method && operation.path === path);
 
@@ -59,7 +50,10 @@ export function createExampleRequests(
   }
 
   return {
-    async prepare(operation) {
+    /**
+     * Creates the objects for an operation. Maps each identifier in its examples to the identifier of the created object.
+     */
+    async prepare(operation: Operation): Promise<ReadonlyMap<string, string>> {
       const made = new Map<string, string>();
       const body = readExampleBody(operation) ?? {};
       if ('petId' in body) made.set('42', await makeOne('/pets'));

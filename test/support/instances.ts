@@ -1,26 +1,13 @@
-import type { TestContext } from 'node:test';
 import { readCommand } from './command-line.ts';
 import type { Engine, Store } from './engines.ts';
 import { type ServiceProcess, serveInProcess, until } from './processes.ts';
-
-type Lifetime = Pick<TestContext, 'after'>;
+import type { Ending } from './service.ts';
 
 /** A key as `keys create --json` prints it. */
 export interface MadeKey {
   readonly id: string;
   readonly key: string;
   readonly account: string;
-}
-
-/** Services that share a PostgreSQL and a Redis, as behind a load balancer. Each runs in its own process. */
-export interface Instances {
-  readonly services: readonly ServiceProcess[];
-  readonly store: Store;
-  /** Returns the next instance, round robin. */
-  next(): ServiceProcess;
-  /** Runs a command on a connection of its own and returns the parsed JSON output. */
-  command<T>(...args: string[]): Promise<T>;
-  createKey(...args: string[]): Promise<MadeKey>;
 }
 
 export interface InstancesOptions {
@@ -33,8 +20,11 @@ export interface InstancesOptions {
   readonly settings?: Record<string, string>;
 }
 
+/** Services that share a PostgreSQL and a Redis, as behind a load balancer. Each runs in its own process. */
+export type Instances = Awaited<ReturnType<typeof startInstances>>;
+
 /** Starts instances. After the test, they are killed and the database is dropped. */
-export async function startInstances(test: Lifetime, options: InstancesOptions): Promise<Instances> {
+export async function startInstances(test: Ending, options: InstancesOptions) {
   const { postgres, redisUrl, count = 3, reach = async ({ url }) => url, preload } = options;
   const store = await postgres.createStore(test);
   const base = { ENVIRONMENT: 'production', REDIS_URL: redisUrl };
@@ -43,14 +33,16 @@ export async function startInstances(test: Lifetime, options: InstancesOptions):
   const services = await Promise.all(Array.from({ length: count }, start));
   let turn = 0;
 
+  /** Runs a command on a connection of its own and returns the parsed JSON output. */
   const command = <T>(...args: string[]) => readCommand<T>(args, store.url, { settings: base });
 
   return {
     services,
     store,
+    /** Returns the next instance, round robin. */
     next: () => elementAt(services, turn++ % count),
     command,
-    createKey: (...args) => command('keys', 'create', ...args),
+    createKey: (...args: string[]) => command<MadeKey>('keys', 'create', ...args),
   };
 }
 

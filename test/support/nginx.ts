@@ -14,22 +14,16 @@ const endProxy = (child: ChildProcess) => endProgram(child, 'SIGTERM');
 
 const shipped = join(import.meta.dirname, '../../deploy/nginx.conf');
 
-export interface Nginx {
-  /** The address for clients, without `/v1`. */
-  readonly url: string;
-  /** The address of nginx's own status, which is `127.0.0.1:8090` in deploy/nginx.conf. */
-  readonly ownUrl: string;
-}
-
 /**
  * Starts nginx with `deploy/nginx.conf` in front of instances at these ports of this machine. Replaces the addresses
- * and the writable folders of the file, then applies `changes`. Stops nginx after the test.
+ * and the writable folders of the file, then applies `changes`. Stops nginx after the test. Returns the address for clients, without `/v1`, and the
+ * address of nginx's own status, which is `127.0.0.1:8090` in the file.
  */
 export async function startNginx(
   test: Ending,
   ports: readonly (string | number)[],
   changes: readonly (readonly [from: string, to: string])[] = [],
-): Promise<Nginx> {
+) {
   const { folder, start } = await makeProgramFolder(test, endProxy);
   const port = await findFreePort();
   const ownPort = await findFreePort();

@@ -8,15 +8,11 @@ import { makeProgramFolder, whyNoProgram } from './programs.ts';
 import { findFreePort } from './redis-server.ts';
 import type { Ending } from './service.ts';
 
-/** The installed PgBouncer. */
-export interface PgBouncer {
-  /** False if this machine can start PgBouncer, otherwise the reason. */
-  readonly skip: string | false;
-  /** True if it supports prepared statements in transaction mode, as PgBouncer does since version 1.21. */
-  readonly carriesStatements: boolean;
-}
-
-export async function findPgBouncer(): Promise<PgBouncer> {
+/**
+ * Returns the reason why this machine cannot start PgBouncer, or false, and whether PgBouncer supports prepared statements
+ * in transaction mode, as it does since version 1.21.
+ */
+export async function findPgBouncer() {
   const skip = await whyNoProgram('pgbouncer');
   if (skip !== false) return { skip, carriesStatements: false };
   const { stdout } = await promisify(execFile)('pgbouncer', ['--version']);

@@ -10,29 +10,6 @@ import { makeProgramFolder, refuseInCi } from './programs.ts';
 import { eventually, findFreePort } from './redis-server.ts';
 import type { Ending } from './service.ts';
 
-/** One server of a cluster. */
-export interface PostgresServer {
-  /** The address of the database `postgres`. */
-  readonly url: string;
-  /** The folder with its data. */
-  readonly data: string;
-  execute(sql: string): Promise<readonly Record<string, unknown>[]>;
-  /** Kills all processes of the server at once, as a power loss does. */
-  kill(): Promise<void>;
-  /** Starts the killed server again, with its former port and role. */
-  start(): Promise<void>;
-  /** Promotes a standby to primary. */
-  promote(): Promise<void>;
-  /** Starts the killed server as a synchronous standby of another one, with a copy of its data. */
-  follow(primary: PostgresServer): Promise<void>;
-}
-
-/** A primary that confirms a commit only after its standby has written the commit to disk. */
-export interface PostgresCluster {
-  readonly primary: PostgresServer;
-  readonly standby: PostgresServer;
-}
-
 const run = promisify(execFile);
 const installations = '/usr/lib/postgresql';
 
@@ -61,8 +38,20 @@ async function findOwner(): Promise<{ uid: number; gid: number }> {
   return { uid: postgresUid, gid: postgresGid };
 }
 
+/** A primary that confirms a commit only after its standby has written the commit to disk. */
+export type PostgresCluster = Awaited<ReturnType<typeof startPostgresCluster>>;
+
+/** One server of a cluster. `url` is the address of the database `postgres`. */
+export type PostgresServer = PostgresCluster['primary'];
+
+/** What a standby needs to know of its primary. */
+interface Primary {
+  readonly url: string;
+  execute(sql: string): Promise<readonly Record<string, unknown>[]>;
+}
+
 /** Starts a primary and a synchronous standby on free ports. Kills both after the test. */
-export async function startPostgresCluster(test: Ending): Promise<PostgresCluster> {
+export async function startPostgresCluster(test: Ending) {
   const programs = findPrograms();
   if (programs === null) throw new Error('there is no initdb');
   const owner = await findOwner();
@@ -72,10 +61,10 @@ export async function startPostgresCluster(test: Ending): Promise<PostgresCluste
   const call = (program: string, ...args: string[]) =>
     run(join(programs, program), args, { ...owner, cwd: folder });
 
-  const copy = ({ url }: PostgresServer, data: string) =>
+  const copy = ({ url }: Primary, data: string) =>
     call('pg_basebackup', '-d', url, '-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync');
 
-  async function startServer(name: string): Promise<PostgresServer> {
+  async function startServer(name: string) {
     const port = await findFreePort();
     const data = join(folder, name);
     const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off' };
@@ -105,14 +94,18 @@ export async function startPostgresCluster(test: Ending): Promise<PostgresCluste
     };
     return {
       url,
+      /** The folder with its data. */
       data,
       execute,
+      /** Starts the killed server again, with its former port and role. */
       start,
+      /** Kills all processes of the server at once, as a power loss does. */
       kill: () => killAll(child),
       promote: async () => {
         await call('pg_ctl', 'promote', '-D', data, '-w');
       },
-      async follow(primary) {
+      /** Starts the killed server as a synchronous standby of another one, with a copy of its data. */
+      async follow(primary: Primary): Promise<void> {
         await rm(data, { recursive: true });
         await copy(primary, data);
         await start();
@@ -130,7 +123,7 @@ export async function startPostgresCluster(test: Ending): Promise<PostgresCluste
 }
 
 /** Makes each commit of a primary wait for its standby. A promoted standby has a copy of the setting from before. */
-async function waitForStandby(primary: PostgresServer): Promise<void> {
+async function waitForStandby(primary: Primary): Promise<void> {
   await primary.execute(`alter system set synchronous_standby_names = '*'`);
   await primary.execute('select pg_reload_conf()');
   await eventually(async () => {

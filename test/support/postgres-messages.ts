@@ -1,22 +1,17 @@
 import { startRelay } from './relay.ts';
 import type { Ending } from './service.ts';
 
-/** A relay in front of a PostgreSQL server that counts round trips. */
-export interface CountedWay {
-  /** The address of the relay. */
-  readonly url: string;
-  /** Returns the number of round trips: how often a client waited for an answer of the server. */
-  countRoundTrips(): number;
-}
-
 /** Types of messages after which a client waits: Query, and Sync, which follows Bind and Execute. */
 const askingTypes = new Set(['Q', 'S'].map((type) => type.charCodeAt(0)));
 
 /** Length of the head of a message. The first message of a connection has no type byte. */
 const headBytes = { first: 4, later: 5 };
 
-/** Starts a relay in front of the server at `url`. Stops it after the test. */
-export async function startCounting(test: Ending, url: string): Promise<CountedWay> {
+/**
+ * Starts a relay in front of the server at `url`, which counts round trips: how often a client waited for an answer of
+ * the server. Stops it after the test.
+ */
+export async function startCounting(test: Ending, url: string) {
   let roundTrips = 0;
   const count = (type: number) => {
     if (askingTypes.has(type)) roundTrips += 1;

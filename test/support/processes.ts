@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import type { Ending } from './service.ts';
 
 const main = join(import.meta.dirname, '../../bin/animal-store.js');
 
@@ -59,26 +59,10 @@ export async function readToEnd(child: ChildProcess): Promise<Ended> {
 }
 
 /** A service in its own process, on free ports. */
-export interface ServiceProcess {
-  /** The base address, ending in `/v1`. */
-  readonly url: string;
-  readonly opsUrl: string;
-  /** The first key that a service creates on an empty store in development. Otherwise null. */
-  readonly key: string | null;
-  readonly child: ChildProcess;
-  /** Returns the log so far. */
-  readLog(): string;
-  /** Resolves when the log contains a text. */
-  untilLogged(part: string): Promise<void>;
-  /** Sends the signal, if one is given. Resolves when the process has ended. */
-  end(signal?: NodeJS.Signals): Promise<Ended>;
-}
+export type ServiceProcess = Awaited<ReturnType<typeof serveInProcess>>;
 
 /** Runs `serve --json` and resolves when the service listens. Kills the service after the test. */
-export async function serveInProcess(
-  test: Pick<TestContext, 'after'>,
-  { settings, ...options }: ProcessOptions,
-): Promise<ServiceProcess> {
+export async function serveInProcess(test: Ending, { settings, ...options }: ProcessOptions) {
   const child = spawnProgram(['serve', '--json'], {
     settings: { PORT: '0', OPS_PORT: '0', ENVIRONMENT: 'staging', ...settings },
     ...options,
@@ -92,16 +76,20 @@ export async function serveInProcess(
   const stdout = child.stdout;
   const [line] =
     stdout === null ? [] : await Promise.race([once(stdout, 'data'), ended.then(() => ['null'])]);
+  // The key is the first key that a service creates on an empty store in development. Otherwise null.
   const told = JSON.parse(String(line)) as { url: string; opsUrl: string; key: string | null } | null;
   if (told === null) throw new Error(`the service did not start: ${log}`);
   return {
     ...told,
     child,
+    /** Returns the log so far. */
     readLog: () => log,
-    async untilLogged(part) {
+    /** Resolves when the log contains a text. */
+    async untilLogged(part: string): Promise<void> {
       while (!log.includes(part)) await (child.stderr && once(child.stderr, 'data'));
     },
-    end(signal) {
+    /** Sends the signal, if one is given. Resolves when the process has ended. */
+    end(signal?: NodeJS.Signals): Promise<Ended> {
       if (signal !== undefined) child.kill(signal);
       return ended;
     },

@@ -10,30 +10,20 @@ export interface RawResponse {
 }
 
 /** A connection that can send any bytes, such as malformed HTTP. */
-export interface RawConnection {
-  /** Sends text unchanged, one byte for each character. */
-  send(text: string): void;
-  /**
-   * Reads the next response. An answer to HEAD needs the shape `bodiless`. Rejects if the connection ends first. The
-   * `cause` of the rejection is the error of the connection, if any.
-   */
-  read(shape?: 'bodiless'): Promise<RawResponse>;
-  /** Reads all responses until the service closes the connection, and then closes this side, too. */
-  readAll(): Promise<RawResponse[]>;
-  /** Half-closes the connection. Answers can still be read. */
-  end(): void;
-  /** Closes the connection with a TCP reset. */
-  reset(): void;
-}
+export type RawConnection = Awaited<ReturnType<typeof openRaw>>;
 
 /** Opens a connection to a service. Closes the connection after the test. */
-export async function openRaw(test: Ending, baseUrl: string): Promise<RawConnection> {
+export async function openRaw(test: Ending, baseUrl: string) {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
   test.after(() => socket.destroy());
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   const received = receive(socket);
 
+  /**
+   * Reads the next response. An answer to HEAD needs the shape `bodiless`. Rejects if the connection ends first. The
+   * `cause` of the rejection is the error of the connection, if any.
+   */
   async function read(shape?: 'bodiless'): Promise<RawResponse> {
     const head = await received.until('\r\n\r\n');
     const [statusLine = '', ...lines] = head.split('\r\n');
@@ -45,16 +35,20 @@ export async function openRaw(test: Ending, baseUrl: string): Promise<RawConnect
   }
 
   return {
-    send: (text) => socket.write(text, 'latin1'),
+    /** Sends text unchanged, one byte for each character. */
+    send: (text: string) => void socket.write(text, 'latin1'),
     read,
-    async readAll() {
+    /** Reads all responses until the service closes the connection, and then closes this side, too. */
+    async readAll(): Promise<RawResponse[]> {
       const responses: RawResponse[] = [];
       while (!(await received.isOver())) responses.push(await read());
       socket.end();
       return responses;
     },
-    end: () => socket.end(),
-    reset: () => socket.resetAndDestroy(),
+    /** Half-closes the connection. Answers can still be read. */
+    end: () => void socket.end(),
+    /** Closes the connection with a TCP reset. */
+    reset: () => void socket.resetAndDestroy(),
   };
 }
 

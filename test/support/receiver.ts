@@ -17,19 +17,10 @@ export type Reaction =
   | ((response: ServerResponse) => void);
 
 /** A partner's server for webhook messages. */
-export interface Receiver {
-  readonly url: string;
-  readonly received: Received[];
-  /** The answers to the next messages, in order. Later messages get 204. */
-  readonly reactions: Reaction[];
-  /** Resolves when at least `count` messages have arrived in total. */
-  untilReceived(count: number): Promise<void>;
-  /** Returns the ids of the messages, in order of arrival. */
-  listIds(): string[];
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** Starts a receiver. Stops it after the test. */
-export async function startReceiver(test: Ending): Promise<Receiver> {
+export async function startReceiver(test: Ending) {
   const received: Received[] = [];
   const reactions: Reaction[] = [];
   const listeners = new Set<() => void>();
@@ -50,9 +41,12 @@ export async function startReceiver(test: Ending): Promise<Receiver> {
   return {
     url: `http://127.0.0.1:${address.port}/hook`,
     received,
+    /** The answers to the next messages, in order. Later messages get 204. */
     reactions,
+    /** Returns the ids of the messages, in order of arrival. */
     listIds: () => received.map(({ id }) => id),
-    async untilReceived(count) {
+    /** Resolves when at least `count` messages have arrived in total. */
+    async untilReceived(count: number): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>();
       const look = () => {
         if (received.length >= count) resolve();

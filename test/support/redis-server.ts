@@ -9,23 +9,13 @@ import { endProgram, makeProgramFolder, whyNoProgram } from './programs.ts';
 import { connectRedis } from './redis.ts';
 import type { Ending } from './service.ts';
 
-/** A Redis server for one test, which may break the server. It stops after the test. */
-export interface RedisServer {
-  readonly url: string;
-  readonly port: number;
-  /** Runs a command on a new connection. */
-  command(...parts: string[]): Promise<unknown>;
-  /** Pauses the process. Its connections stay open. */
-  pause(): void;
-  resume(): void;
-  kill(): Promise<void>;
-  /** Starts the process again with its saved data. Resolves when it accepts connections. */
-  start(...settings: string[]): Promise<void>;
-}
-
 export const whyNoRedisServer = () => whyNoProgram('redis-server');
 
-export async function startRedisServer(test: Ending, ...settings: string[]): Promise<RedisServer> {
+/** A Redis server for one test, which may break the server. */
+export type RedisServer = Awaited<ReturnType<typeof startRedisServer>>;
+
+/** Starts a Redis server. Kills it after the test. */
+export async function startRedisServer(test: Ending, ...settings: string[]) {
   const programs = await makeProgramFolder(test);
   const port = await findFreePort();
   const url = `redis://127.0.0.1:${port}`;
@@ -48,11 +38,14 @@ export async function startRedisServer(test: Ending, ...settings: string[]): Pro
   return {
     url,
     port,
-    command: (...parts) => askOnce(port, ...parts),
+    /** Runs a command on a new connection. */
+    command: (...parts: string[]) => askOnce(port, ...parts),
+    /** Pauses the process. Its connections stay open. */
     pause: () => child.kill('SIGSTOP'),
     resume: () => child.kill('SIGCONT'),
     kill: () => endProgram(child),
-    async start(...more) {
+    /** Starts the process again with its saved data. Resolves when it accepts connections. */
+    async start(...more: string[]): Promise<void> {
       child = await start(...more);
     },
   };
@@ -64,18 +57,14 @@ const slotsOfNodes = [
   ['10923', '16383'],
 ] as const;
 
-/** A master with one replica, and the Sentinels that watch them under the name `counts`. */
-export interface SentinelSetup {
-  readonly url: string;
-  readonly master: RedisServer;
-  readonly replica: RedisServer;
-}
-
 /** Time in ms without an answer after which the Sentinels consider the master lost. */
 const masterSilentMs = 1_000;
 
-/** Starts a master, a replica and three Sentinels, and waits until they know each other. */
-export async function startSentinels(test: Ending): Promise<SentinelSetup> {
+/**
+ * Starts a master, a replica and three Sentinels that watch them under the name `counts`. Waits until they know each
+ * other.
+ */
+export async function startSentinels(test: Ending) {
   const master = await startRedisServer(test);
   const replica = await startRedisServer(test, '--replicaof', '127.0.0.1', String(master.port));
   const config = (port: number) => `port ${port}

@@ -1,36 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { TestContext } from 'node:test';
 import { createClient } from '@redis/client';
 import { createRedisCounters, type RedisCounters } from '../../src/limits/redis/redis-counters.ts';
-
-type Lifetime = Pick<TestContext, 'after'>;
+import { refuseInCi } from './programs.ts';
+import type { Ending } from './service.ts';
 
 const connectMsMax = 60_000;
 
-/** The keys of one test in a shared Redis. They are deleted after the test. */
-export interface RedisSpace {
-  readonly url: string;
-  /** The prefix of every key. */
-  readonly prefix: string;
-  /** Runs a command on a separate connection. */
-  command(...parts: string[]): Promise<unknown>;
-  /** Returns all keys with the prefix. */
-  listKeys(): Promise<string[]>;
-}
-
-/** A Redis that several tests share. */
-export interface SharedRedis {
-  /** For the option `skip` of `describe`: the reason if tests cannot use this Redis, otherwise false. */
-  readonly skip: string | false;
-  createSpace(test: Lifetime): Promise<RedisSpace>;
-}
-
 /** Returns the Redis at TEST_REDIS_URL. Without a server, the tests are skipped. With CI=true, throws instead. */
-export async function findRedis(): Promise<SharedRedis> {
+export async function findRedis() {
   const url = process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379';
   const skip = await whyUnreachable(url);
-  if (skip !== false && process.env['CI'] === 'true') throw new Error(skip);
-  return { skip, createSpace: (test) => createSpace(test, url) };
+  return { skip, createSpace: (test: Ending) => createSpace(test, url) };
 }
 
 async function whyUnreachable(url: string): Promise<string | false> {
@@ -39,7 +19,8 @@ async function whyUnreachable(url: string): Promise<string | false> {
     return false;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    return `SKIPPED: no Redis for the tests (${code ?? message}); start one and name it in TEST_REDIS_URL`;
+    const reason = `SKIPPED: no Redis for the tests (${code ?? message})`;
+    return refuseInCi(`${reason}; start one and name it in TEST_REDIS_URL`);
   }
 }
 
@@ -57,7 +38,7 @@ export async function connectRedis(url: string) {
  * may be too short on a busy machine. So this tries up to 31 times.
  */
 export async function connectCounters(
-  test: Lifetime,
+  test: Ending,
   options: Parameters<typeof createRedisCounters>[0],
 ): Promise<RedisCounters> {
   const counters = createRedisCounters(options);
@@ -71,7 +52,11 @@ export async function connectCounters(
     }
 }
 
-async function createSpace(test: Lifetime, url: string): Promise<RedisSpace> {
+/** The keys of one test in a shared Redis. */
+export type RedisSpace = Awaited<ReturnType<typeof createSpace>>;
+
+/** Reserves a prefix for the keys of a test. Deletes the keys after the test. */
+async function createSpace(test: Ending, url: string) {
   const prefix = `animal-store-test:${randomUUID()}:`;
   const client = await connectRedis(url);
   const listKeys = async () => {
@@ -84,5 +69,5 @@ async function createSpace(test: Lifetime, url: string): Promise<RedisSpace> {
     if (keys.length > 0) await client.unlink(keys);
     client.destroy();
   });
-  return { url, prefix, command: (...parts) => client.sendCommand(parts), listKeys };
+  return { url, prefix, command: (...parts: string[]) => client.sendCommand(parts), listKeys };
 }

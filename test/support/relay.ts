@@ -5,32 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Ending } from './service.ts';
 
 /** A TCP relay in front of a server. A test can cut, slow down, silence and restore the relay. */
-export interface Relay {
-  /** The address of the relay. */
-  readonly url: string;
-  /** Closes every connection and refuses new ones. */
-  cut(): Promise<void>;
-  /** Keeps every connection and accepts new ones, but transfers nothing. */
-  silence(): void;
-  /** Delays all later bytes from the server, on every connection. */
-  delay(ms: number): void;
-  /**
-   * Cuts off each of the next `answers` answers after `bytes` bytes, and closes its connection. The server has handled
-   * these requests.
-   */
-  breakOff(answers: number, bytes: number): void;
-  /** Accepts and transfers new connections again. Old connections do not recover. */
-  mend(): Promise<void>;
-  /** Relays new connections to another server. */
-  redirect(url: string): void;
-}
+export type Relay = Awaited<ReturnType<typeof startRelay>>;
 
 /** Starts a relay. Cuts it after the test. Each connection gets a listener from `listenTo` for all bytes of the client. */
 export async function startRelay(
   test: Ending,
   url: string,
   listenTo: () => (part: Buffer) => void = () => () => undefined,
-): Promise<Relay> {
+) {
   let target = new URL(url);
   const sockets = new Set<Socket>();
   let silent = false;
@@ -69,6 +51,7 @@ export async function startRelay(
     return (server.address() as AddressInfo).port;
   }
 
+  /** Closes every connection and refuses new ones. */
   async function cut(): Promise<void> {
     for (const socket of sockets) socket.resetAndDestroy();
     if (!server.listening) return;
@@ -83,20 +66,28 @@ export async function startRelay(
   return {
     url: address.href,
     cut,
-    silence() {
+    /** Keeps every connection and accepts new ones, but transfers nothing. */
+    silence(): void {
       silent = true;
       for (const socket of sockets) socket.unpipe();
     },
-    delay(ms) {
+    /** Delays all later bytes from the server, on every connection. */
+    delay(ms: number): void {
       delayMs = ms;
     },
-    redirect(other) {
+    /** Relays new connections to another server. */
+    redirect(other: string): void {
       target = new URL(other);
     },
-    breakOff(answers, bytes) {
+    /**
+     * Cuts off each of the next `answers` answers after `bytes` bytes, and closes its connection. The server has handled
+     * these requests.
+     */
+    breakOff(answers: number, bytes: number): void {
       Object.assign(broken, { answers, bytes });
     },
-    async mend() {
+    /** Accepts and transfers new connections again. Old connections do not recover. */
+    async mend(): Promise<void> {
       silent = false;
       if (!server.listening) await listen(port);
     },

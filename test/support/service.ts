@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough } from 'node:stream';
 import type { KeyOrder } from '../../src/accounts/keyring.ts';
-import { type App, startApp } from '../../src/app.ts';
-import { type Config, parseConfig } from '../../src/config.ts';
+import { startApp } from '../../src/app.ts';
+import { parseConfig } from '../../src/config.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { petStatuses } from '../../src/pets/pet.ts';
 import { type Limits, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
-import { openStore, type Store } from '../../src/store.ts';
+import { openStore } from '../../src/store.ts';
 import { createSqliteStore } from './sqlite-files.ts';
 
 /** Runs callbacks at the end of a test, or at the end of a test file (`after` of node:test). */
@@ -20,54 +20,19 @@ export interface Ending {
 /** A parsed line of the log. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** A service on free ports with a new store, and a clock that only the test moves. */
-export interface TestService {
-  readonly app: App;
-  readonly config: Config;
-  /** The base address, ending in `/v1`. */
-  readonly baseUrl: string;
-  /** The same store through a separate connection, as another process would open it. */
-  readonly store: Store;
-  readonly clock: MovableClock;
-  /** Returns the whole log of the service. */
-  readLog(): string;
-  /** Returns the lines of the log that contain all of `texts`, parsed. */
-  findLines(...texts: string[]): LogLine[];
-  /** Creates a key on a new account, by default on enterprise with 1,000,000 requests a minute. */
-  createKey(plan?: PlanName, limits?: Limits, order?: Partial<KeyOrder>): Promise<string>;
-  /** Sends a request with a key, or without one. `path` begins with a slash and is relative to `/v1`. */
-  request(key: string | null, path: string, init?: RequestInit): Promise<Response>;
-  /** Sends JSON to a `line`, such as `PATCH /pets/1`. A string is sent unchanged; any other body is sent as JSON. */
-  send(key: string | null, line: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Sends POST /pets. */
-  post(key: string | null, body: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Waits until the window of a key has counted `count` requests, besides the requests of this function. */
-  untilCounted(key: string, count: number): Promise<void>;
-  /** Adds animals directly to the store: `n1` of category 1 and so on, with available, pending and sold in turn. */
-  importPets(count: number): Promise<void>;
-  /** Opens the file of the store as another program does. The file is closed when the service stops. */
-  openFile(): DatabaseSync;
-  /** Returns the number of animals in the store. */
-  countPets(): Promise<number>;
-  stop(): Promise<void>;
-}
-
-export interface MovableClock {
-  now(): number;
-  /** Advances the clock. A negative number sets it back. */
-  advance(ms: number): void;
-}
-
 /** Creates a clock that only the test moves. It starts at noon (UTC) of 2027-01-02 by default. */
-export function createMovableClock(startMs = Date.UTC(2027, 0, 2, 12)): MovableClock {
+export function createMovableClock(startMs = Date.UTC(2027, 0, 2, 12)) {
   let nowMs = startMs;
   return {
     now: () => nowMs,
-    advance(ms) {
+    /** Advances the clock. A negative number sets it back. */
+    advance(ms: number): void {
       nowMs += ms;
     },
   };
 }
+
+export type MovableClock = ReturnType<typeof createMovableClock>;
 
 /** Creates a folder that is removed after the test. */
 export async function makeFolder(test: Ending): Promise<string> {
@@ -76,12 +41,15 @@ export async function makeFolder(test: Ending): Promise<string> {
   return folder;
 }
 
+/** A service on free ports with a new store, and a clock that only the test moves. */
+export type TestService = Awaited<ReturnType<typeof startService>>;
+
 /** Starts a service. Stops it after the test. */
 export async function startService(
   test: Ending,
   settings: Record<string, string> = {},
   clock = createMovableClock(),
-): Promise<TestService> {
+) {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
   const path = join(folder, 'animal-store.db');
   if (settings['DATABASE_URL'] === undefined) await createSqliteStore(path);
@@ -123,29 +91,39 @@ export async function startService(
     return logged;
   }
 
-  const request: TestService['request'] = (key, path, init = {}) => {
+  /** Sends a request with a key, or without one. `path` begins with a slash and is relative to `/v1`. */
+  function request(key: string | null, path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     if (key !== null) headers.set('authorization', `Bearer ${key}`);
     return fetch(baseUrl + path, { ...init, headers });
-  };
+  }
 
-  const send: TestService['send'] = (key, line, body, headers = {}) => {
+  /** Sends JSON to a `line`, such as `PATCH /pets/1`. A string is sent unchanged; any other body is sent as JSON. */
+  function send(
+    key: string | null,
+    line: string,
+    body: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
     const [method = '', path = ''] = line.split(' ');
     return request(key, path, {
       method,
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
-  };
+  }
 
   return {
     app,
     config,
+    /** The base address, ending in `/v1`. */
     baseUrl,
+    /** The same store through a separate connection, as another process would open it. */
     store,
     clock,
     readLog,
-    findLines(...texts) {
+    /** Returns the lines of the log that contain all of `texts`, parsed. */
+    findLines(...texts: string[]): LogLine[] {
       const lines = readLog().split('\n');
       return lines
         .filter((line) => line !== '' && texts.every((text) => line.includes(text)))
@@ -153,7 +131,12 @@ export async function startService(
     },
     request,
     stop,
-    async createKey(plan = 'enterprise', limits, order = {}) {
+    /** Creates a key on a new account, by default on enterprise with 1,000,000 requests a minute. */
+    async createKey(
+      plan: PlanName = 'enterprise',
+      limits?: Limits,
+      order: Partial<KeyOrder> = {},
+    ): Promise<string> {
       const ample = { perMinute: 1_000_000, perDay: 10_000_000 };
       const resolved = resolvePlan(plan, plan === 'enterprise' ? (limits ?? ample) : {});
       if ('problem' in resolved) throw new Error(resolved.problem);
@@ -167,15 +150,18 @@ export async function startService(
       return issued.key;
     },
     send,
-    post: (key, body, headers) => send(key, 'POST /pets', body, headers),
-    async untilCounted(key, count) {
+    post: (key: string | null, body: unknown, headers?: Record<string, string>) =>
+      send(key, 'POST /pets', body, headers),
+    /** Waits until the window of a key has counted `count` requests, besides the requests of this function. */
+    async untilCounted(key: string, count: number): Promise<void> {
       for (let asked = 0, used = -1; used < count + asked; ) {
         const { headers } = await request(key, '/nothing');
         asked += 1;
         used = Number(headers.get('x-ratelimit-limit')) - Number(headers.get('x-ratelimit-remaining'));
       }
     },
-    async importPets(count) {
+    /** Adds animals directly to the store: `n1` of category 1 and so on, with available, pending and sold in turn. */
+    async importPets(count: number): Promise<void> {
       async function* batches() {
         yield Array.from({ length: count }, (_, n) => ({
           name: `n${n + 1}`,
@@ -185,12 +171,13 @@ export async function startService(
       }
       await store.catalogue.load(batches());
     },
-    openFile() {
+    /** Opens the file of the store as another program does. The file is closed when the service stops. */
+    openFile(): DatabaseSync {
       const file = new DatabaseSync(config.databaseUrl.replace('sqlite:', ''), { timeout: 5_000 });
       files.push(file);
       return file;
     },
-    async countPets() {
+    async countPets(): Promise<number> {
       let count = 0;
       for await (const pets of store.catalogue.listAll()) count += pets.length;
       return count;
