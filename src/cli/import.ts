@@ -9,11 +9,11 @@ import type { LoadedCounts } from '../pets/load-pets.ts';
 import { petFields } from '../pets/pet.ts';
 import type { PetFileFormat } from '../pets/pet-files.ts';
 import type { Options } from './arguments.ts';
-import { createRowCheck } from './bad-rows.ts';
 import { addLeaf, type CommandContext, type Printed, type Terminal } from './command.ts';
 import { formatOfEnding, formatOption } from './export.ts';
 import { countThings, formatSecondsSince, writeLine } from './output.ts';
 import { startBar } from './progress.ts';
+import { createRowCheck } from './row-check.ts';
 
 interface ImportOptions extends Pick<Options, 'format'> {
   readonly skipInvalid: boolean;

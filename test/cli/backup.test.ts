@@ -140,19 +140,9 @@ describe('backup', () => {
     await expectRefusal(url, [file], /the copy is damaged: CHECK constraint failed in pets/);
   });
 
-  test('has a counterpart, vacuum, which says that autovacuum of PostgreSQL does its work', async () => {
-    const line = /^error: PostgreSQL needs no vacuum: autovacuum does it\n$/;
-    expectMistake(await runInProcess('vacuum', 'postgres://127.0.0.1:1/animals'), 1, line);
-  });
-
   test('refuses an empty name of a file', async (t) => {
     const { url } = await createWorld(t);
     const line = /^error: the name of the file to write is empty\n/;
     expectMistake(await runInProcess(['backup', ''], url), 2, line);
-  });
-
-  test('names the tool for backups of PostgreSQL if the store is in PostgreSQL', async (t) => {
-    const { file } = await createWorld(t);
-    await expectRefusal('postgres://127.0.0.1:1/animals', [file], /use pg_dump/);
   });
 });

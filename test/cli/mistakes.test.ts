@@ -226,6 +226,15 @@ describe('an unusable store prints one line and exits with 1:', () => {
     await assertRefused('postgres://user:S3cret@127.0.0.1:1/store', /^(?!.*S3cret).*ECONNREFUSED/);
   });
 
+  test('a store in PostgreSQL has its own tools for the work of this command', async () => {
+    for (const [command, line] of [
+      ['backup a.db', /use pg_dump for PostgreSQL/],
+      ['restore a.db', /use pg_restore for PostgreSQL/],
+      ['vacuum', /PostgreSQL needs no vacuum: autovacuum does it/],
+    ] as const)
+      expectMistake(await runInProcess(command, 'postgres://127.0.0.1:1/animals'), 1, line);
+  });
+
   test('Redis does not answer, and the line shows no password', async (t) => {
     const { url: DATABASE_URL, print } = await createWorld(t);
     await print('accounts create Zoo --plan free');

@@ -27,13 +27,9 @@ describe('about a port, the doctor reports', () => {
     const PORT = await listenOn(t, server);
     server.close();
     await once(server, 'close');
+    const isFree = new RegExp(`^PORT 127.0.0.1:${PORT} is free`);
     for (let time = 0; time < 2; time += 1)
-      expectFinding(
-        await examinePorts(t, { PORT }),
-        'port',
-        'ok',
-        new RegExp(`^PORT 127.0.0.1:${PORT} is free`),
-      );
+      expectFinding(await examinePorts(t, { PORT }), 'port', 'ok', isFree);
   });
 
   const portsOf = ({ app }: TestService) => ({
@@ -66,15 +62,10 @@ describe('about a port, the doctor reports', () => {
   });
 
   test('that another program uses it, with any protocol', async (t) => {
-    const PORT = await listenOn(
-      t,
-      createHttpServer((_request, response) => response.end('{"status":"ok"}')),
-    );
-    const OPS_PORT = await listenOn(
-      t,
-      createServer((socket) => socket.end('220 ready\r\n')),
-    );
-    const findings = await examinePorts(t, { PORT, OPS_PORT });
+    const web = createHttpServer((_request, response) => response.end('{"status":"ok"}'));
+    const mail = createServer((socket) => socket.end('220 ready\r\n'));
+    const ports = { PORT: await listenOn(t, web), OPS_PORT: await listenOn(t, mail) };
+    const findings = await examinePorts(t, ports);
     expectFinding(findings, 'port', 'problem', /^PORT .* is in use by another program/);
     expectFinding(findings, 'port', 'problem', /^OPS_PORT .* is in use by another program/);
   });
@@ -132,12 +123,8 @@ describe('about the machine, the doctor reports', () => {
   });
 
   test('that its clock was never set', () => {
-    expectFinding(
-      [checkClock(0)],
-      'clock',
-      'problem',
-      /this machine shows 1970-01-01T00:00:00Z, which is impossible/,
-    );
+    const is = /this machine shows 1970-01-01T00:00:00Z, which is impossible/;
+    expectFinding([checkClock(0)], 'clock', 'problem', is);
   });
 
   for (const [offsetMs, verdict, is] of [
@@ -154,12 +141,8 @@ describe('about the machine, the doctor reports', () => {
     const file = join(await makeFolder(t), 'settings.env');
     await writeFile(file, '');
     await chmod(file, 0o640);
-    expectFinding(
-      await checkSecretFiles([file, '/nowhere']),
-      'secrets',
-      'warning',
-      /other users have access to .* \(640\)/,
-    );
+    const isOpen = /other users have access to .* \(640\)/;
+    expectFinding(await checkSecretFiles([file, '/nowhere']), 'secrets', 'warning', isOpen);
     await chmod(file, 0o600);
     expectFinding(await checkSecretFiles([file]), 'secrets', 'ok', /only the owner has access to/);
   });

@@ -6,7 +6,7 @@ import { findPostgres } from '../support/engines.ts';
 import { findRedis } from '../support/redis.ts';
 import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
 import { startRelay } from '../support/relay.ts';
-import { makeFolder } from '../support/service.ts';
+import { type Ending, makeFolder } from '../support/service.ts';
 import { examineWith, expectFinding } from './examined.ts';
 
 const postgres = await findPostgres();
@@ -37,12 +37,8 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
     expectFinding(findings, 'schema', 'ok', /the newest/);
     expectFinding(findings, 'clock', 'problem', /newest row of the store is dated 60 min ahead/);
     await store.execute(`insert into schema_migrations values ('9999-newer', '2030-01-01')`);
-    expectFinding(
-      await examineWith({ DATABASE_URL: store.url }),
-      'schema',
-      'problem',
-      /newer than this program/,
-    );
+    const later = await examineWith({ DATABASE_URL: store.url });
+    expectFinding(later, 'schema', 'problem', /newer than this program/);
   });
 
   test('that it is read-only', async (t) => {
@@ -89,45 +85,36 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
     const store = await postgres.createStore(t);
     const relay = await startRelay(t, store.url);
     relay.silence();
-    expectFinding(
-      await examineWith({ DATABASE_URL: relay.url }),
-      'store',
-      'problem',
-      /cannot be used: .*timeout/,
-    );
+    const findings = await examineWith({ DATABASE_URL: relay.url });
+    expectFinding(findings, 'store', 'problem', /cannot be used: .*timeout/);
   });
 });
 
-test('the doctor reports an unreachable PostgreSQL server without its password', async () => {
-  const findings = await examineWith({ DATABASE_URL: 'postgres://user:S3cret@127.0.0.1:1/animals' });
-  expectFinding(
-    findings,
-    'store',
-    'problem',
-    /PostgreSQL 127\.0\.0\.1:1\/animals cannot be used: .*ECONNREFUSED/,
-  );
+test('the doctor reports unreachable servers without their passwords', async () => {
+  const findings = await examineWith({
+    DATABASE_URL: 'postgres://user:S3cret@127.0.0.1:1/animals',
+    REDIS_URL: 'redis://user:S3cret@127.0.0.1:1',
+  });
+  const noStore = /PostgreSQL 127\.0\.0\.1:1\/animals cannot be used: .*ECONNREFUSED/;
+  expectFinding(findings, 'store', 'problem', noStore);
+  expectFinding(findings, 'redis', 'problem', /Redis 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED/);
   assert.doesNotMatch(JSON.stringify(findings), /S3cret/);
 });
 
 describe('about Redis, the doctor reports', { skip: redis.skip }, () => {
+  const examineRedis = async (t: Ending, url: string) =>
+    examineWith({ REDIS_URL: url, DATABASE_URL: `sqlite:${await makeFolder(t)}/a.db` });
+
   test('its response time, and that its clock agrees with the clock of the machine', async (t) => {
-    const { url } = await redis.createSpace(t);
-    const findings = await examineWith({
-      REDIS_URL: url,
-      DATABASE_URL: `sqlite:${await makeFolder(t)}/a.db`,
-    });
+    const findings = await examineRedis(t, (await redis.createSpace(t)).url);
     expectFinding(findings, 'redis', 'ok', /answers in [\d.]+ ms, version \d/);
     expectFinding(findings, 'clock', 'ok', /the clock of Redis agrees/);
   });
 
   test('that it does not answer, within seconds', async (t) => {
-    const { url } = await redis.createSpace(t);
-    const relay = await startRelay(t, url);
+    const relay = await startRelay(t, (await redis.createSpace(t)).url);
     relay.silence();
-    const findings = await examineWith({
-      REDIS_URL: relay.url,
-      DATABASE_URL: `sqlite:${await makeFolder(t)}/a.db`,
-    });
+    const findings = await examineRedis(t, relay.url);
     expectFinding(findings, 'redis', 'problem', /cannot be used: Redis does not answer/);
   });
 });
@@ -143,13 +130,4 @@ describe('about a misconfigured Redis, the doctor reports', { skip: await whyNoR
     await server.command('replicaof', '127.0.0.1', '1');
     expectFinding(await examineWith(settings), 'redis', 'problem', /it is a replica/);
   });
-});
-
-test('the doctor reports an unreachable Redis without its password', async (t) => {
-  const findings = await examineWith({
-    REDIS_URL: 'redis://user:S3cret@127.0.0.1:1',
-    DATABASE_URL: `sqlite:${await makeFolder(t)}/a.db`,
-  });
-  expectFinding(findings, 'redis', 'problem', /Redis 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED/);
-  assert.doesNotMatch(JSON.stringify(findings), /S3cret/);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, open, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
@@ -55,6 +55,13 @@ function execute(file: string, sql: string): void {
   store.close();
 }
 
+async function damage(file: string): Promise<void> {
+  const { size } = await stat(file);
+  const handle = await open(file, 'r+');
+  await handle.write(Buffer.alloc(size / 2, 0x5a), 0, size / 2, size / 2);
+  await handle.close();
+}
+
 describe('about a SQLite store, the doctor reports', () => {
   test('that it is intact and has the current schema, and leaves its folder unchanged', async (t) => {
     const { folder, file, settings } = await makeStore(t);
@@ -92,44 +99,42 @@ describe('about a SQLite store, the doctor reports', () => {
     assert.equal((await looking)?.integrity, 'ok');
   });
 
-  test('that its schema is newer than the program', async (t) => {
-    const { file, settings } = await makeStore(t);
-    execute(file, `insert into schema_migrations values ('9999-newer', '2030-01-01T00:00:00.000Z')`);
-    expectFinding(
-      await examineWith(settings),
+  const faults: readonly (readonly [
+    what: string,
+    harm: (file: string) => unknown,
+    check: string,
+    is: RegExp,
+  ])[] = [
+    [
+      'its schema is newer than the program',
+      (file) =>
+        execute(file, `insert into schema_migrations values ('9999-newer', '2030-01-01T00:00:00.000Z')`),
       'schema',
-      'problem',
       /newer than this program: it has "9999-newer"/,
-    );
-  });
-
-  test('that its pages are damaged', async (t) => {
-    const { file, settings } = await makeStore(t);
-    const { size } = await stat(file);
-    const handle = await open(file, 'r+');
-    await handle.write(Buffer.alloc(size / 2, 0x5a), 0, size / 2, size / 2);
-    await handle.close();
-    const findings = await examineWith(settings);
-    expectFinding(findings, 'store', 'problem', /is damaged|malformed/);
-  });
-
-  test('that the file is not a database', async (t) => {
-    const file = join(await makeFolder(t), 'store.db');
-    await writeFile(file, 'This is a text of more than a hundred bytes. '.repeat(100));
-    const findings = await examineWith({ DATABASE_URL: `sqlite:${file}` });
-    expectFinding(findings, 'store', 'problem', /cannot be opened: file is not a database/);
-  });
-
-  test('that its path is a folder', async (t) => {
-    const file = join(await makeFolder(t), 'store.db');
-    await mkdir(file);
-    expectFinding(
-      await examineWith({ DATABASE_URL: `sqlite:${file}` }),
+    ],
+    ['its pages are damaged', damage, 'store', /is damaged|malformed/],
+    [
+      'the file is not a database',
+      (file) => writeFile(file, 'This is a text of more than a hundred bytes. '.repeat(100)),
       'store',
-      'problem',
+      /cannot be opened: file is not a database/,
+    ],
+    [
+      'its path is a folder',
+      async (file) => {
+        await rm(file);
+        await mkdir(file);
+      },
+      'store',
       /it is not a file/,
-    );
-  });
+    ],
+  ];
+  for (const [what, harm, check, is] of faults)
+    test(`that ${what}`, async (t) => {
+      const { file, settings } = await makeStore(t);
+      await harm(file);
+      expectFinding(await examineWith(settings), check, 'problem', is);
+    });
 
   test('that its newest row has a time in the future', async (t) => {
     const { settings } = await makeStore(t);
@@ -148,31 +153,22 @@ describe('about a SQLite store, the doctor reports', () => {
 
   test('that other users can write to it, or read it or its copies', async (t) => {
     const { folder, file, settings } = await makeStore(t);
+    const expect = async (ENVIRONMENT: string, verdict: 'ok' | 'warning' | 'problem', is: RegExp) =>
+      expectFinding(await examineWith({ ...settings, ENVIRONMENT }), 'permissions', verdict, is);
     await chmod(folder, 0o755);
     await chmod(file, 0o644);
-    expectFinding(await examineWith(settings), 'permissions', 'ok', /store\.db 644/);
-    const production = { ...settings, ENVIRONMENT: 'production' };
-    expectFinding(
-      await examineWith(production),
-      'permissions',
-      'warning',
-      /others can read .*: \S+store\.db$/,
-    );
+    await expect('development', 'ok', /store\.db 644/);
+    await expect('production', 'warning', /others can read .*: \S+store\.db$/);
     await chmod(file, 0o600);
-    expectFinding(await examineWith(production), 'permissions', 'ok', /store\.db 600/);
+    await expect('production', 'ok', /store\.db 600/);
     await writeFile(`${file}.before-0004`, '', { mode: 0o644 });
-    expectFinding(
-      await examineWith(production),
-      'permissions',
-      'warning',
-      /others can read .*\.before-0004$/,
-    );
+    await expect('production', 'warning', /others can read .*\.before-0004$/);
     const backups = await makeFolder(t);
     await chmod(backups, 0o755);
     await writeFile(join(backups, 'animal-store-1.sqlite'), '', { mode: 0o644 });
     expectFinding([await checkOwnership(file, false, backups)], 'permissions', 'warning', /-1\.sqlite$/);
     await chmod(file, 0o666);
-    expectFinding(await examineWith(settings), 'permissions', 'problem', /others can write to the store/);
+    await expect('development', 'problem', /others can write to the store/);
   });
 
   test('that this user cannot write to its folder', async (t) => {
