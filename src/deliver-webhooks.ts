@@ -53,42 +53,37 @@ export async function deliverWebhooks(
   const ids = createEventIds(secret);
   const box = createSecretBox(config.webhookSecretKeys);
   const lease = createLease(database, 'webhooks');
-  const metrics = exposeWebhooks(registry, () => lease.leftMs() > 0);
+  const { leftMs } = lease;
+  const metrics = exposeWebhooks(registry, () => leftMs() > 0);
   const post = createPostMessage({
     allowed: createNetworks(config.webhookAllowNetworks),
     allowsHttp: config.environment === 'development',
   });
   const observer = observe(log, metrics);
-  const deliverer = createDeliverer({
-    database,
-    ids,
-    box,
-    post,
-    observer,
-    leftMs: lease.leftMs,
-    mayDisable: clocks.mayClose,
-  });
+  const mayDisable = clocks.mayClose;
+  const deliverer = createDeliverer({ database, ids, box, post, observer, leftMs, mayDisable });
   let ending: Promise<void> | null = null;
   const stop = () => {
     ending ??= endDelivery(deliverer, lease);
     return ending;
   };
   parts.defer(stop);
-  const review = await reviewSecrets(database, box);
-  const lostKey = findLostKey(review);
+  const review = async () => {
+    const found = await reviewSecrets(database, box);
+    metrics.showUnreadable(found.unreadable.length);
+    return found;
+  };
+  const lostKey = findLostKey(await review());
   if (lostKey !== null) throw new OperatorError(lostKey);
-  metrics.showUnreadable(review.unreadable.length);
   await lease.renew();
   jobs.start({ name: 'renew the lease of webhooks', everyMs: renewalMs, run: lease.renew });
   jobs.start({ name: 'send to webhooks', everyMs: lookMs, run: deliverer.look });
   const readLag = async () => {
-    if (lease.leftMs() > 0) metrics.showLag(await allWebhooks.readLag());
+    if (leftMs() > 0) metrics.showLag(await allWebhooks.readLag());
   };
   await readLag();
   jobs.start({ name: 'read the lag of webhooks', everyMs: lagMs, run: readLag });
-  const readSecrets = async () =>
-    metrics.showUnreadable((await reviewSecrets(database, box)).unreadable.length);
-  jobs.start({ name: 'try the secrets of webhooks', everyMs: minuteMs, run: readSecrets });
+  jobs.start({ name: 'try the secrets of webhooks', everyMs: minuteMs, run: review });
   const expire = () => expireAttempts(database);
   jobs.start({ name: 'delete old attempts of webhooks', everyMs: hourMs, run: expire, byAge: 'deletes' });
   return stop;

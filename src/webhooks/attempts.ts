@@ -34,7 +34,6 @@ export interface DeliveryObserver {
   onSealed(webhookId: string): void;
 }
 
-/** A webhook and the secrets that sign its messages. */
 interface Sending {
   readonly row: SendingRow;
   readonly secrets: readonly Uint8Array[];
@@ -54,7 +53,6 @@ export interface AttemptParts {
   readonly signal: AbortSignal;
 }
 
-/** A message of a webhook. */
 interface Outgoing {
   /** The `webhook-id`. */
   readonly id: string;

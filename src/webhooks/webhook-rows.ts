@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import { newest } from '../events/feed-page.ts';
 import { int64Max } from '../int64.ts';
-import { byFilters, type Database, statement } from '../storage/database.ts';
+import { byFilters, type Database, type RowOf, statement } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
 
@@ -33,9 +33,6 @@ export const webhookColumns = [
 /** A row of the table `webhooks`. */
 export type WebhookRow = Pick<Selectable<Tables['webhooks']>, (typeof webhookColumns)[number]>;
 
-/** A row with the time of the store. */
-export type TimedRow = WebhookRow & { readonly now_ms: bigint };
-
 const pick = <Row, Column extends keyof Row>(row: Row, columns: readonly Column[]) =>
   Object.fromEntries(columns.map((column) => [column, row[column]])) as Pick<Row, Column>;
 
@@ -47,6 +44,9 @@ export const lockWebhook = statement<{ publicId: string }>()((query, p, { lockRo
     .where('public_id', '=', p.publicId)
     .modifyEnd(lockRows),
 );
+
+/** A row with the time of the store. */
+export type TimedRow = RowOf<typeof lockWebhook>;
 
 /** Writes the state of a locked webhook. */
 export const updateWebhook = statement<Pick<WebhookRow, 'id' | (typeof stateColumns)[number]>>()((query, p) =>
@@ -83,17 +83,10 @@ export type WebhookFilter = {
   readonly publicId: string | null;
 };
 
-export interface ListedWebhookRow extends WebhookRow {
-  readonly account: string;
-  readonly suspended_at_ms: bigint | null;
-  readonly events_behind: bigint;
-  readonly behind_ms: bigint | null;
-}
-
 type PageParameters = WebhookFilter & { newestId: bigint; count: bigint };
 
 /** Selects a page of webhooks with ids up to `newestId`, newest first. */
-export const selectWebhookPage = byFilters<keyof WebhookFilter, PageParameters, ListedWebhookRow>((isSet) =>
+export const selectWebhookPage = byFilters((isSet: (name: keyof WebhookFilter) => boolean) =>
   statement<PageParameters>()((query, p, { nowMs }) =>
     query
       .selectFrom('webhooks')
@@ -126,6 +119,8 @@ export const selectWebhookPage = byFilters<keyof WebhookFilter, PageParameters, 
       .limit(p.count),
   ),
 );
+
+export type ListedWebhookRow = RowOf<ReturnType<typeof selectWebhookPage>>;
 
 /**
  * Reads the rows of a page of webhooks with ids up to `newestId`, newest first, and the first row of the next page. An

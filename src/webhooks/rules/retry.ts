@@ -5,9 +5,7 @@ export const attemptMsMax = 15 * secondMs;
 
 /** Backoff after the first failures in a row. Further failures use the last value. */
 const waitsMs = [5 * secondMs, 30 * secondMs, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs] as const;
-/**
- * Each wait is randomly up to 10 % shorter or longer, so that receivers that fail together are not retried together.
- */
+/** Part of a wait by which it is randomly shorter or longer, so that receivers that fail together are not retried so. */
 const jitter = 0.1;
 
 /** Maximum wait from a `Retry-After`. A longer value counts as this maximum. */
@@ -24,12 +22,8 @@ export const failingMsMax = 5 * dayMs;
 export const failingAttemptsMin = 100;
 
 /**
- * Returns the milliseconds until the next attempt. The wait is at least `retryAfterMs`, but a value above
- * `retryAfterMsMax` counts as `retryAfterMsMax`.
- *
- * - `failures` is the number of failures in a row, from 1.
- * - `random` is from 0 to 1.
- * - `retryAfterMs` is the `Retry-After` of the receiver, or null.
+ * Returns the milliseconds until the next attempt, after `failures` failures in a row. `random` is from 0 to 1. The wait
+ * is at least the `Retry-After` of the receiver, which counts up to `retryAfterMsMax`.
  */
 export function planWaitMs(failures: number, random: number, retryAfterMs: number | null): number {
   const usualMs = waitsMs[Math.min(failures, waitsMs.length) - 1] ?? waitsMs[0];
