@@ -31,18 +31,9 @@ for (const engine of engines)
       const issued = await keyring.issue(order({ account: '動物園', plan }));
       assert.ok(isKeyText(issued.key));
       assert.match(issued.key, /^as_stg_/);
-      const account = {
-        id: 1n,
-        account: '動物園',
-        plan: 'enterprise',
-        limits: plan.limits,
-        ownLimits: null,
-        openHolds: 100,
-        keys: 1,
-        createdAtMs: clock.now(),
-        suspendedAtMs: null,
-      };
-      assert.deepEqual(await accounts.list(), [account]);
+      const account = { id: 1n, account: '動物園', plan: 'enterprise', openHolds: 100, keys: 1 };
+      const rest = { limits: plan.limits, ownLimits: null, createdAtMs: clock.now(), suspendedAtMs: null };
+      assert.deepEqual(await accounts.list(), [{ ...account, ...rest }]);
       for (const next of [makePlan('enterprise', 5, 6), makePlan('business')]) {
         await accounts.setPlan('動物園', next);
         assert.deepEqual((await accounts.find('動物園')).limits, next.limits);
@@ -93,25 +84,21 @@ for (const engine of engines)
       const plain = await keyring.issue(order());
       assert.deepEqual([plain.scopes, plain.expiresAtMs], [partnerScopes, null]);
       clock.advance(1);
-      const issued = await keyring.issue(order({ scopes: ['pets:read'], lifetimeMs: 30 * dayMs }));
-      const { id, account, plan, key } = issued;
+      const wanted = order({ scopes: ['pets:read'], lifetimeMs: 30 * dayMs });
+      const { key, isNewAccount, ...issued } = await keyring.issue(wanted);
+      const [first, second] = await keyring.list();
+      assert.deepEqual([first?.id, second], [plain.id, issued]);
+      const times = { createdAtMs: clock.now(), expiresAtMs: clock.now() + 30 * dayMs };
+      const none = { name: null, revokedAtMs: null, lastUsedAtMs: null, bannedUntilMs: null };
+      const { id, account, ...rest } = issued;
       const expected = {
-        id,
         visibleStart: key.slice(0, 11),
-        name: null,
-        account,
-        plan,
+        plan: 'free',
         state: 'active',
         scopes: ['pets:read'],
-        createdAtMs: clock.now(),
-        expiresAtMs: clock.now() + 30 * dayMs,
-        revokedAtMs: null,
-        lastUsedAtMs: null,
-        bannedUntilMs: null,
       };
-      const listed = await keyring.list();
-      assert.deepEqual(listed[1], expected);
-      assert.equal(listed[0]?.id, plain.id);
+      assert.deepEqual(rest, { ...expected, ...times, ...none });
+      assert.match(`${id} ${account} ${isNewAccount}`, /^key_\w{16} account-\w{8} true$/);
     });
   });
 

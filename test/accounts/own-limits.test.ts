@@ -7,7 +7,7 @@ import { createLimiter } from '../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { createUsageCounts, listUsageByAccount } from '../../src/usage/usage.ts';
-import { createWorld as createCommandWorld, expectMistake } from '../support/command-line.ts';
+import { createWorld as createCommandWorld } from '../support/command-line.ts';
 import { createWorld, engines, makePlan, order } from './world.ts';
 
 for (const engine of engines)
@@ -104,8 +104,8 @@ for (const engine of engines)
     });
   });
 
-test('the commands for limits print what applies, and refuse a limit of 0, a past time and an unknown account', async (t) => {
-  const { print, readJson, run } = await createCommandWorld(t);
+test('the commands for limits print what applies', async (t) => {
+  const { print, readJson } = await createCommandWorld(t);
   await print('accounts create Zoo --plan free');
   const set = 'accounts set-limits Zoo --per-minute 600 --per-day 50000';
   assert.equal(
@@ -117,11 +117,6 @@ test('the commands for limits print what applies, and refuse a limit of 0, a pas
   assert.match(shown, /^plan +free: 600 a minute, 50000 a day, its own limits until 2027-01-11 00:00Z$/m);
   assert.deepEqual((await readJson('accounts show Zoo')).ownLimits, { until: '2027-01-11T00:00:00.000Z' });
   assert.deepEqual(await readJson('accounts reset-limits Zoo'), { account: 'Zoo', reset: true });
-  for (const wrong of [`${set} --until 2027-01-01`, `${set} --until Monday`, set.replace('600', '0')])
-    expectMistake(await run(wrong), 2, /until|per-minute/);
-  for (const command of [set.replace('Zoo', 'Ark'), 'accounts reset-limits Ark'])
-    expectMistake(await run(command), 1, /there is no account "Ark"/);
-  expectMistake(await run('usage --by fame'), 2, /fame/);
   const entries = await readJson('audit --account Zoo');
   assert.deepEqual(
     entries.map(({ action }: { action: string }) => action),
