@@ -49,12 +49,9 @@ async function sendEverywhere({ app, request }: TestService, key: string): Promi
     ),
     request(key, '/pets', { headers: { 'x-forwarded-for': key } }),
     request(null, '/pets', { headers: { 'x-api-key': key, cookie: `key=${key}`, 'if-none-match': key } }),
-    request(key, '/pets', { method: 'POST', body: key, headers: { 'content-type': 'application/json' } }),
-    request(key, '/pets', {
-      method: 'POST',
-      body: key,
-      headers: { 'content-type': key.replaceAll('_', '/') },
-    }),
+    ...['application/json', key.replaceAll('_', '/')].map((type) =>
+      request(key, '/pets', { method: 'POST', body: key, headers: { 'content-type': type } }),
+    ),
     request(key, '/pets', { method: 'DELETE' }),
     sendRaw(app.url, `GET /v1/pets/${key} HTTP/1.1\r\nAuthorization: Bearer ${key}\r\n${key}\r\n\r\n`),
     sendRaw(
@@ -99,12 +96,10 @@ function createOperator(service: TestService) {
   };
 }
 
-async function readFiles(folder: string): Promise<[name: string, content: string][]> {
+async function readFiles(folder: string): Promise<(readonly [name: string, content: string])[]> {
   const names = await readdir(folder);
-  return await Promise.all(
-    names.map(
-      async (name): Promise<[string, string]> => [name, await readFile(join(folder, name), 'latin1')],
-    ),
+  return Promise.all(
+    names.map(async (name) => [name, await readFile(join(folder, name), 'latin1')] as const),
   );
 }
 
@@ -136,15 +131,19 @@ async function liveThrough(t: TestContext) {
 
   const successor = await operator.issue('keys', 'rotate', lasting.id, '--overlap', '0s');
   const other = await service.store.keyring.rotate(passing.id, 60_000);
-  await operator.print('keys', 'rotate', lasting.id);
-  await operator.print('keys', 'revoke', narrow.id);
-  await operator.print('keys', 'revoke', poor.key);
-  await operator.print('accounts', 'set-plan', 'Zoo', '--plan', 'business');
-  await writeFile(join(folder, 'animals.csv'), 'name,categoryId\nRex,1\nbad,row\n');
-  await operator.print('import', join(folder, 'animals.csv'));
-  await operator.print('import', join(folder, 'animals.csv'), '--skip-invalid');
-  await operator.print('export');
-  await operator.print('export', '--output', join(folder, 'all.ndjson'), '--force');
+  const animals = join(folder, 'animals.csv');
+  await writeFile(animals, 'name,categoryId\nRex,1\nbad,row\n');
+  for (const args of [
+    ['keys', 'rotate', lasting.id],
+    ['keys', 'revoke', narrow.id],
+    ['keys', 'revoke', poor.key],
+    ['accounts', 'set-plan', 'Zoo', '--plan', 'business'],
+    ['import', animals],
+    ['import', animals, '--skip-invalid'],
+    ['export'],
+    ['export', '--output', join(folder, 'all.ndjson'), '--force'],
+  ])
+    await operator.print(...args);
   service.clock.advance(hourMs);
   const keys = [lasting, passing, narrow, poor, successor, other];
   await send(keys);
@@ -162,14 +161,9 @@ test('no answer, log, output or file contains a key or a part of one', async (t)
   const names = running.map(([name]) => name);
   for (const name of ['animal-store.db', 'animal-store.db-wal', 'animal-store.db-shm', 'all.ndjson'])
     assert.ok(names.includes(name), name);
-  for (const code of [
-    'api_key_missing',
-    'api_key_invalid',
-    'api_key_expired',
-    'api_key_revoked',
-    'not_found',
-  ])
-    assert.ok(answers.includes(code), code);
+  for (const code of ['missing', 'invalid', 'expired', 'revoked'])
+    assert.ok(answers.includes(`api_key_${code}`), code);
+  assert.ok(answers.includes('not_found'));
   assert.match(service.readLog(), /as_stg_\[redacted\]/);
   for (const { key } of keys) assert.ok(printed.includes(visibleStart(key)));
 
@@ -209,11 +203,8 @@ test('a key is redacted even if its characters are percent-encoded repeatedly', 
     assert.equal(redactKeys(`/v1/pets/${spelling}/x`), '/v1/pets/as_stg_[redacted]/x', spelling);
 });
 
-test('redaction takes linear time for any text', () => {
+test('redaction takes linear time for any text, and leaves the visible start of a key', () => {
   for (const piece of ['%25', '%', 'as_live_', 'as_%', '%2561', '25'])
     assert.ok(redactKeys(piece.repeat(20_000)).length > 0);
-});
-
-test('the visible start of a key is not redacted', () => {
   assert.equal(redactKeys('as_live_a1B2'), 'as_live_a1B2');
 });

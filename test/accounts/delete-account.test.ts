@@ -8,7 +8,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { copiedTables } from '../../src/storage/transfer/copied-tables.ts';
 import { keyed, openShop } from '../contracts/order-shop.ts';
 import type { Engine } from '../support/engines.ts';
-import { createWorld, engines, makePlan } from './world.ts';
+import { createWorld, engines, makePlan, order } from './world.ts';
 
 const names = ['Ms Smith', 'Smith-1017', 'Till of Smith', 'smith.example', 'key_smith'];
 
@@ -20,14 +20,7 @@ async function furnish(t: TestContext, engine: Engine) {
   const { database } = shop;
   await accounts.create('Smith', makePlan('pro'));
   await accounts.rename('Smith', 'Ms Smith');
-  const lifetimeMs = null;
-  const { id } = await keyring.issue({
-    account: 'Ms Smith',
-    plan: null,
-    name: 'Till of Smith',
-    scopes: null,
-    lifetimeMs,
-  });
+  const { id } = await keyring.issue(order({ account: 'Ms Smith', plan: null, name: 'Till of Smith' }));
   await accounts.create('Ark', makePlan('pro'));
   const smith = { accountId: await accounts.findId('Ms Smith'), isManager: false };
   const ark = { accountId: await accounts.findId('Ark'), isManager: false };
@@ -40,11 +33,8 @@ async function furnish(t: TestContext, engine: Engine) {
   await sequenceEvents(database);
   await place(third, 'Smith-1017');
   await place(fourth, 'Ark-1', ark);
-  await shop.orders.place(
-    { petId: fifth, holdMs: dayMs, reference: 'Smith-1017' },
-    smith,
-    keyed(smith, 'smith'),
-  );
+  const held = { petId: fifth, holdMs: dayMs, reference: 'Smith-1017' };
+  await shop.orders.place(held, smith, keyed(smith, 'smith'));
   const account = String(smith.accountId);
   for (const sql of [
     `insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status, position,
@@ -111,15 +101,8 @@ for (const engine of engines)
       ]);
       await sequenceEvents(database);
       assert.equal(await count(execute, 'events'), events + 4);
-      for (const table of [
-        'requests',
-        'first_answers',
-        'usage_hours',
-        'usage_windows',
-        'webhooks',
-        'key_bans',
-      ])
-        assert.equal(await count(execute, table), 0, table);
+      const emptied = ['requests', 'first_answers', 'usage_hours', 'usage_windows', 'webhooks', 'key_bans'];
+      for (const table of emptied) assert.equal(await count(execute, table), 0, table);
       const { items: entries } = await createAudit(database, clock.now).list({ limit: 1 });
       assert.deepEqual(
         entries.map(({ action, subject, account }) => [action, subject, account]),
