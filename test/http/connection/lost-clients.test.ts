@@ -10,14 +10,16 @@ const postgres = await findPostgres();
 const bufferBytes = 65_536;
 
 // Node closes a half-closed connection at once, so an answer that waits for PostgreSQL would come too late.
-for (const [what, path, outcome] of [
-  ['from the cache', '/v1/pets/1', 200],
-  ['from the store', '/v1/pets/2', 200],
-  ['to an unknown animal', '/v1/pets/99', 404],
-] as const)
-  test(`a client that half-closes its connection after its request gets its answer ${what}`, async (t) => {
-    const { service, key, headers } = await startOn(t, sqliteEngine);
-    await (await service.request(key, '/pets/1')).text();
+test('a client that half-closes its connection after its request gets its answer', async (t) => {
+  const { service, key, headers } = await startOn(t, sqliteEngine);
+  await (await service.request(key, '/pets/1')).text();
+  for (const [path, outcome] of [
+    // From the cache, from the store, and to an unknown animal. An answer that waits for PostgreSQL would come too late,
+    // because Node closes a half-closed connection at once.
+    ['/v1/pets/1', 200],
+    ['/v1/pets/2', 200],
+    ['/v1/pets/99', 404],
+  ] as const) {
     const request = formatRequest(`GET ${path}`, headers);
     // The second text fills Node's read buffer, after which Node reads again. Empty lines before a request are ignored.
     for (const text of [request, request.padStart(bufferBytes, '\r\n')]) {
@@ -26,7 +28,8 @@ for (const [what, path, outcome] of [
       connection.end();
       expectStatuses(await connection.readAll(), outcome);
     }
-  });
+  }
+});
 
 const rex = '{"name":"Rex","categoryId":1}';
 

@@ -13,23 +13,20 @@ function preflight(path: string, headers: Record<string, string> = {}): Promise<
   return service.request(null, path, { method: 'OPTIONS', headers: asked });
 }
 
-for (const origin of [
-  'https://evil.example',
-  'https://app.example.com.evil.example',
-  'http://app.example.com',
-  'https://app.example.com:8443',
-  'HTTPS://APP.EXAMPLE.COM',
-  'null',
-  '*',
-  '',
-])
-  test(`the origin ${origin || '(empty)'} is ignored`, async () => {
+test('an origin that is not listed is ignored', async () => {
+  for (const origin of [
+    ...['https://evil.example', 'https://app.example.com.evil.example', 'http://app.example.com'],
+    ...['https://app.example.com:8443', 'HTTPS://APP.EXAMPLE.COM', 'null', '*', ''],
+  ]) {
     const response = await service.request(key, '/pets', { headers: { origin } });
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('access-control-allow-origin'), null);
     assert.equal(response.headers.get('access-control-expose-headers'), null);
     assert.equal(response.headers.get('vary'), 'Origin');
-  });
+  }
+  const preflighted = await preflight('/pets', { origin: 'https://evil.example' });
+  await expectError(preflighted, 401, 'api_key_missing');
+});
 
 test('a preflight of a listed origin is answered without a key for every path', async () => {
   for (const path of ['/pets', '/pets/1', '/nothing', '/%zz']) {
@@ -54,10 +51,6 @@ test('a preflight is not counted', async (t) => {
   }
   const response = await fresh.request(null, '/pets');
   assert.equal(response.headers.get('x-ratelimit-remaining'), '59');
-});
-
-test('a preflight of an origin that is not listed requires a key', async () => {
-  await expectError(await preflight('/pets', { origin: 'https://evil.example' }), 401, 'api_key_missing');
 });
 
 test('an OPTIONS that is not a preflight is refused', async () => {
