@@ -21,17 +21,11 @@ const beforeOperation: ReadonlySet<number> = new Set([405, 408, 431]);
 
 /** Returns every response that an operation can give, sorted by status. */
 export function listAnswers(operation: Operation): readonly DescribedAnswer[] {
-  const answers: DescribedAnswer[] = Object.entries(operation.answers).map(([status, answer]) => {
-    const { description, body, examples } = answer;
-    const headers = listHeaders(operation, answer);
-    return {
-      status: Number(status),
-      description,
-      headers,
-      ...(body && { body }),
-      ...(examples && { examples }),
-    };
-  });
+  const answers: DescribedAnswer[] = Object.entries(operation.answers).map(([status, answer]) => ({
+    ...answer,
+    status: Number(status),
+    headers: listHeaders(operation, answer),
+  }));
   const [first] = answers;
   if (hasValidators(operation) && first !== undefined)
     answers.push({
@@ -51,11 +45,12 @@ export function hasValidators({ method, isNeverStored = false }: Operation): boo
 }
 
 function listHeaders(operation: Operation, { headers = [] }: AnswerDefinition): HeaderName[] {
-  return [
-    ...(hasValidators(operation) ? (['Cache-Control', 'ETag'] as const) : []),
-    ...(operation.isNeverStored ? (['Cache-Control'] as const) : []),
+  const all: (HeaderName | false)[] = [
+    (hasValidators(operation) || operation.isNeverStored === true) && 'Cache-Control',
+    hasValidators(operation) && 'ETag',
     ...headers,
-    ...(operation.isIdempotent ? (['Idempotent-Replayed'] as const) : []),
+    operation.isIdempotent === true && 'Idempotent-Replayed',
     ...(operation.deprecation === undefined ? [] : announcements),
   ];
+  return all.filter((name) => name !== false);
 }
