@@ -1,7 +1,4 @@
 import { accessSync, constants } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, type TestContext } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
@@ -19,9 +16,6 @@ const path = [process.env['CHROMIUM_PATH'], ...knownPaths].find(isExecutable);
 /** The reason if this machine has no browser for tests, otherwise false. With CI=true, a missing browser is an error. */
 export const skip = path === undefined ? complain() : false;
 
-/** The folder for screenshots of the pages. */
-const picturesFolder = join(tmpdir(), 'animal-store-pictures');
-
 /** An open page with its requests and problems. */
 export interface Visit {
   readonly page: Page;
@@ -29,8 +23,6 @@ export interface Visit {
   readonly requests: readonly string[];
   /** Problems that the browser reported: script errors, policy violations, failed requests. */
   readonly complaints: readonly string[];
-  /** Takes a screenshot of the visible part. */
-  takePicture(name: string): Promise<void>;
 }
 
 export function launchBrowser(): Promise<Browser> {
@@ -77,15 +69,7 @@ export async function openVisit(
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
   });
-  return {
-    page,
-    requests,
-    complaints,
-    async takePicture(name) {
-      await mkdir(picturesFolder, { recursive: true });
-      await page.screenshot({ path: join(picturesFolder, `${name}.png`) });
-    },
-  };
+  return { page, requests, complaints };
 }
 
 function isExecutable(candidate: string | undefined): candidate is string {

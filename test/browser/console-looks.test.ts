@@ -44,11 +44,10 @@ const looks = [
 ] as const;
 
 /** Checks an open page in each size and colour scheme. axe-core runs once for each size and each scheme. */
-async function look({ page, takePicture }: Desk, name: string): Promise<void> {
+async function look({ page }: Desk, name: string): Promise<void> {
   for (const { size, viewport, colorScheme, isJudged } of looks) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
-    await takePicture(`console-${name}-${size}-${colorScheme}`);
     const width = await page.evaluate('document.documentElement.scrollWidth');
     assert.equal(width, viewport.width, `${name} is wider than a ${size}`);
     if (isJudged) await expectAccessible(page, `${name} on a ${size}, ${colorScheme}`);

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { minuteMs } from '../../src/clock.ts';
 import { generateSecret, signMessage, writeSecret } from '../../src/webhooks/sign-message.ts';
+import { makeFolder } from '../support/service.ts';
 import { findBlocks, readDocument } from './markdown.ts';
 
-/** How a language runs a file, and the program that prints the verdict of `verify` on each case of standard input. */
+/** A language of the examples, and the program that prints the verdict of `verify` on each case of standard input. */
 interface Language {
   readonly info: string;
-  readonly version: readonly [command: string, ...args: string[]];
-  readonly file: string;
-  readonly run: (file: string) => readonly [command: string, ...args: string[]];
+  readonly command: string;
+  readonly version: string;
+  readonly args: readonly string[];
   /** Is appended to the example, or stands in a file beside it. */
   readonly program: string;
   readonly programFile?: string;
@@ -22,9 +22,9 @@ interface Language {
 const languages: readonly Language[] = [
   {
     info: 'python',
-    version: ['python3', '--version'],
-    file: 'verify.py',
-    run: (file) => ['python3', file],
+    command: 'python3',
+    version: '--version',
+    args: ['verify.py'],
     program: `
 import json, sys
 for case in json.load(sys.stdin):
@@ -33,9 +33,9 @@ for case in json.load(sys.stdin):
   },
   {
     info: 'php',
-    version: ['php', '--version'],
-    file: 'verify.php',
-    run: (file) => ['php', file],
+    command: 'php',
+    version: '--version',
+    args: ['verify.php'],
     program: `
 foreach (json_decode(stream_get_contents(STDIN), true) as $case) {
     echo verify($case['body'], $case['headers'], $case['secret']) ? "true\\n" : "false\\n";
@@ -44,9 +44,9 @@ foreach (json_decode(stream_get_contents(STDIN), true) as $case) {
   },
   {
     info: 'ruby',
-    version: ['ruby', '--version'],
-    file: 'verify.rb',
-    run: (file) => ['ruby', file],
+    command: 'ruby',
+    version: '--version',
+    args: ['verify.rb'],
     program: `
 require 'json'
 JSON.parse($stdin.read).each { |one| puts verify(one['body'], one['headers'], one['secret']) }
@@ -54,9 +54,9 @@ JSON.parse($stdin.read).each { |one| puts verify(one['body'], one['headers'], on
   },
   {
     info: 'go',
-    version: ['go', 'version'],
-    file: 'verify.go',
-    run: (file) => ['go', 'run', file, file.replace('verify.go', 'main.go')],
+    command: 'go',
+    version: 'version',
+    args: ['run', 'verify.go', 'main.go'],
     programFile: 'main.go',
     program: `package main
 import ("encoding/json"; "fmt"; "net/http"; "os")
@@ -73,9 +73,9 @@ func main() {
   },
   {
     info: 'ts',
-    version: ['node', '--version'],
-    file: 'verify.ts',
-    run: (file) => ['node', file],
+    command: 'node',
+    version: '--version',
+    args: ['verify.ts'],
     program: `
 import { readFileSync } from 'node:fs';
 for (const { body, headers, secret } of JSON.parse(readFileSync(0, 'utf8')))
@@ -105,39 +105,28 @@ function listCases(nowMs: number) {
   ];
 }
 
-function run([command, ...args]: readonly [string, ...string[]], input: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(command, args, (error, stdout) => (error ? reject(error) : resolve(stdout)));
-    child.stdin?.end(input);
-  });
-}
-
 /** Returns false if the language is installed, otherwise the reason. With CI=true, throws instead. */
-async function whyNot({ version, info }: Language): Promise<string | false> {
-  const found = await run(version, '').catch(() => null);
-  if (found !== null) return false;
+function whyNot({ command, version, info }: Language): string | false {
+  if (spawnSync(command, [version]).status === 0) return false;
   const reason = `SKIPPED: ${info} is not installed`;
   if (process.env['CI'] === 'true') throw new Error(reason);
   return reason;
 }
 
 for (const language of languages) {
-  const { info, file, program, programFile } = language;
-  const skip = await whyNot(language);
-  test(`the ${info} example verifies what the service signs, and nothing else`, { skip }, async (t) => {
+  const { info, command, args, program, programFile } = language;
+  test(`the ${info} example verifies what the service signs, and nothing else`, {
+    skip: whyNot(language),
+  }, async (t) => {
     const [, section = ''] = (await readDocument('docs/webhooks.md')).split('## Verify without a library\n');
-    const example = findBlocks(section).find((block) => block.info === info);
-    assert.ok(example);
-    const folder = await mkdtemp(join(tmpdir(), 'animal-store-signatures-'));
-    t.after(() => rm(folder, { recursive: true }));
-    const path = join(folder, file);
-    await writeFile(path, programFile === undefined ? example.code + program : example.code);
+    const { code } = findBlocks(section).find((block) => block.info === info) ?? assert.fail();
+    const folder = await makeFolder(t);
+    const file = args.find((arg) => arg.startsWith('verify.')) ?? '';
+    await writeFile(join(folder, file), programFile === undefined ? code + program : code);
     if (programFile !== undefined) await writeFile(join(folder, programFile), program);
     const cases = listCases(Date.now());
-    const printed = await run(language.run(path), JSON.stringify(cases));
-    assert.deepEqual(
-      printed.trim().split('\n'),
-      cases.map(({ isGenuine }) => String(isGenuine)),
-    );
+    const { stdout, stderr } = spawnSync(command, args, { cwd: folder, input: JSON.stringify(cases) });
+    const expected = cases.map(({ isGenuine }) => `${isGenuine}\n`).join('');
+    assert.equal(String(stdout), expected, String(stderr));
   });
 }
