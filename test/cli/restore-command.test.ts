@@ -3,126 +3,26 @@ import { statSync, watch } from 'node:fs';
 import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
-import { readCommand, runInProcess } from '../support/command-line.ts';
-import { makeFolder, startService } from '../support/service.ts';
+import { test } from 'node:test';
+import { createWorld, expectMistake, runInProcess } from '../support/command-line.ts';
+import { type Ending, makeFolder, startService, type TestService } from '../support/service.ts';
 
-/** Creates a store with a key, backs it up, and then changes it. */
-async function prepare(t: TestContext) {
-  const folder = await makeFolder(t);
-  const url = `sqlite:${join(folder, 'store.db')}`;
-  const backup = join(folder, 'backup.db');
-  const service = await startService(t, { DATABASE_URL: url });
-  const key = await service.createKey();
-  const add = async (name: string, through = service) => {
-    const response = await through.post(key, { name, categoryId: 1 });
-    assert.equal(response.status, 201, await response.text());
-    return Number(response.headers.get('location')?.split('/').at(-1));
-  };
-  await add('before');
-  const kept = await add('kept');
-  assert.equal((await runInProcess(['backup', backup], url)).code, 0);
-  return { folder, url, backup, service, key, add, kept };
+/** Creates a store with the animals 1 and 2, backs it up, and then adds the animal 3. */
+async function prepare(t: Ending) {
+  const world = await createWorld(t);
+  const backup = join(world.folder, 'backup.db');
+  const add = (name: string) =>
+    world.execute(
+      `insert into pets (name, category_id, status, is_owned) values ('${name}', 1, 'available', 0)`,
+    );
+  add('before');
+  add('kept');
+  await world.print(['backup', backup]);
+  add('third');
+  return { ...world, backup };
 }
 
-type World = Awaited<ReturnType<typeof prepare>>;
-
-/** Returns all positions of the event feed: before its first event, after each event, and at the end. */
-async function followAll({ service, key }: World): Promise<string[]> {
-  const positions: string[] = [];
-  for (let path = '/events?limit=1'; ; ) {
-    const response = await service.request(key, path);
-    const events = (await response.json()) as { id: string }[];
-    positions.push(...events.map(({ id }) => id));
-    if (events.length === 0) return positions;
-    path = /<\/v1([^>]*)>/.exec(response.headers.get('link') ?? '')?.[1] ?? '';
-  }
-}
-
-async function restore({ url }: World, file: string) {
-  return runInProcess(['restore', file], url);
-}
-
-test('a restored store has the content of the backup and no temporary file beside it, reuses no id, and answers earlier event positions with 410', async (t) => {
-  const world = await prepare(t);
-  const last = [await world.add('lost'), await world.add('lost too')].at(-1) ?? 0;
-  const positions = await followAll(world);
-  assert.equal(positions.length, 4);
-  await world.service.stop();
-  const { code, stderr, stdout } = await restore(world, world.backup);
-  assert.deepEqual([code, stderr], [0, '']);
-  assert.match(stdout, /^restored the store .*store\.db from .*backup\.db\n$/);
-  assert.ok(!(await readdir(world.folder)).some((name) => name.includes('restoring')));
-
-  const [entry] = await readCommand<object[]>(['audit'], world.url);
-  assert.partialDeepStrictEqual(entry, { action: 'store.restored', subject: world.backup });
-  const after = await startService(t, { DATABASE_URL: world.url });
-  const pets = (await (await after.request(world.key, '/pets')).json()) as { id: number; name: string }[];
-  assert.deepEqual(
-    pets.map(({ id, name }) => [id, name]),
-    [
-      [world.kept, 'kept'],
-      [world.kept - 1, 'before'],
-    ],
-  );
-  assert.equal((await after.request(world.key, `/pets/${last}`)).status, 404);
-  for (const position of positions) {
-    const gone = await after.request(world.key, `/events?after=${position}`);
-    assert.equal(gone.status, 410, position);
-  }
-  const now = await after.request(world.key, '/events?after=now');
-  const next = /<\/v1([^>]*)>/.exec(now.headers.get('link') ?? '')?.[1] ?? '';
-  assert.ok((await world.add('after', after)) > last);
-  const events = (await (await after.request(world.key, next)).json()) as { id: string }[];
-  assert.equal(events.length, 1);
-  assert.ok((events[0]?.id ?? '') > (positions.at(-1) ?? ''));
-});
-
-test('restore refuses a store that a service uses, and leaves the store unchanged', async (t) => {
-  const world = await prepare(t);
-  await world.add('late');
-  const { code, stderr } = await restore(world, world.backup);
-  assert.equal(code, 1);
-  assert.match(
-    stderr,
-    /^error: .*store\.db is being served, migrated or restored: stop the service first\n$/,
-  );
-  assert.equal(await world.service.countPets(), 3);
-});
-
-test('restore creates a store that does not exist, with a warning about skipped ids', async (t) => {
-  const world = await prepare(t);
-  await world.service.stop();
-  const url = `sqlite:${join(world.folder, 'new', 'other.db')}`;
-  const { code, stderr } = await runInProcess(['restore', world.backup, '--json'], url);
-  assert.equal(code, 0);
-  assert.match(
-    stderr,
-    /^warning: the ids assigned since the backup are unknown: the next 1000000 ids of each kind/,
-  );
-  const after = await startService(t, { DATABASE_URL: url });
-  assert.ok((await world.add('after', after)) > 1_000_000);
-});
-
-test('a new store has pages of 2,048 bytes, and a backup is restored whatever its page size is', async (t) => {
-  const world = await prepare(t);
-  await world.add('lost');
-  await world.service.stop();
-  const file = world.url.replace('sqlite:', '');
-  assert.equal(readPageSize(file), 2_048);
-  const older = join(world.folder, 'older.db');
-  const backup = new DatabaseSync(world.backup);
-  backup.exec(`pragma page_size = 4096; vacuum into '${older}'`);
-  backup.close();
-  assert.equal(readPageSize(older), 4_096);
-  assert.equal((await restore(world, older)).code, 0);
-  assert.equal((await runInProcess(['restore', world.backup], `sqlite:${older}`)).code, 0);
-  assert.deepEqual([file, older].map(countPets), [2, 2]);
-});
-
-const readPageSize = (file: string) => readOne(file, 'pragma page_size');
-const countPets = (file: string) => readOne(file, 'select count(*) from pets');
-
+/** Returns the only value that a query finds in a file. */
 function readOne(file: string, sql: string): unknown {
   const store = new DatabaseSync(file, { readOnly: true });
   const row = store.prepare(sql).get() ?? {};
@@ -130,24 +30,112 @@ function readOne(file: string, sql: string): unknown {
   return Object.values(row)[0];
 }
 
+const countPets = (file: string) => readOne(file, 'select count(*) from pets');
+
+/** Returns all positions of the event feed: before its first event, after each event, and at the end. */
+async function followAll(service: TestService, key: string): Promise<string[]> {
+  const positions: string[] = [];
+  for (let path = '/events?limit=1'; ; ) {
+    const response = await service.request(key, path);
+    const events = (await response.json()) as { id: string }[];
+    positions.push(...events.map(({ id }) => id));
+    if (events.length === 0) return positions;
+    path = readNext(response);
+  }
+}
+
+function readNext({ headers }: Response): string {
+  return /<\/v1([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? '';
+}
+
+test('a restored store has the content of the backup and no temporary file beside it, reuses no id, and answers earlier event positions with 410', async (t) => {
+  const { folder, path, backup, url, print, readJson } = await prepare(t);
+  const before = await startService(t, { DATABASE_URL: url });
+  const key = await before.createKey();
+  await before.stop();
+  await print(['backup', backup, '--force']);
+  const writing = await startService(t, { DATABASE_URL: url });
+  const late = await writing.post(key, { name: 'late', categoryId: 1 });
+  const last = ((await late.json()) as { id: number }).id;
+  const positions = await followAll(writing, key);
+  assert.equal(positions.length, 4);
+  await writing.stop();
+  assert.equal(await print(['restore', backup]), `restored the store ${path} from ${backup}\n`);
+  assert.ok(!(await readdir(folder)).some((name) => name.includes('restoring')));
+
+  const [entry] = await readJson('audit');
+  assert.partialDeepStrictEqual(entry, { action: 'store.restored', subject: backup });
+  const after = await startService(t, { DATABASE_URL: url });
+  const pets = (await (await after.request(key, '/pets')).json()) as { name: string }[];
+  assert.deepEqual(
+    pets.map(({ name }) => name),
+    ['third', 'kept', 'before'],
+  );
+  assert.equal((await after.request(key, `/pets/${last}`)).status, 404);
+  for (const position of positions)
+    assert.equal((await after.request(key, `/events?after=${position}`)).status, 410, position);
+  const next = readNext(await after.request(key, '/events?after=now'));
+  const added = (await (await after.post(key, { name: 'after', categoryId: 1 })).json()) as { id: number };
+  assert.ok(added.id > last);
+  const events = (await (await after.request(key, next)).json()) as { id: string }[];
+  assert.equal(events.length, 1);
+  assert.ok((events[0]?.id ?? '') > (positions.at(-1) ?? ''));
+});
+
+test('restore refuses a store that a service uses, and leaves the store unchanged', async (t) => {
+  const { url, run, backup } = await prepare(t);
+  const service = await startService(t, { DATABASE_URL: url });
+  const line = /^error: .*store\.db is being served, migrated or restored: stop the service first\n$/;
+  expectMistake(await run(['restore', backup]), 1, line);
+  assert.equal(await service.countPets(), 3);
+});
+
+test('restore creates a store that does not exist, with a warning about skipped ids', async (t) => {
+  const { folder, backup } = await prepare(t);
+  const file = join(folder, 'new', 'other.db');
+  const { code, stderr } = await runInProcess(['restore', backup, '--json'], `sqlite:${file}`);
+  assert.equal(code, 0);
+  const warning =
+    /^warning: the ids assigned since the backup are unknown: the next 1000000 ids of each kind/;
+  assert.match(stderr, warning);
+  assert.ok(Number(readOne(file, "select seq from sqlite_sequence where name = 'pets'")) >= 1_000_000);
+});
+
+test('a new store has pages of 2,048 bytes, and a backup is restored whatever its page size is', async (t) => {
+  const { folder, path, backup, print } = await prepare(t);
+  assert.equal(readOne(path, 'pragma page_size'), 2_048);
+  const older = join(folder, 'older.db');
+  const copy = new DatabaseSync(backup);
+  copy.exec(`pragma page_size = 4096; vacuum into '${older}'`);
+  copy.close();
+  assert.equal(readOne(older, 'pragma page_size'), 4_096);
+  await print(['restore', older]);
+  assert.equal((await runInProcess(['restore', backup], `sqlite:${older}`)).code, 0);
+  assert.deepEqual([path, older].map(countPets), [2, 2]);
+});
+
 test('restore refuses a file that is not a backup, and leaves the store unchanged', async (t) => {
-  const world = await prepare(t);
-  await world.service.stop();
-  const [text, empty, other] = ['text.db', 'empty.db', 'other.db'].map((name) => join(world.folder, name));
-  await writeFile(text ?? '', 'This is a text of more than a hundred bytes. '.repeat(100));
-  await writeFile(empty ?? '', '');
-  const database = new DatabaseSync(other ?? '');
-  database.exec('create table animals (id integer)');
-  database.close();
-  for (const file of [text, empty, other, world.folder])
-    assert.match((await restore(world, file ?? '')).stderr, /^error: .* is not a backup of a store\n$/);
-  assert.match((await restore(world, '/nowhere/backup.db')).stderr, /there is no file/);
-  const newer = new DatabaseSync(world.backup);
+  const { folder, path, backup, run } = await prepare(t);
+  const place = (name: string) => join(folder, name);
+  await writeFile(place('text.db'), 'This is a text of more than a hundred bytes. '.repeat(100));
+  await writeFile(place('empty.db'), '');
+  const other = new DatabaseSync(place('other.db'));
+  other.exec('create table animals (id integer)');
+  other.close();
+  const newer = new DatabaseSync(backup);
   newer.exec(`insert into schema_migrations values ('9999-newer', '2030-01-01T00:00:00.000Z')`);
   newer.close();
-  assert.match((await restore(world, world.backup)).stderr, /is a backup of a newer release/);
-  const after = await startService(t, { DATABASE_URL: world.url });
-  assert.equal(await after.countPets(), 2);
+  const noBackup = /^error: .* is not a backup of a store\n$/;
+  for (const [file, line] of [
+    [place('text.db'), noBackup],
+    [place('empty.db'), noBackup],
+    [place('other.db'), noBackup],
+    [folder, noBackup],
+    ['/nowhere/backup.db', /there is no file/],
+    [backup, /is a backup of a newer release/],
+  ] as const)
+    expectMistake(await run(['restore', file]), 1, line);
+  assert.equal(countPets(path), 3);
 });
 
 test('restore says why a backup cannot be opened', async (t) => {
@@ -157,21 +145,19 @@ test('restore says why a backup cannot be opened', async (t) => {
   await mkdir(deep, { recursive: true });
   const file = join(deep, 'backup.db');
   await writeFile(file, '');
-  const { code, stderr } = await runInProcess(['restore', file], `sqlite:${join(folder, 'store.db')}`);
-  assert.equal(code, 1);
-  assert.match(stderr, /^error: the database .*backup\.db cannot be opened: unable to open database file\n$/);
+  const line = /^error: the database .*backup\.db cannot be opened: unable to open database file\n$/;
+  expectMistake(await runInProcess(['restore', file], `sqlite:${join(folder, 'store.db')}`), 1, line);
 });
 
 test('a command that writes during a restore is given no id a second time', async (t) => {
-  const world = await prepare(t);
-  await world.service.stop();
-  const store = new DatabaseSync(join(world.folder, 'store.db'), { timeout: 0 });
+  const { path, backup, run } = await prepare(t);
+  const store = new DatabaseSync(path, { timeout: 0 });
   t.after(() => store.close());
   const insert = store.prepare(`insert into pets (name, category_id, status, is_owned)
     values ('during', 1, 'available', 0)`);
   const ids: number[] = [];
   let isOver = false;
-  const restoring = restore(world, world.backup).finally(() => {
+  const restoring = run(['restore', backup]).finally(() => {
     isOver = true;
   });
   for (let isLast = false; !isLast; ) {
@@ -191,19 +177,18 @@ test('a command that writes during a restore is given no id a second time', asyn
 });
 
 test('restore gives a new store, and its temporary copy, no wider permissions than the backup has', async (t) => {
-  const world = await prepare(t);
-  await world.service.stop();
-  await chmod(world.backup, 0o400);
-  const folder = join(world.folder, 'new');
-  await mkdir(folder);
+  const { folder, backup } = await prepare(t);
+  await chmod(backup, 0o400);
+  const inside = join(folder, 'new');
+  await mkdir(inside);
   const modes = new Map<string, string>();
-  const watcher = watch(folder, (_, name) => {
-    const found = statSync(join(folder, name ?? ''), { throwIfNoEntry: false });
+  const watcher = watch(inside, (_, name) => {
+    const found = statSync(join(inside, name ?? ''), { throwIfNoEntry: false });
     if (found?.size) modes.set(name ?? '', (found.mode & 0o777).toString(8));
   });
   t.after(() => watcher.close());
-  const { code } = await runInProcess(['restore', world.backup], `sqlite:${join(folder, 'other.db')}`);
+  const { code } = await runInProcess(['restore', backup], `sqlite:${join(inside, 'other.db')}`);
   assert.equal(code, 0);
   assert.equal(modes.get('other.db-restoring'), '600');
-  assert.equal((await stat(join(folder, 'other.db'))).mode & 0o777, 0o600);
+  assert.equal((await stat(join(inside, 'other.db'))).mode & 0o777, 0o600);
 });

@@ -4,20 +4,18 @@ import { findPostgres } from '../support/engines.ts';
 import { add, amplePlan, ask, readJson, startInstances, untilAnswered } from '../support/instances.ts';
 import { findPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { runProgram, serveInProcess } from '../support/processes.ts';
-import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
 
 const postgres = await findPostgres();
 const pgBouncer = await findPgBouncer();
-const skip = postgres.skip || pgBouncer.skip || (await whyNoRedisServer());
+const skip = postgres.skip || pgBouncer.skip;
 
 const revokeMsMax = 5_000;
 
 describe('behind PgBouncer', { skip }, () => {
   test('in session mode instances work unchanged', async (t) => {
-    const { url: redisUrl } = await startRedisServer(t);
     const instances = await startInstances(t, {
       postgres,
-      redisUrl,
+      redisUrl: '',
       count: 2,
       reach: ({ url }) => startPgBouncer(t, url, { pool_mode: 'session', default_pool_size: '30' }),
     });
@@ -33,10 +31,9 @@ describe('behind PgBouncer', { skip }, () => {
   });
 
   test('in transaction mode instances work unchanged if the address names that mode', async (t) => {
-    const { url: redisUrl } = await startRedisServer(t);
     const instances = await startInstances(t, {
       postgres,
-      redisUrl,
+      redisUrl: '',
       count: 2,
       async reach(store) {
         // Migrations need a direct connection to the server.
