@@ -36,6 +36,7 @@ export interface DeliveryObserver {
 
 interface Sending {
   readonly row: SendingRow;
+  /** Empty if no configured key decrypts them. */
   readonly secrets: readonly Uint8Array[];
 }
 
@@ -62,65 +63,64 @@ interface Outgoing {
 
 const reasons = { gone: 'it answered 410', failing: 'no attempt has succeeded for 5 days' } as const;
 
-/**
- * Creates the turns of deliveries. A turn reads the webhook, sends at most one message and records the result. It returns
- * true if there may be more to send.
- */
+/** The end of a turn. `more`: there may be more to send. `sealed`: no configured key decrypts the secrets. */
+export type Turn = 'more' | 'done' | 'sealed';
+
+/** Creates the turns of deliveries. A turn reads the webhook, sends at most one message and records the result. */
 export function createTurns(parts: AttemptParts) {
   const { database, ids, observer } = parts;
 
   return {
     /** Sends the event that is next for a webhook. */
-    async sendEvent(id: bigint): Promise<boolean> {
+    async sendEvent(id: bigint): Promise<Turn> {
       const sending = await readSending(parts, id);
-      if (sending === null || sending.row.is_due !== 1n) return false;
-      const { row } = sending;
+      if (sending === null || sending.row.is_due !== 1n) return 'done';
+      const { row, secrets } = sending;
+      if (secrets.length === 0) return 'sealed';
       if (row.position < row.deleted_to) {
         const disabled = await database.run(disableLost, { id, position: row.position });
         if (disabled.length > 0)
           observer.onDisabled(row.public_id, 'the events after its position are no longer kept');
-        return false;
+        return 'done';
       }
-      if (row.next_id === null) return false;
+      if (row.next_id === null) return 'done';
       // Before the attempt, the webhook moves to the position right before the event. If its types change during the
       // attempt, the new types then apply to all later events. If they have changed already, the webhook is read again.
       const before = row.next_id - 1n;
       const [moved = row] =
         before > row.position ? await database.run(passEvents, { ids: toIds([row]) }) : [];
       const [event] = await database.read(selectEvent, { position: row.next_id });
-      if (event === undefined || moved.position !== before) return true;
+      if (event === undefined || moved.position !== before) return 'more';
       const writeBody = () => writeEvent(event, readerOf(row), ids);
-      return await attempt(parts, sending, {
-        id: ids.write(event.id),
-        writeBody,
-        sent: { position: event.id },
-      });
+      const message = { id: ids.write(event.id), writeBody, sent: { position: event.id } };
+      return (await attempt(parts, sending, message)) ? 'more' : 'done';
     },
 
     /** Sends the oldest message that was requested for a webhook, if there is one. */
-    async sendRequested(id: bigint): Promise<boolean> {
+    async sendRequested(id: bigint): Promise<Turn> {
       const sending = await readSending(parts, id);
-      if (sending === null) return false;
+      if (sending === null) return 'done';
+      if (sending.secrets.length === 0) return 'sealed';
       const reader = readerOf(sending.row);
       const [request] = await database.read(selectRequest, { id });
-      if (request === undefined) return false;
+      if (request === undefined) return 'done';
       const { requestId, message_id: messageId, position } = request;
       const [event] = position === 0n ? [] : await database.read(selectEvent, { position });
       // Since the request, the event may have been deleted, or the types of the webhook may have changed.
       if (position !== 0n && (event === undefined || !canSee(reader, event))) {
         await database.run(deleteRequest, { requestId });
-        return false;
+        return 'done';
       }
       const atMs = Number(sending.row.now_ms);
       const writeBody = () =>
         event === undefined ? writePing(messageId, atMs) : writeEvent(event, reader, ids);
       await attempt(parts, sending, { id: messageId, writeBody, sent: { requestId } });
-      return false;
+      return 'done';
     },
   };
 }
 
-/** Returns null if the webhook is deleted or sealed, its account is suspended or no attempt may begin. */
+/** Returns null if the webhook is deleted, its account is suspended or no attempt may begin. */
 async function readSending(
   { database, box, observer, mayBegin }: AttemptParts,
   id: bigint,
@@ -130,9 +130,8 @@ async function readSending(
   const [[row], sealed] = await Promise.all(reads);
   if (row === undefined || sealed.length === 0) return null;
   const secrets = sealed.map(({ secret }) => box.open(secret, row.public_id)).filter((one) => one !== null);
-  if (secrets.length > 0) return { row, secrets };
-  observer.onSealed(row.public_id);
-  return null;
+  if (secrets.length === 0) observer.onSealed(row.public_id);
+  return { row, secrets };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { minuteMs, secondMs } from '../clock.ts';
-import { type AttemptParts, createTurns } from './attempts.ts';
+import { type AttemptParts, createTurns, type Turn } from './attempts.ts';
 import { passEvents, selectDue, selectRequested, toIds } from './delivery-rows.ts';
 import { bodyMsMax } from './post-message.ts';
 import { attemptMsMax } from './rules/retry.ts';
@@ -25,8 +25,8 @@ const dueRows = 100;
 const requestedRows = 1_000;
 
 /**
- * Time for which a delivery stops that has failed unexpectedly. The store may not have the failure, so nothing else
- * keeps the delivery from failing again at once.
+ * Time for which a delivery stops that is sealed or has failed unexpectedly. The store may not have the failure, so
+ * nothing else keeps the delivery from failing again at once.
  */
 const heldMs = minuteMs / 2;
 /** Maximum number of stopped deliveries. Beyond it, those that stopped first may go on. */
@@ -90,14 +90,13 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
 
 interface Delivery {
   readonly webhook: { readonly id: bigint; readonly public_id: string };
-  /** Sends at most one message to a webhook. Returns true if there may be more to send. */
-  readonly takeTurn: (id: bigint) => Promise<boolean>;
+  readonly takeTurn: (id: bigint) => Promise<Turn>;
 }
 
 /**
  * Creates a queue of the deliveries that wait for a turn. Each has a unique name. At most `runningMax` run at the same
  * time. One that has more to send goes to the end of the queue, so each gets its next turn after at most one turn of
- * every other. One that fails stops for `heldMs`.
+ * every other. One that fails or is sealed stops for `heldMs`.
  */
 function createQueue(runningMax: number, onFault: (webhookId: string, error: unknown) => void) {
   const waiting = new Map<string, Delivery>();
@@ -114,13 +113,13 @@ function createQueue(runningMax: number, onFault: (webhookId: string, error: unk
 
   async function run(name: string, delivery: Delivery): Promise<void> {
     const { webhook, takeTurn } = delivery;
-    const hasMore = await takeTurn(webhook.id).catch((error) => {
-      held.set(name, true);
+    const turn = await takeTurn(webhook.id).catch((error) => {
       onFault(webhook.public_id, error);
-      return false;
+      return 'failed';
     });
     running.delete(name);
-    if (hasMore) waiting.set(name, delivery);
+    if (turn === 'more') waiting.set(name, delivery);
+    else if (turn !== 'done') held.set(name, true);
     fill();
   }
 

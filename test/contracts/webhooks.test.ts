@@ -638,7 +638,7 @@ function describeManaging(test: Tests): void {
     assert.equal(stored.length, 1 + 12 + 16 + 32);
     const spoilt = engine.name === 'SQLite' ? `cast(x'01' || secret as blob)` : `'\\x01'::bytea || secret`;
     await store.execute(`update webhook_secrets set secret = ${spoilt}`);
-    await sender.send();
+    for (let count = 0; count < 2; count += 1) await sender.send();
     assert.deepEqual(sender.noted, ['sealed']);
   });
 }
