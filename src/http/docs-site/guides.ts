@@ -12,8 +12,6 @@ export interface Guide {
   /** Title in the navigation. */
   readonly title: string;
   readonly group: 'Start' | 'Guides';
-  /** The heading at which the part for operators begins. The page ends before this heading. */
-  readonly endsBefore?: string;
 }
 
 /** Every guide, in the order of the navigation. */
@@ -27,17 +25,14 @@ export const guides: readonly Guide[] = [
   { name: 'orders', path: 'docs/orders.md', title: 'Orders', group: 'Guides' },
   { name: 'events', path: 'docs/events.md', title: 'Events', group: 'Guides' },
   { name: 'webhooks', path: 'docs/webhooks.md', title: 'Webhooks', group: 'Guides' },
-  {
-    name: 'limits',
-    path: 'docs/limits.md',
-    title: 'Limits and backoff',
-    group: 'Guides',
-    endsBefore: '## What is kept',
-  },
+  { name: 'limits', path: 'docs/limits.md', title: 'Limits and backoff', group: 'Guides' },
   { name: 'errors', path: 'docs/errors.md', title: 'Errors', group: 'Guides' },
   { name: 'deprecations', path: 'docs/deprecations.md', title: 'Versions and deprecation', group: 'Guides' },
   { name: 'changelog', path: 'docs/interface-changes.md', title: 'Changelog', group: 'Guides' },
 ];
+
+/** The heading at which the part of a document for operators begins. The page ends before it. */
+export const operatorPart = '## What is kept';
 
 const root = new URL('../../../', import.meta.url);
 /** The URLs of a service with default settings, as the documents contain them. A page has those of its service. */
@@ -50,13 +45,9 @@ const contentsMin = 3;
  * Reads a guide and renders its page. `baseUrl` replaces the base URL in the document. Throws if the document links to
  * a document that is not served.
  */
-export async function readGuide(
-  { name, path, title, group, endsBefore }: Guide,
-  baseUrl: string,
-): Promise<Page> {
+export async function readGuide({ name, path, title, group }: Guide, baseUrl: string): Promise<Page> {
   const document = new URL(path, root);
-  const whole = await readFile(document, 'utf8');
-  const [text = ''] = endsBefore === undefined ? [whole] : whole.split(`\n${endsBefore}`, 1);
+  const [text = ''] = (await readFile(document, 'utf8')).split(`\n${operatorPart}`, 1);
   const docsUrl = baseUrl.replace(/v1\/?$/, 'docs');
   const served = text.replaceAll(usualBaseUrl, baseUrl).replaceAll(usualDocsUrl, docsUrl);
   const article = renderDocument(served, (href) => toAddress(href, document));

@@ -94,7 +94,7 @@ async function listPages({ operations, publicUrl, findOwnUrl }: SiteOptions): Pr
       group: operation.tag.charAt(0).toUpperCase() + operation.tag.slice(1),
       method: operation.method,
       isDeprecated: operation.deprecation !== undefined,
-      content: renderOperation(operation, { baseUrl, callUrl }),
+      content: renderOperation(operation, baseUrl, callUrl),
       markdown: writeOperation(operation, baseUrl),
     })),
     makeTextPage('reference/event-types', 'Event types', 'More', writeEventTypes()),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { eventTypes } from '../../../src/events/event.ts';
 import { operations } from '../../../src/http/api/operations.ts';
-import { guides } from '../../../src/http/docs-site/guides.ts';
+import { guides, operatorPart } from '../../../src/http/docs-site/guides.ts';
 import { toText } from '../../../src/http/docs-site/markup.ts';
 import { nameAddress } from '../../../src/http/docs-site/reference/operation-page.ts';
 import { findLinks, readDocument } from '../../docs/markdown.ts';
@@ -74,8 +74,8 @@ test('every link of a page leads to an existing page and anchor', () => {
 });
 
 test('every link of a guide to another document is a link on its page', async () => {
-  for (const { name, path, endsBefore } of guides) {
-    const [text = ''] = (await readDocument(path)).split(`\n${endsBefore}`, 1);
+  for (const { name, path } of guides) {
+    const [text = ''] = (await readDocument(path)).split(`\n${operatorPart}`, 1);
     const html = read(`/docs/${name}`);
     const [, article = ''] = /<article class="guide">(.*)<\/article>/s.exec(html) ?? [];
     const shown = findAll(article, /<a href="([^"]*)">(?!.*<\/a><\/h\d>)/g);

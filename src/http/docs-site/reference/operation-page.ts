@@ -1,7 +1,7 @@
 import { listAnswers } from '../../openapi/answers.ts';
 import type { Operation } from '../../operation.ts';
 import { formatJson, renderCode, renderTabs } from '../code.ts';
-import { writeSamples } from '../files/samples.js';
+import { type SampleRequest, writeSamples } from '../files/samples.js';
 import { renderDocument, renderInline } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
 import { writeIntroduction, writeMarks, writeProse } from './operation-markdown.ts';
@@ -9,22 +9,18 @@ import { renderProse } from './prose.ts';
 import { chooseRequest } from './samples.ts';
 import { renderTryIt } from './try-it.ts';
 
-/** The addresses in the pages of all operations. */
-export interface ReferenceAddresses {
-  /** Base URL in the samples. */
-  readonly baseUrl: string;
-  /** Base URL for the try-it form, absolute or relative to the page. */
-  readonly callUrl: string;
-}
-
 /** Returns the name of an operation in URLs, such as `list-pets`. */
 export function nameAddress({ id }: Pick<Operation, 'id'>): string {
   return id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** Renders the page of an operation, at `/docs/reference/…`. */
-export function renderOperation(operation: Operation, { baseUrl, callUrl }: ReferenceAddresses): Markup {
+/**
+ * Renders the page of an operation, at `/docs/reference/…`. `baseUrl` is the base URL in the samples, and `callUrl` that of
+ * the try-it form, absolute or relative to the page.
+ */
+export function renderOperation(operation: Operation, baseUrl: string, callUrl: string): Markup {
   const { method, path, summary } = operation;
+  const request = chooseRequest(operation, baseUrl);
   return html`<article class="operation">
 <div class="intro">
 ${renderDocument(`# ${summary}${writeMarks(operation)}`)}
@@ -34,10 +30,10 @@ ${renderDocument(writeIntroduction(operation))}
 <div class="side">
 <div class="code">
 <h2 class="unseen">Code</h2>
-<section class="samples" aria-label="Request">${renderSamples(operation, baseUrl)}</section>
+<section class="samples" aria-label="Request">${renderSamples(request)}</section>
 <section aria-label="Answer">${renderExamples(operation)}</section>
 </div>
-${renderTryIt(operation, { baseUrl, callUrl })}
+${renderTryIt(operation, request, callUrl)}
 </div>
 <div class="prose">
 ${renderProse(writeProse(operation))}
@@ -45,9 +41,10 @@ ${renderProse(writeProse(operation))}
 </article>`;
 }
 
-function renderSamples(operation: Operation, baseUrl: string): Markup {
-  const samples = writeSamples(chooseRequest(operation, baseUrl));
-  const tabs = samples.map(({ language, code }) => [language, renderCode(code, language)] as const);
+function renderSamples(request: SampleRequest): Markup {
+  const tabs = writeSamples(request).map(
+    ({ language, code }) => [language, renderCode(code, language)] as const,
+  );
   return renderTabs('language', 'Language', tabs);
 }
 

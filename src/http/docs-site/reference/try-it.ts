@@ -1,9 +1,9 @@
 import { listParameters, type Parameter } from '../../openapi/parameters.ts';
 import type { Operation } from '../../operation.ts';
 import { formatJson } from '../code.ts';
+import type { SampleRequest } from '../files/samples.js';
 import { html, type Markup } from '../markup.ts';
-import type { ReferenceAddresses } from './operation-page.ts';
-import { chooseRequest, nameKind } from './samples.ts';
+import { nameKind } from './samples.ts';
 
 /** Maximum line length of the example body. It is so short that each field gets its own line. */
 const bodyLineLength = 16;
@@ -12,12 +12,12 @@ const bodyLineLength = 16;
  * Renders the form that calls the service. The form is hidden until try-it.js shows it. Only required inputs are filled
  * in, so that nobody sends an optional value by accident.
  */
-export function renderTryIt(operation: Operation, { baseUrl, callUrl }: ReferenceAddresses): Markup {
+export function renderTryIt(operation: Operation, request: SampleRequest, callUrl: string): Markup {
   const { body, bodyExamples = {} } = operation;
   const [example] = Object.values(bodyExamples);
   return html`<section id="try" class="try" aria-labelledby="try-title" hidden>
 <h2 id="try-title">Try it</h2>
-<form data-base="${callUrl}" data-request="${JSON.stringify(chooseRequest(operation, baseUrl))}">
+<form data-base="${callUrl}" data-request="${JSON.stringify(request)}">
 <p class="field key"><label for="try-key">API key</label>
 <input id="try-key" name="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="as_…" aria-describedby="try-key-note">
 <span class="note" id="try-key-note">Kept for this tab only.</span></p>
