@@ -21,7 +21,6 @@ const shownHours = 24;
 /** Maximum number of keys in the output. */
 const shownKeysMax = 50;
 
-/** The state of an account with its newest keys, oldest first. */
 type Overview = AccountState & { readonly keys: readonly ListedKey[] };
 
 export function addShow(accounts: Command, context: CommandContext): void {

@@ -111,7 +111,6 @@ function addChanges(accounts: Command, context: CommandContext): void {
 
 type LimitOptions = Required<Pick<Options, 'perMinute' | 'perDay'>> & Pick<Options, 'until'>;
 
-/** Adds the commands that change the limits of one account alone. */
 function addLimits(accounts: Command, context: CommandContext): void {
   const count = parseCountUpTo(limitMax);
   addLeaf(

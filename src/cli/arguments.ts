@@ -73,7 +73,6 @@ export function parseSince(text: string): Since {
   return (nowMs) => nowMs - durationMs;
 }
 
-/** The option --since of a list. */
 export function sinceOption(of: string): Option {
   return new Option('--since <time>', `only ${of} since then: a duration, as in 7d, or a time`).argParser(
     parseSince,
@@ -97,7 +96,6 @@ export const parseName = parserOf(
   'It must have 1 to 255 characters, not only white space, and no control characters.',
 );
 
-/** Returns a parser of whole numbers from 1 to `max`. */
 export function parseCountUpTo(max: number): (text: string) => number {
   const read = (text: string) => (/^[1-9]\d{0,12}$/.test(text) && Number(text) <= max ? Number(text) : null);
   return parserOf(read, `It must be a whole number from 1 to ${max}.`);
@@ -127,7 +125,6 @@ export const accountArgument = new Argument('<account>', 'the name of the accoun
 
 export const jsonOption = new Option('--json', 'print one JSON value');
 
-/** The option --account of a list. */
 export function accountFilter(of: string): Option {
   return new Option('--account <name>', `only ${of} of this account`).argParser(parseAccountName);
 }
@@ -135,14 +132,12 @@ export function accountFilter(of: string): Option {
 const listedDefault = 100;
 const listedMax = 10_000;
 
-/** The option --limit of a list. */
 export function limitOption(of: string): Option {
   return new Option('--limit <count>', `maximum number of ${of}, up to ${listedMax}`)
     .argParser(parseCountUpTo(listedMax))
     .default(listedDefault);
 }
 
-/** Adds the options that name a plan. */
 export function addPlanOptions<Leaf extends Command>(command: Leaf): Leaf {
   const count = parseCountUpTo(limitMax);
   return command

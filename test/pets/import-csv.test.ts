@@ -131,6 +131,21 @@ const unreadable: readonly (readonly [what: string, content: string | Uint8Array
     'name,status\nRex,sold\n',
     /^line 1: the header must have a column "categoryId"/,
   ],
+  [
+    'its columns are separated by semicolons',
+    'name;categoryId\nRex;1\n',
+    /by semicolons; they must be .* by commas/,
+  ],
+  [
+    'its columns are separated by tabs',
+    'name\tcategoryId\nRex\t1\n',
+    /by tabs; they must be separated by commas/,
+  ],
+  [
+    'its lines end with a carriage return alone',
+    'name,categoryId\rRex,1\r',
+    /carriage return alone; they must/,
+  ],
   ['a column occurs twice', '\nname,categoryId,name\n', /^line 2: the header has the column "name" 2 times/],
   [
     'its header is not UTF-8',
