@@ -39,7 +39,6 @@ export interface EndedAttempt {
 /** Why an attempt may disable a webhook. */
 type AttemptReason = 'gone' | 'failing';
 
-/** Returns true if the receiver has accepted the message. */
 export function isSuccess(result: string): boolean {
   return /^2\d\d$/.test(result);
 }

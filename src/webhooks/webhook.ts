@@ -32,7 +32,6 @@ const disabledReasons = ['owner', 'operator', 'gone', 'failing'] as const;
 
 export type DisabledReason = (typeof disabledReasons)[number];
 
-/** The pattern of a webhook id. */
 export const webhookIdPattern = '^wh_[0-9A-Za-z]{16}$';
 const webhookIdLength = 19;
 const pingIdLength = 21;
