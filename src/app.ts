@@ -17,7 +17,7 @@ import { createClockWatch } from './jobs/clock-watch.ts';
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts';
 import { createCorrectionFollower } from './limits/corrections.ts';
 import type { LookAtUsage } from './limits/counters.ts';
-import { createLimiter, type KeyCaller } from './limits/limiter.ts';
+import { createLimiter } from './limits/limiter.ts';
 import { beginsBan } from './limits/rules/decision.ts';
 import { exposeFeedLag, exposeWaits } from './observability/event-metrics.ts';
 import { exposeSharing, exposeVerdicts } from './observability/limit-metrics.ts';
@@ -234,7 +234,9 @@ function buildPublicServer(
     clock,
     onTake(usage, caller) {
       countVerdict(usage, caller?.limits ?? null);
-      if (caller !== null && beginsBan(usage)) logBan(log, caller, usage.bannedUntilMs);
+      if (caller === null || !beginsBan(usage)) return;
+      const until = new Date(usage.bannedUntilMs).toISOString();
+      log.warn({ account: caller.accountName, keyId: caller.keyId, until }, 'a key is banned');
     },
   });
   const eventIds = createEventIds(secret);
@@ -273,7 +275,8 @@ function buildOperator(
   const look: LookAtUsage = async (subject) => counting.counters.look(subject, clock());
   const checks = {
     'the service': async () => (isStopping() ? 'is stopping' : null),
-    'the store': () => findUnreadiness(database),
+    // The check reports the error of a store that does not respond.
+    'the store': () => database.read(selectAnyAccount, { count: 1n }).then(() => null),
   };
   const readHealth = async () => ({ problems: await findProblems(checks, secondMs), notes: listNotes() });
   const sessions = createSessions(database, clock);
@@ -283,17 +286,7 @@ function buildOperator(
   return buildOperatorServer({ readHealth, registry, console, log });
 }
 
-function logBan(log: Log, { accountName: account, keyId }: KeyCaller, untilMs: number): void {
-  log.warn({ account, keyId, until: new Date(untilMs).toISOString() }, 'a key is banned');
-}
-
 async function issueFirstKey(keyring: Keyring): Promise<IssuedKey | null> {
   const plan = resolvePlan('business', {});
   return 'problem' in plan ? null : await keyring.issueFirst('development', plan);
-}
-
-/** Throws if the store does not respond. The readiness check reports the error. */
-async function findUnreadiness(database: Database): Promise<string | null> {
-  await database.read(selectAnyAccount, { count: 1n });
-  return null;
 }

@@ -26,39 +26,21 @@ export function createLimiter(options: {
   onTake?: (usage: Usage, caller: KeyCaller | null) => void;
 }) {
   const { counters, clock, onTake = () => undefined } = options;
-  const subjects = new WeakMap<KeyCaller, string>();
 
-  /** Caches the subject of each caller, because formatting a bigint takes longer than counting. */
-  function accountSubject(caller: KeyCaller): string {
-    const known = subjects.get(caller);
-    if (known !== undefined) return known;
-    const subject = `account:${caller.accountId}`;
-    subjects.set(caller, subject);
-    return subject;
-  }
-
-  function takeWithoutKey(subject: string, limits: Limits): Soon<Decision> {
-    return after(counters.take(subject, limits, null, clock()), (usage) => {
-      onTake(usage, null);
+  function take(subject: string, limits: Limits, caller: KeyCaller | null): Soon<Decision> {
+    return after(counters.take(subject, limits, caller?.keyId ?? null, clock()), (usage) => {
+      onTake(usage, caller);
       return decide(usage, limits);
     });
   }
 
   return {
     /** Counts a request with a valid key for its account. All keys of an account share its limits. */
-    takeForKey(caller: KeyCaller): Soon<Decision> {
-      const { limits, keyId } = caller;
-      const usage = counters.take(accountSubject(caller), limits, keyId, clock());
-      return after(usage, (known) => {
-        onTake(known, caller);
-        return decide(known, limits);
-      });
-    },
-
+    takeForKey: (caller: KeyCaller) => take(`account:${caller.accountId}`, caller.limits, caller),
     /** Counts a request without a valid key for its address, with the limits of the Free plan. */
-    takeForAddress: (address: string) => takeWithoutKey(addressSubject(address), freeLimits),
+    takeForAddress: (address: string) => take(addressSubject(address), freeLimits, null),
     /** Counts a request to the documentation for its address, separately from all other requests. */
-    takeForReader: (address: string) => takeWithoutKey(readerSubject(address), readerLimits),
+    takeForReader: (address: string) => take(readerSubject(address), readerLimits, null),
 
     /** Returns a decision that allows the request and has the usage of its address. Counts nothing. */
     peekAddress: (address: string): Soon<Decision> =>

@@ -16,12 +16,12 @@ interface Tally {
 export function exposeVerdicts(registry: Registry): (usage: Usage, limits: Limits | null) => void {
   const none = newTally('none');
   const enterprise = newTally('enterprise');
-  const byLimits = new Map<Limits, Tally>();
+  const byLimits = new Map<Limits | null, Tally>([[null, none]]);
   for (const name of planNames) {
     const plan = resolvePlan(name, {});
     if ('limits' in plan) byLimits.set(plan.limits, newTally(name));
   }
-  const tallies = [none, ...byLimits.values(), enterprise];
+  const tallies = [...byLimits.values(), enterprise];
 
   const help = 'Requests by plan and by verdict of the limits.';
   expose(registry, 'counter', 'limit_verdicts_total', help, () =>
@@ -35,7 +35,7 @@ export function exposeVerdicts(registry: Registry): (usage: Usage, limits: Limit
 
   return (usage, limits) => {
     // All accounts of a plan share one limits object. The exception is enterprise: each account has its own.
-    const tally = limits === null ? none : (byLimits.get(limits) ?? enterprise);
+    const tally = byLimits.get(limits) ?? enterprise;
     tally.verdicts[usage.verdict] += 1;
     if (beginsBan(usage)) tally.bans += 1;
   };

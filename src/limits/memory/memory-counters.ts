@@ -109,7 +109,6 @@ function createSweep(keys: Map<string, Conduct>) {
   };
 }
 
-function toUsage(verdict: Usage['verdict'], windows: Windows, untilMs: number, atMs: number): Usage {
-  const { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs } = windows;
-  return { verdict, atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, bannedUntilMs: untilMs };
+function toUsage(verdict: Usage['verdict'], windows: Windows, bannedUntilMs: number, atMs: number): Usage {
+  return { verdict, atMs, ...windows, bannedUntilMs };
 }
