@@ -1,6 +1,7 @@
 import { type QueryCreator, sql } from 'kysely';
 import { type Limits, openHoldsOf, type Plan, resolvePlan } from '../plans/plan.ts';
 import { type RowOf, statement } from '../storage/database.ts';
+import { pick } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
 
 /** An account as operators see it. */
@@ -69,20 +70,16 @@ export function toListedAccount(row: AccountRow, nowMs: number) {
   };
 }
 
-type NewAccountRow = Omit<AccountRow, 'id' | 'suspended_at_ms' | 'keys' | keyof OwnLimitsRow>;
+const planColumns = ['name', 'plan', 'per_minute', 'per_day', 'open_holds'] as const;
+const ownColumns = ['own_per_minute', 'own_per_day', 'own_until_ms', 'suspended_at_ms'] as const;
+
+type NewAccountRow = Pick<AccountRow, (typeof planColumns)[number] | 'created_at_ms'>;
 
 /** Inserts an account and returns its id. A name that is already taken violates a constraint. */
 export const insertAccount = statement<NewAccountRow>()((query, p) =>
   query
     .insertInto('accounts')
-    .values({
-      name: p.name,
-      plan: p.plan,
-      per_minute: p.per_minute,
-      per_day: p.per_day,
-      open_holds: p.open_holds,
-      created_at_ms: p.created_at_ms,
-    })
+    .values(pick(p, [...planColumns, 'created_at_ms']))
     .returning('id'),
 );
 
@@ -90,8 +87,7 @@ const selectAccounts = (query: QueryCreator<Tables>) =>
   query
     .selectFrom('accounts')
     .where('deleted_at_ms', 'is', null)
-    .select(['id', 'name', 'plan', 'per_minute', 'per_day', 'open_holds', 'created_at_ms', 'suspended_at_ms'])
-    .select(['own_per_minute', 'own_per_day', 'own_until_ms'])
+    .select(['id', 'created_at_ms', ...planColumns, ...ownColumns])
     .select(({ selectFrom, fn }) =>
       selectFrom('api_keys')
         .select(fn.countAll<bigint>().as('count'))
@@ -145,16 +141,6 @@ export const selectAnyAccount = statement<{ count: bigint }>()((query, p) =>
 export const updateAccount = statement<AccountRow>()((query, p) =>
   query
     .updateTable('accounts')
-    .set({
-      name: p.name,
-      plan: p.plan,
-      per_minute: p.per_minute,
-      per_day: p.per_day,
-      open_holds: p.open_holds,
-      own_per_minute: p.own_per_minute,
-      own_per_day: p.own_per_day,
-      own_until_ms: p.own_until_ms,
-      suspended_at_ms: p.suspended_at_ms,
-    })
+    .set(pick(p, [...planColumns, ...ownColumns]))
     .where('id', '=', p.id),
 );

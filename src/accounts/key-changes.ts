@@ -133,9 +133,10 @@ export const rotateKey = defineTransaction('rotateKey', function* ({ newKey, id,
   const oldEndsAtMs = hasEndedOverlap ? Number(old.expires_at_ms) : overlapEndMs;
   yield* step(updateKeyRotated, {
     id,
-    endsAtMs: BigInt(oldEndsAtMs),
-    replacedBy: newKey.id,
-    endBeforeRotationMs: end.expires_at_ms,
+    expires_at_ms: BigInt(oldEndsAtMs),
+    revoked_at_ms: BigInt(oldEndsAtMs),
+    replaced_by: newKey.id,
+    end_before_rotation_ms: end.expires_at_ms,
   });
   yield* addAuditEntry(by, {
     action: 'key.rotated',

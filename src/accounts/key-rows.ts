@@ -7,7 +7,7 @@ import {
   statement,
   step,
 } from '../storage/database.ts';
-import { insertRow } from '../storage/insert-row.ts';
+import { insertRow, pick } from '../storage/insert-row.ts';
 import type { NamedEntries } from '../storage/row-buffer.ts';
 import type { Tables } from '../storage/tables.ts';
 
@@ -122,25 +122,14 @@ export const countActiveKeys = statement<{ accountId: bigint; nowMs: bigint }>()
     .select(({ fn }) => fn.countAll<bigint>().as('count'));
 });
 
+const rotatedColumns = ['expires_at_ms', 'revoked_at_ms', 'replaced_by', 'end_before_rotation_ms'] as const;
+
 /**
- * Sets the new expiry of a rotated key in both columns. Equal values mark the key as rotated (key-state.ts). Stores its
+ * Stores the end of a rotated key in both columns, because equal values mark it as rotated (key-state.ts). Stores its
  * successor, and its expiry before the first rotation.
  */
-export const updateKeyRotated = statement<{
-  id: string;
-  endsAtMs: bigint;
-  replacedBy: string;
-  endBeforeRotationMs: bigint | null;
-}>()((query, p) =>
-  query
-    .updateTable('api_keys')
-    .set({
-      expires_at_ms: p.endsAtMs,
-      revoked_at_ms: p.endsAtMs,
-      replaced_by: p.replacedBy,
-      end_before_rotation_ms: p.endBeforeRotationMs,
-    })
-    .where('id', '=', p.id),
+export const updateKeyRotated = statement<Pick<KeyRow, 'id' | (typeof rotatedColumns)[number]>>()(
+  (query, p) => query.updateTable('api_keys').set(pick(p, rotatedColumns)).where('id', '=', p.id),
 );
 
 /**

@@ -40,3 +40,7 @@ export function insertRow<T extends keyof Tables, C extends Column<T>>(
     return insert.onConflict((target) => target.columns(on as never).doUpdateSet(changes as never));
   });
 }
+
+/** Returns these columns of a row, for example of the parameters of a statement. */
+export const pick = <Row, Column extends keyof Row>(row: Row, columns: readonly Column[]) =>
+  Object.fromEntries(columns.map((column) => [column, row[column]])) as Pick<Row, Column>;

@@ -1,6 +1,13 @@
 import { sql } from 'kysely';
 import { type Clock, dayMs, hourMs } from '../clock.ts';
-import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
+import {
+  byShape,
+  type Database,
+  defineTransaction,
+  type Steps,
+  statement,
+  step,
+} from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { createRowBuffer, type NamedEntries } from '../storage/row-buffer.ts';
 
@@ -96,7 +103,7 @@ export async function listUsageByAccount(
   limit: number,
 ): Promise<AccountUsage[]> {
   const range = { sinceMs: BigInt(sinceMs - (sinceMs % hourMs)), count: BigInt(limit) };
-  const rows = await database.read(selectByAccount[order], range);
+  const rows = await database.read(selectByAccount({ order }), range);
   return rows.map((row) => ({ account: row.account, ...toCounts(row) }));
 }
 
@@ -126,14 +133,8 @@ const selectSums = statement<{ sinceMs: bigint; ids: string }>()((query, p, { is
     .groupBy('account_id'),
 );
 
-const selectByAccount = {
-  requests: sumBy('requests'),
-  refused: sumBy('refused'),
-  errors: sumBy('errors'),
-} as const;
-
-function sumBy(order: UsageOrder) {
-  return statement<{ sinceMs: bigint; count: bigint }>()((query, p) =>
+const selectByAccount = byShape(({ order }: { readonly order: UsageOrder }) =>
+  statement<{ sinceMs: bigint; count: bigint }>()((query, p) =>
     query
       .selectFrom('usage_hours')
       .innerJoin('accounts', 'accounts.id', 'usage_hours.account_id')
@@ -143,8 +144,8 @@ function sumBy(order: UsageOrder) {
       .orderBy(sql.id(order), 'desc')
       .orderBy('accounts.id')
       .limit(p.count),
-  );
-}
+  ),
+);
 
 /** Adds the counts to the stored row of the account and the hour. If there is no such row, inserts the row. */
 const addHour = insertRow('usage_hours', ['account_id', 'hour_at_ms', 'requests', 'refusals', 'errors'], {

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import { newest } from '../events/feed-page.ts';
 import { int64Max } from '../int64.ts';
 import { byFilters, type Database, type RowOf, statement } from '../storage/database.ts';
-import { insertRow } from '../storage/insert-row.ts';
+import { insertRow, pick } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
 
 /** The columns that changes and attempts write. */
@@ -32,9 +32,6 @@ export const webhookColumns = [
 
 /** A row of the table `webhooks`. */
 export type WebhookRow = Pick<Selectable<Tables['webhooks']>, (typeof webhookColumns)[number]>;
-
-const pick = <Row, Column extends keyof Row>(row: Row, columns: readonly Column[]) =>
-  Object.fromEntries(columns.map((column) => [column, row[column]])) as Pick<Row, Column>;
 
 /** Selects a webhook and locks its row until the transaction ends. */
 export const lockWebhook = statement<{ publicId: string }>()((query, p, { lockRows, nowMs }) =>
