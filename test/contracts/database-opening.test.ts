@@ -30,15 +30,6 @@ function describeOpening(engine: Engine): void {
       for (const database of instances) assert.equal((await database.read(selectSubjects, {})).length, 10);
     });
 
-    test('a reopened store has all written data', async (t) => {
-      const store = await engine.createStore(t);
-      const first = await store.open();
-      await first.run(insertWindow, { subject: 'a', used: 1n });
-      await first.close();
-      const second = await store.open();
-      assert.equal((await second.read(selectSubjects, {})).length, 1);
-    });
-
     test('a start fails with one line if the schema is newer than the program', async (t) => {
       const store = await engine.createStore(t);
       await (await store.open()).close();

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { DatabaseSync } from 'node:sqlite';
+import { readFile } from 'node:fs/promises';
 import { describe, type TestContext, test } from 'node:test';
-import { Kysely, PostgresDialect } from 'kysely';
-import { Migrator } from 'kysely/migration';
-import { Pool } from 'pg';
 import { commandActor } from '../../src/audit/audit-entry.ts';
 import { OperatorError } from '../../src/errors.ts';
 import { createFeed } from '../../src/events/feed.ts';
@@ -16,11 +13,8 @@ import { createCatalogue } from '../../src/pets/catalogue.ts';
 import type { PetStatus } from '../../src/pets/pet.ts';
 import { writePet } from '../../src/pets/pet.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
-import { readMigration } from '../../src/storage/migrations/migrate.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
-import { createSqliteDialect } from '../../src/storage/sqlite/dialect.ts';
 import { restoreSqlite } from '../../src/storage/sqlite/restore.ts';
-import type { Tables } from '../../src/storage/tables.ts';
 import { petValues } from '../support/catalogue.ts';
 import { expectMistake, runInProcess } from '../support/command-line.ts';
 import { type Engine, findPostgres, type Store, sqliteEngine } from '../support/engines.ts';
@@ -69,24 +63,15 @@ async function makeFirstStore(t: TestContext, engine: Engine): Promise<Store> {
   return store;
 }
 
-async function migrateToFirst({ url }: Store, engine: Engine): Promise<void> {
+async function migrateToFirst(store: Store, engine: Engine): Promise<void> {
   const kind = engine === sqliteEngine ? 'sqlite' : 'postgres';
-  const file = kind === 'sqlite' ? new DatabaseSync(url.replace('sqlite:', '')) : null;
-  const dialect =
-    file === null
-      ? new PostgresDialect({ pool: new Pool({ connectionString: url }) })
-      : createSqliteDialect(file);
-  const db = new Kysely<Tables>({ dialect });
-  const migrator = new Migrator({
-    db,
-    provider: { getMigrations: async () => ({ '0001-first': readMigration(kind, '0001-first') }) },
-    migrationTableName: 'schema_migrations',
-    migrationLockTableName: 'schema_migrations_lock',
-  });
-  const { error } = await migrator.migrateToLatest();
-  await db.destroy();
-  file?.close();
-  assert.equal(error, undefined);
+  const file = new URL(`../../src/storage/migrations/${kind}/0001-first.sql`, import.meta.url);
+  const statements = (await readFile(file, 'utf8')).trim().split(/\n\n+/);
+  for (const statement of statements) await store.execute(statement);
+  await store.execute(
+    'create table schema_migrations (name varchar(255) primary key, timestamp varchar(255))',
+  );
+  await store.execute("insert into schema_migrations values ('0001-first', '2026-01-01T00:00:00.000Z')");
 }
 
 const postgres = await findPostgres();

@@ -15,8 +15,8 @@ export const newestSchema: readonly string[] = readdirSync(new URL('sqlite', imp
   .map((file) => file.replace(/\.sql$/, ''))
   .sort();
 
-/** Reads the SQL of a migration. It is frozen: it imports nothing, and a blank line separates its statements. */
-export function readMigration(engine: Database['engine'], name: string): Migration {
+/** The SQL of a migration is frozen: it imports nothing, and a blank line separates its statements. */
+function readMigration(engine: Database['engine'], name: string): Migration {
   const file = new URL(`${engine}/${name}.sql`, import.meta.url);
   return {
     async up(db) {

@@ -7,6 +7,7 @@ import { repeatOnConflict, throwStorageError } from '../../../src/storage/postgr
 import { insertWindow, selectSubjects, selectUsed } from '../../contracts/window-rows.ts';
 import { addWindows, readSubjects } from '../../contracts/works.ts';
 import { findPostgres, type Store } from '../../support/engines.ts';
+import { eventually } from '../../support/redis-server.ts';
 import { startRelay } from '../../support/relay.ts';
 
 const postgres = await findPostgres();
@@ -159,11 +160,6 @@ async function isServed(database: Database): Promise<boolean> {
     assert.ok(error instanceof AppError && error.code === 'unavailable');
     return false;
   }
-}
-
-async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  for (let attempts = 1; !(await isSo()); attempts += 1)
-    assert.ok(attempts < 1_000, 'it does not come to be so');
 }
 
 async function* noRows(): AsyncGenerator<never> {}
