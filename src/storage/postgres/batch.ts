@@ -1,6 +1,7 @@
 import { type ClientBase, type ClientConfig, type Connection, type Submittable, types } from 'pg';
 import { compileStatement, placeParameters } from '../compile.ts';
 import type { Parameters, Statement, Value } from '../database.ts';
+import { createRowMaker } from '../row-maker.ts';
 import { throwStorageError } from './faults.ts';
 
 /** A statement with the values of its placeholders. */
@@ -150,8 +151,7 @@ interface Column {
   readonly dataTypeID: number;
 }
 
-/** Returns a row object. All objects have the same shape, which is fast to read. */
-type RowReader = (texts: readonly (string | null)[]) => Readonly<Record<string, unknown>>;
+type RowReader = ReturnType<typeof createRowReader>;
 
 const integerOids = new Set<number>([types.builtins.INT2, types.builtins.INT4, types.builtins.INT8]);
 
@@ -161,18 +161,10 @@ export const valueTypes: NonNullable<ClientConfig['types']> = {
     integerOids.has(oid) ? BigInt : types.getTypeParser(oid, format),
 };
 
-function createRowReader(columns: readonly Column[]): RowReader {
-  const columnNames = columns.map(({ name }) => name);
+function createRowReader(columns: readonly Column[]) {
   const parsers = columns.map(({ dataTypeID }) => valueTypes.getTypeParser(dataTypeID, 'text'));
-  const blank: Readonly<Record<string, unknown>> = Object.fromEntries(
-    columnNames.map((name) => [name, null]),
+  return createRowMaker(
+    columns.map(({ name }) => name),
+    (text: string | null, place) => (text === null ? null : parsers[place]?.(text)),
   );
-  return (texts) => {
-    const row: Record<string, unknown> = { ...blank };
-    for (let at = 0; at < columnNames.length; at += 1) {
-      const text = texts[at];
-      if (text !== null && text !== undefined) row[columnNames[at] as string] = parsers[at]?.(text);
-    }
-    return row;
-  };
 }

@@ -3,14 +3,6 @@ import { type Call, type Rows, sendBatch } from './batch.ts';
 import { isUndone } from './faults.ts';
 import { type Lend, waitingTasksMax } from './pool.ts';
 
-/** Single statements of many callers, which share round trips. */
-export interface CallQueue {
-  /** Returns the rows of a statement. Throws `unavailable` if `waitingTasksMax` statements wait, and as `Lend` does. */
-  run(call: Call): Promise<Rows>;
-  /** Resolves when all statements are settled. */
-  drain(): Promise<void>;
-}
-
 interface Waiting {
   readonly call: Call;
   readonly resolve: (rows: Rows) => void;
@@ -18,11 +10,12 @@ interface Waiting {
 }
 
 /**
- * Sends the statements of one turn of the event loop together, at most `callsMax` in one batch. Each batch waits for a
- * connection on its own. But while `batchesMax` batches are under way, statements wait and form the next batch. A batch
- * is one transaction, so one that writes commits all its statements (group commit).
+ * Creates a queue for single statements of many callers. Sends those of one turn of the event loop together, at most
+ * `callsMax` in one batch. Each batch waits for a connection on its own. But while `batchesMax` batches are under way,
+ * statements wait and form the next batch. A batch is one transaction, so one that writes commits all its statements
+ * (group commit).
  */
-export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infinity): CallQueue {
+export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infinity) {
   const underWay = new Set<Promise<void>>();
   let unsettled = 0;
   /** Number of unsettled statements whose batch has a connection. */
@@ -58,7 +51,8 @@ export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infin
   }
 
   return {
-    run(call) {
+    /** Returns the rows of a statement. Throws `unavailable` if `waitingTasksMax` statements wait, and as `Lend` does. */
+    run(call: Call): Promise<Rows> {
       if (unsettled - running >= waitingTasksMax) return Promise.reject(storeOverloaded());
       unsettled += 1;
       return new Promise((resolve, reject) => {
@@ -69,7 +63,8 @@ export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infin
       });
     },
 
-    async drain() {
+    /** Resolves when all statements are settled. */
+    async drain(): Promise<void> {
       sendWaiting();
       while (underWay.size > 0) await Promise.all(underWay);
     },

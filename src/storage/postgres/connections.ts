@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { Client, type ClientConfig, Pool, type PoolConfig } from 'pg';
 import { keepNoStatements } from './batch.ts';
 import { connectionSettings, connectMsMax, createClient, isLentByTransaction } from './client.ts';
-import { createServerChoice, type ServerChoice } from './server-choice.ts';
+import { createServerChoice } from './server-choice.ts';
 
 /** Maximum number of connections that read. A write that waits takes none of them. */
 export const readConnectionsMax = 4;
@@ -58,21 +58,10 @@ export class PooledClient extends Client {
 }
 
 /** The connections of one instance. */
-export interface Connections {
-  /** The driver's pools. A connection that they open leads to the chosen server. */
-  readonly reads: Pool;
-  readonly writes: Pool;
-  readonly choice: ServerChoice;
-  /** Closes those of the connections on which the server does nothing any more. */
-  dropEnded(clients: readonly PooledClient[]): Promise<void>;
-  /** Closes every connection, even if the server does not answer. Pending queries fail. */
-  destroy(): void;
-  /** Lets the process exit even if the server has not closed every connection. */
-  unref(): void;
-}
+export type Connections = ReturnType<typeof createConnections>;
 
-/** Opens no connection yet. `settings` override the settings above. */
-export function createConnections(url: string, settings: PoolConfig): Connections {
+/** Creates the connections of one instance, and opens none yet. `settings` override the settings above. */
+export function createConnections(url: string, settings: PoolConfig) {
   const clients = new Set<PooledClient>();
   const choice = createServerChoice(url, () => {
     for (const { isAdmitted, socket } of clients) if (isAdmitted) socket.destroy();
@@ -117,11 +106,14 @@ export function createConnections(url: string, settings: PoolConfig): Connection
     reads: createPool(readConnectionsMax),
     writes: createPool(writeConnectionsMax),
     choice,
-    dropEnded: (silent) => dropEnded(choice.readUrl(), silent),
-    destroy() {
+    /** Closes those of the connections on which the server does nothing any more. */
+    dropEnded: (silent: readonly PooledClient[]) => dropEnded(choice.readUrl(), silent),
+    /** Closes every connection, even if the server does not answer. Pending queries fail. */
+    destroy(): void {
       for (const { socket } of clients) socket.destroy();
     },
-    unref() {
+    /** Lets the process exit even if the server has not closed every connection. */
+    unref(): void {
       for (const { socket } of clients) socket.unref();
     },
   };

@@ -13,16 +13,6 @@ import { isConnectionSpoilt, isUnanswered, repeatOnConflict, throwConnectionErro
  */
 export type Lend = <T>(task: (client: PoolClient) => Promise<T>) => Promise<T>;
 
-/** A bounded pool of connections to one server. It opens connections on demand and replaces lost connections. */
-export interface PostgresPool {
-  readonly write: Lend;
-  /** Lends connections of its own, so that a read does not wait for writes. */
-  readonly read: Lend;
-  count(): ConnectionCounts;
-  /** Waits for `last` and the running tasks, at most `closeMsMax`. Tasks that still run then fail, and later ones too. */
-  close(last?: Promise<unknown>): Promise<void>;
-}
-
 /** Maximum number of tasks that wait for a connection to read, and to write. Each waits at most `connectMsMax`. */
 export const waitingTasksMax = 1_000;
 const repeatMsMax = 5_000;
@@ -31,8 +21,11 @@ const closeMsMax = 1_000;
 /** Interval in ms of the watch over the lent connections, and the time after which a task counts as slow. */
 const watchEveryMs = 1_000;
 
-/** Creates a pool for the server at an address. `settings` override those of the connections. */
-export function createPostgresPool(url: string, settings: PoolConfig = {}): PostgresPool {
+/**
+ * Creates a bounded pool for the server at an address. Reads have connections of their own, so that they do not wait for
+ * writes. `settings` override those of the connections.
+ */
+export function createPostgresPool(url: string, settings: PoolConfig = {}) {
   const connections = createConnections(url, settings);
   const { reads, writes } = connections;
   const lent = lendConnections(connections);
@@ -50,12 +43,15 @@ export function createPostgresPool(url: string, settings: PoolConfig = {}): Post
   return {
     read: createLend(reads),
     write: createLend(writes),
-    count: () => ({
+    count: (): ConnectionCounts => ({
       busy: reads.totalCount - reads.idleCount + writes.totalCount - writes.idleCount,
       idle: reads.idleCount + writes.idleCount,
       waiting: reads.waitingCount + writes.waitingCount,
     }),
-    async close(last = Promise.resolve()) {
+    /**
+     * Waits for `last` and the running tasks, at most `closeMsMax`. Tasks that still run then fail, and later ones too.
+     */
+    async close(last: Promise<unknown> = Promise.resolve()): Promise<void> {
       const drained = Promise.allSettled([last, ...running]);
       await Promise.race([drained, setTimeout(closeMsMax, undefined, { ref: false })]);
       const ended = Promise.all([reads.end(), writes.end()]);

@@ -6,25 +6,11 @@ import { askHosts, isOneServer, type Primary, requirePrimary } from './servers.t
 const answerMsMax = 1_000;
 const askEveryMs = 200;
 
-/** Chooses the server that the connections of a pool lead to. */
-export interface ServerChoice {
-  /** Returns the address for a new connection: the server found last. */
-  readUrl(): string;
-  /** Asks the hosts of the address which one takes writes, if that is unknown. Throws Error if there is none. */
-  find(): Promise<void>;
-  /** Asks in any case, but does not run twice at once. */
-  look(): Promise<void>;
-  /** Reports that the server is lost or takes no writes. `find` then asks again. */
-  leave(): void;
-  /** Checks a new connection. Throws Error if its server must be neither read nor written. */
-  admit(client: ClientBase): Promise<void>;
-}
-
 /**
  * Creates a choice among the hosts of an address. Calls `endConnections` when the address leads to another server or to
  * a newer timeline than before. An older connection could read what a former primary has.
  */
-export function createServerChoice(url: string, endConnections: () => void): ServerChoice {
+export function createServerChoice(url: string, endConnections: () => void) {
   const isOne = isOneServer(url);
   let chosen = parsePostgresHosts(url)[0]?.url ?? url;
   let isLost = !isOne;
@@ -44,6 +30,7 @@ export function createServerChoice(url: string, endConnections: () => void): Ser
     isLost = false;
   }
 
+  /** Asks in any case, but does not run twice at once. */
   function look(): Promise<void> {
     asking ??= ask().finally(() => {
       const forget = () => {
@@ -55,15 +42,19 @@ export function createServerChoice(url: string, endConnections: () => void): Ser
   }
 
   return {
+    /** Returns the address for a new connection: the server found last. */
     readUrl: () => chosen,
-    async find() {
+    /** Asks the hosts of the address which one takes writes, if that is unknown. Throws Error if there is none. */
+    async find(): Promise<void> {
       if (isLost) await look();
     },
     look,
-    leave() {
+    /** Reports that the server is lost or takes no writes. `find` then asks again. */
+    leave(): void {
       isLost = !isOne;
     },
-    async admit(client) {
+    /** Checks a new connection. Throws Error if its server must be neither read nor written. */
+    async admit(client: ClientBase): Promise<void> {
       note(await requirePrimary(client, known));
     },
   };

@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import { compileStatement, placeParameters } from '../compile.ts';
 import type { Parameters, Statement, Steps, Value } from '../database.ts';
+import { createRowMaker } from '../row-maker.ts';
 
 /** The text of a statement and the values of its placeholders, in a form that can be sent to another thread. */
 export interface SqliteCall {
@@ -25,7 +26,10 @@ export function createRunCall(raw: DatabaseSync): RunCall {
     const statement = raw.prepare(sql);
     statement.setReadBigInts(true);
     statement.setReturnArrays(true);
-    const makeRow = createRowMaker(statement.columns().map(({ name }) => name));
+    const makeRow = createRowMaker(
+      statement.columns().map(({ name }) => name),
+      (value: SQLOutputValue) => value,
+    );
     const run = (values: readonly Value[]) =>
       (statement.all(...(values as SQLInputValue[])) as unknown as SQLOutputValue[][]).map(makeRow);
     prepared.set(sql, run);
@@ -33,21 +37,6 @@ export function createRunCall(raw: DatabaseSync): RunCall {
   }
 
   return ({ sql, values }) => (prepared.get(sql) ?? prepare(sql))(values);
-}
-
-/**
- * Returns a function that turns the column values of a row into an object. All objects have the same shape. Node's own
- * row objects have none, and reading a page of them takes twice as long.
- */
-function createRowMaker(columns: readonly string[]) {
-  const blank: Readonly<Record<string, SQLOutputValue>> = Object.fromEntries(
-    columns.map((column) => [column, null]),
-  );
-  return (values: readonly SQLOutputValue[]) => {
-    const row = { ...blank };
-    for (let at = 0; at < columns.length; at += 1) row[columns[at] as string] = values[at] as SQLOutputValue;
-    return row;
-  };
 }
 
 /** Runs a transaction body to its end. The caller begins and commits the transaction. */

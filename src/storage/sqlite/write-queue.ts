@@ -7,16 +7,6 @@ import { isBusy, toStorageError } from './connection.ts';
 import { unpackError } from './packed-error.ts';
 import type { WritingThread } from './start-thread.ts';
 
-/** The writes of a store that wait for its writing thread. */
-export interface WriteQueue {
-  /** Resolves to the result of a job when it is durable. Rejects as `waitingJobsMax` and `writeWaitMsMax` say. */
-  add<T>(job: Job): Promise<T>;
-  /** Counts the connections of the store: the one that reads, and the one that writes. */
-  count(): ConnectionCounts;
-  /** Closes the store when all earlier jobs are settled. Later jobs fail with `unavailable`. */
-  close(): Promise<void>;
-}
-
 /** Time in ms after which a job that has not begun fails with `unavailable`. */
 export const writeWaitMsMax = 10_000;
 /** The same timeout while the store closes. */
@@ -36,10 +26,11 @@ interface Waiting {
 }
 
 /**
- * One commit runs at a time: it takes all jobs that wait, and the next commit takes those that came meanwhile (group
- * commit). While another process has the lock, the jobs wait and are tried again.
+ * Creates the queue of writes for a writing thread. One commit runs at a time: it takes all jobs that wait, and the
+ * next commit takes those that came meanwhile (group commit). While another process has the lock, the jobs wait and are
+ * tried again.
  */
-export function createWriteQueue(thread: WritingThread): WriteQueue {
+export function createWriteQueue(thread: WritingThread) {
   let waiting: Waiting[] = [];
   let running: Promise<void> | null = null;
   let isClosed = false;
@@ -73,6 +64,7 @@ export function createWriteQueue(thread: WritingThread): WriteQueue {
   }
 
   return {
+    /** Resolves to the result of a job when it is durable. Rejects as `waitingJobsMax` and `writeWaitMsMax` say. */
     add: <T>(job: Job) =>
       new Promise<T>((resolve, reject) => {
         if (isClosed) throw storeUnavailable(new Error('the database is closed'));
@@ -81,13 +73,14 @@ export function createWriteQueue(thread: WritingThread): WriteQueue {
         running ??= commitAll();
       }),
 
-    // The reading connection never waits.
-    count() {
+    /** Counts the connection that writes, and the one that reads, which never waits. */
+    count(): ConnectionCounts {
       const busy = running === null ? 0 : 1;
       return { busy, idle: 2 - busy, waiting: waiting.length };
     },
 
-    async close() {
+    /** Closes the store when all earlier jobs are settled. Later jobs fail with `unavailable`. */
+    async close(): Promise<void> {
       if (isClosed) return;
       isClosed = true;
       await running;
