@@ -7,118 +7,94 @@ import { hashIdempotencyKey, type Idempotency } from '../../src/idempotency/answ
 import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
 import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
 import type { NewPet, Pet } from '../../src/pets/pet.ts';
-import { statement } from '../../src/storage/database.ts';
+import { openCatalogue } from '../support/catalogue.ts';
 import { type Engine, findEngines } from '../support/engines.ts';
+import { openShop } from './order-shop.ts';
 
 const rex: NewPet = { name: 'Rex', categoryId: 7n, status: 'available' };
 
-const insertAccount = statement<{ name: string; plan: string; createdAtMs: bigint }>()((query, p) =>
-  query
-    .insertInto('accounts')
-    .values({ name: p.name, plan: p.plan, created_at_ms: p.createdAtMs })
-    .returning('id'),
-);
-
-const countRows = {
-  pets: statement<Record<never, never>>()((query) => query.selectFrom('pets').select('id')),
-  records: statement<Record<never, never>>()((query) =>
-    query.selectFrom('first_answers').select('account_id'),
-  ),
-};
-
 /** Contract tests of `Idempotency-Key` (contract section 2) in src/pets/catalogue.ts. */
 function describeIdempotency(engine: Engine): void {
-  /** Opens a store, its catalogue and functions that count rows. `age` makes all records older by the store's clock. */
   async function prepare(t: TestContext) {
-    const store = await engine.createStore(t);
-    const database = await store.open();
+    const { store, database, addBuyer } = await openShop(t, engine);
     const firstAnswers = createFirstAnswers(database);
     return {
       store,
-      database,
       firstAnswers,
       catalogue: createCatalogue(database, firstAnswers),
       /** Opens the catalogue of another instance on the same store. */
-      async openOther() {
-        const other = await store.open();
-        return createCatalogue(other, createFirstAnswers(other));
-      },
-      async addAccount(name: string) {
-        const [row] = await database.run(insertAccount, { name, plan: 'free', createdAtMs: 0n });
-        assert.ok(row !== undefined);
-        return row.id;
-      },
-      countPets: async () => (await database.read(countRows.pets, {})).length,
-      countRecords: async () => (await database.read(countRows.records, {})).length,
-      async age(ms: number) {
-        await store.execute(`update first_answers set created_at_ms = created_at_ms - ${ms}`);
-      },
+      openOther: async () => openCatalogue(await store.open()),
+      addAccount: async () => (await addBuyer()).accountId,
+      countRows: async (table: 'pets' | 'first_answers') =>
+        (await store.execute(`select 1 from ${table}`)).length,
+      /** Makes all records older. Their age goes by the store's clock. */
+      age: (ms: number) => store.execute(`update first_answers set created_at_ms = created_at_ms - ${ms}`),
     };
   }
 
   describe(`idempotency keys on ${engine.name}`, { skip: engine.skip }, () => {
     test('concurrent retries at two instances get the answer of the finished first request', async (t) => {
-      const { catalogue, openOther, addAccount, countPets } = await prepare(t);
+      const { catalogue, openOther, addAccount, countRows } = await prepare(t);
       const instances = [catalogue, await openOther()];
-      const once = keyed(await addAccount('a'), 'k');
+      const once = keyed(await addAccount(), 'k');
       const { pet } = await add(catalogue, once);
       const replays = Array.from({ length: 60 }, (_, index) => addBy(instances, index, once));
       for (const added of await Promise.all(replays)) assert.deepEqual(added, { pet, replayed: true });
-      assert.equal(await countPets(), 1);
+      assert.equal(await countRows('pets'), 1);
     });
 
     test('two accounts may use the same key, and keys that differ in one character are different keys', async (t) => {
-      const { catalogue, addAccount, countPets } = await prepare(t);
-      const accounts = [await addAccount('a'), await addAccount('b')];
+      const { catalogue, addAccount, countRows } = await prepare(t);
+      const accounts = [await addAccount(), await addAccount()];
       for (const accountId of accounts)
         for (const key of ['k', 'K', 'k%', '!'.repeat(255)]) {
           const { replayed } = await add(catalogue, keyed(accountId, key));
           assert.equal(replayed, false);
         }
-      assert.equal(await countPets(), 8);
+      assert.equal(await countRows('pets'), 8);
     });
 
     test('a record counts as long as it is there, whatever its age', async (t) => {
-      const { catalogue, firstAnswers, addAccount, age, countPets } = await prepare(t);
-      const once = keyed(await addAccount('a'), 'k');
+      const { catalogue, firstAnswers, addAccount, age, countRows } = await prepare(t);
+      const once = keyed(await addAccount(), 'k');
       const first = await add(catalogue, once);
       await age(3 * dayMs);
       assert.deepEqual(await add(catalogue, once), { pet: first.pet, replayed: true });
       await firstAnswers.sweep();
       assert.equal((await add(catalogue, once)).replayed, false);
-      assert.equal(await countPets(), 2);
+      assert.equal(await countRows('pets'), 2);
     });
 
     test('an animal is not added if its record cannot be written', async (t) => {
-      const { catalogue, countPets } = await prepare(t);
+      const { catalogue, countRows } = await prepare(t);
       const nobody = keyed(404n, 'k');
       await assert.rejects(add(catalogue, nobody));
-      assert.equal(await countPets(), 0);
+      assert.equal(await countRows('pets'), 0);
     });
 
     test('a key can be used again after its first request failed', async (t) => {
-      const { catalogue, store, addAccount } = await prepare(t);
-      const once = keyed(1n + (await addAccount('a')), 'k');
+      const { catalogue, addAccount, countRows } = await prepare(t);
+      const once = keyed(1n + (await addAccount()), 'k');
       await assert.rejects(add(catalogue, once));
-      await addAccount('b');
+      await addAccount();
       assert.equal((await add(catalogue, once)).replayed, false);
-      assert.equal((await store.execute('select * from first_answers')).length, 1);
+      assert.equal(await countRows('first_answers'), 1);
     });
 
     test('a retry gets the first answer even after its animal was changed and deleted', async (t) => {
-      const { catalogue, store, addAccount, countPets } = await prepare(t);
-      const once = keyed(await addAccount('a'), 'k');
+      const { catalogue, store, addAccount, countRows } = await prepare(t);
+      const once = keyed(await addAccount(), 'k');
       const { answer } = await catalogue.addOnce(rex, once, '/pets/');
       await store.execute("update pets set name = 'Max'");
       assert.deepEqual((await catalogue.addOnce(rex, once, '/pets/')).answer, answer);
       await store.execute('delete from pets');
       assert.deepEqual((await catalogue.addOnce(rex, once, '/pets?id=')).answer, answer);
-      assert.equal(await countPets(), 0);
+      assert.equal(await countRows('pets'), 0);
     });
 
     test('a key that was used for another operation or body is refused, and the store has only the hash of a key', async (t) => {
       const { catalogue, store, addAccount } = await prepare(t);
-      const once = keyed(await addAccount('a'), 'k-that-is-kept-nowhere');
+      const once = keyed(await addAccount(), 'k-that-is-kept-nowhere');
       await add(catalogue, once);
       const reused = { name: 'AppError', code: 'idempotency_key_reused' };
       for (const other of [{ operation: 'createOrder' }, { bodyHash: hash('another') }])
@@ -129,9 +105,9 @@ function describeIdempotency(engine: Engine): void {
     });
 
     test('50 concurrent requests with one key at two instances add one animal', async (t) => {
-      const { catalogue, openOther, addAccount, countPets } = await prepare(t);
+      const { catalogue, openOther, addAccount, countRows } = await prepare(t);
       const instances = [catalogue, await openOther()];
-      const once = keyed(await addAccount('a'), 'k');
+      const once = keyed(await addAccount(), 'k');
       const outcomes = await Promise.allSettled(
         Array.from({ length: 50 }, (_, index) => addBy(instances, index, once)),
       );
@@ -140,12 +116,12 @@ function describeIdempotency(engine: Engine): void {
       assert.equal(added.filter(({ replayed }) => !replayed).length, 1);
       assert.equal(new Set(added.map(({ pet }) => pet.id)).size, 1);
       for (const { code } of failures) assert.equal(code, 'idempotency_key_in_use');
-      assert.equal(await countPets(), 1);
+      assert.equal(await countRows('pets'), 1);
     });
 
     test('a sweep deletes the records that are older than a day, even more than one transaction deletes', async (t) => {
-      const { store, catalogue, firstAnswers, addAccount, age, countRecords } = await prepare(t);
-      const accountId = await addAccount('a');
+      const { store, catalogue, firstAnswers, addAccount, age, countRows } = await prepare(t);
+      const accountId = await addAccount();
       await add(catalogue, keyed(accountId, 'old'));
       const random = engine.name === 'SQLite' ? 'randomblob(32)' : `decode(md5(random()::text), 'hex')`;
       await store.execute(`with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < 1500)
@@ -154,11 +130,11 @@ function describeIdempotency(engine: Engine): void {
         from first_answers, numbers`);
       await age(dayMs / 2);
       await firstAnswers.sweep();
-      assert.equal(await countRecords(), 1_500);
+      assert.equal(await countRows('first_answers'), 1_500);
       await age(dayMs / 2);
       await add(catalogue, keyed(accountId, 'young'));
       await firstAnswers.sweep();
-      assert.equal(await countRecords(), 1);
+      assert.equal(await countRows('first_answers'), 1);
     });
   });
 }

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { OperatorError } from '../../src/errors.ts';
-import { readPets } from '../../src/pets/pet-files.ts';
-import { recordBytesMax } from '../../src/pets/read-lines.ts';
-import { createEndlessBytes, readFile } from './read-file.ts';
+import { readFile } from './read-file.ts';
 
 const rex = { name: 'Rex', categoryId: 1n };
 const rexLine = '{"name":"Rex","categoryId":1}\n';
@@ -70,17 +67,6 @@ describe('the rows of an NDJSON file', () => {
     assert.deepEqual(await findRules(content), [[2, null, 'must be UTF-8']]);
   });
 
-  test('are refused if the name has a lone surrogate', async () => {
-    const [found] = await findRules('{"name":"\\ud800","categoryId":1}\n');
-    assert.deepEqual(found?.slice(0, 2), [1, 'name']);
-  });
-
-  test('are refused if the status is null', async () => {
-    assert.deepEqual(await findRules('{"name":"Rex","categoryId":1,"status":null}\n'), [
-      [1, 'status', 'must be one of available, pending, sold'],
-    ]);
-  });
-
   test('are read correctly with any split of the bytes into chunks', async () => {
     const content = `${rexLine}{"name":"Žofka 猫 🐈","categoryId":2}\r\n{}\n`;
     const whole = await readFile(content, 'ndjson');
@@ -90,12 +76,6 @@ describe('the rows of an NDJSON file', () => {
       }),
     );
   });
-});
-
-test('an NDJSON file with an endless line is refused before much of it is read', async () => {
-  const { bytes, readBytes } = createEndlessBytes(Buffer.alloc(1024, '['));
-  await assert.rejects(() => Array.fromAsync(readPets(bytes, 'ndjson', () => undefined)), OperatorError);
-  assert.ok(readBytes() < 2 * recordBytesMax);
 });
 
 test('an NDJSON file without rows has no animals', async () => {

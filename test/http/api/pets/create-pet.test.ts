@@ -27,35 +27,30 @@ test('POST /pets adds an animal and gets 201 with the Pet, whose id the service 
   assert.equal(await service.countPets(), before + 1);
 });
 
-test('ids are positive and grow', async () => {
-  const ids: number[] = [];
-  for (let count = 0; count < 3; count += 1) ids.push((await add({ name: 'Twin', categoryId: 1 })).id);
-  assert.ok((ids[0] ?? 0) > 0);
+test('every status is accepted, an animal without a status is available, and ids are positive and grow', async () => {
+  const ids = [0];
+  for (const status of ['available', 'pending', 'sold', undefined]) {
+    const pet = await add({ name: 'Rex', categoryId: 7, status });
+    assert.equal(pet.status, status ?? 'available');
+    ids.push(pet.id);
+  }
   assert.deepEqual(
     [...new Set(ids)],
     ids.toSorted((a, b) => a - b),
   );
 });
 
-test('every status is accepted, and an animal without a status is available', async () => {
-  for (const status of ['available', 'pending', 'sold'])
-    assert.equal((await add({ name: 'Rex', categoryId: 7, status })).status, status);
-  assert.equal((await add({ name: 'Rex', categoryId: 7 })).status, 'available');
-});
-
-const keptNames: Readonly<Record<string, string>> = {
-  'a name with leading and trailing blanks': '  Rex  ',
-  'a name with characters outside the Basic Multilingual Plane': '🐕‍🦺 Rex',
-  'a name that is not in normal form': 'Ame\u0301lie',
-  'a name with quotes, backslashes and markup': '"\\/<b>&amp;</b>',
-  'a name with line and paragraph separators': 'a\u2028b\u2029c',
-  'a name of 255 characters of four bytes each': '😀'.repeat(255),
-  'a name like a number': '007',
-};
-for (const [what, name] of Object.entries(keptNames))
-  test(`${what} is stored and returned exactly as sent`, async () => {
-    assert.equal((await add({ name, categoryId: 1 })).name, name);
-  });
+for (const name of [
+  '  Rex  ',
+  '🐕‍🦺 Rex',
+  'Ame\u0301lie',
+  '"\\/<b>&amp;</b>',
+  'a\u2028b\u2029c',
+  '😀'.repeat(255),
+  '007',
+])
+  test(`the name ${JSON.stringify(name.slice(0, 20))} is returned exactly as sent`, async () =>
+    assert.equal((await add({ name, categoryId: 1 })).name, name));
 
 const takenBodies: Readonly<Record<string, string>> = {
   'undocumented fields': '{"name":"Rex","categoryId":1,"tag":{"a":[null]},"photoUrls":[]}',
@@ -86,13 +81,8 @@ for (const type of [
     assert.equal(response.status, 201);
   });
 
-test('a body of exactly 65536 bytes is accepted', async () => {
+test('a body of exactly 65536 bytes and the content encoding identity are accepted', async () => {
   const body = '{"name":"Rex","categoryId":1}'.padEnd(65536, ' ');
-  assert.equal((await service.post(key, body)).status, 201);
-});
-
-test('a body with the content encoding identity is accepted', async () => {
-  const body = '{"name":"Rex","categoryId":1}';
   assert.equal((await service.post(key, body, { 'content-encoding': 'identity' })).status, 201);
 });
 
