@@ -57,11 +57,13 @@ test('the same Idempotency-Key gets 409 while the first request runs, and the fi
   assert.equal(await service.countPets(), before + 1);
 });
 
-test('the API keys of one account share their Idempotency-Keys', async () => {
+test('the API keys of one account share their Idempotency-Keys, and no other account gets their answers', async () => {
   const one = await service.createKey('pro', undefined, { account: 'pair' });
   const two = await service.createKey('pro', undefined, { account: 'pair' });
   await post('of-account', rex, one);
   assert.equal((await post('of-account', rex, two)).headers.get('idempotent-replayed'), 'true');
+  const other = await post('of-account');
+  assert.deepEqual([other.status, other.headers.get('idempotent-replayed')], [201, null]);
 });
 
 const visible = Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n)).join('');

@@ -55,7 +55,9 @@ test('a key that is revoked, lacks the scope or is missing gets no cached answer
   const writer = await service.createKey('enterprise', undefined, { scopes: ['pets:write'] });
   for (const path of ['/pets', '/pets/1']) {
     for (let again = 0; again < 2; again += 1) assert.equal((await service.request(key, path)).status, 200);
-    await expectError(await service.request(writer, path), 403, 'scope_missing');
+    const refused = await service.request(writer, path);
+    await expectError(refused, 403, 'scope_missing');
+    assert.equal(refused.headers.get('www-authenticate'), 'Bearer error="insufficient_scope"');
     await expectError(await service.request(null, path), 401, 'api_key_missing');
   }
   const reader = (await service.store.keyring.list()).find(({ account }) => account === 'reader');
