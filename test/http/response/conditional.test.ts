@@ -28,6 +28,7 @@ test('a 200 has a strong ETag of its own, which stays the same and gets 304 with
     assert.equal(await response.text(), '');
     assert.equal(response.headers.get('etag'), etag);
     assert.equal(response.headers.get('content-type'), null);
+    assert.equal(response.headers.get('cache-control'), 'private, no-cache');
     assert.equal(
       /rel="next"/.test(response.headers.get('link') ?? ''),
       path.startsWith('/pets?') || path === '/pets',
