@@ -17,7 +17,11 @@ export function recordRequests(
       const { accountId, keyId } = caller ?? nobody;
       const { route } = match;
       requests.note({
-        ...{ accountId, keyId, status, requestId: id, durationMs: ms },
+        accountId,
+        keyId,
+        status,
+        requestId: id,
+        durationMs: ms,
         address: clean(addressOf(request)),
         operation: route === null ? null : `${route.method} ${route.path}`,
         code: failure?.code ?? null,

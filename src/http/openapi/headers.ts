@@ -107,7 +107,10 @@ export const requestHeaders = {
     description: 'Returns 412 and changes nothing unless the animal still has one of these `ETag`s.',
   },
   'Idempotency-Key': {
-    ...{ type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[!-~]+$',
     description:
       'A unique name for this request, kept for 24 hours. A retry with the same key and body returns the first response and adds nothing.',
     examples: ['9f6c1c1e-0c0b-4f5e-8a53-2f0f7f7f9a55'],

@@ -37,7 +37,9 @@ export const keyOperations = [
     const { items, next } = await bans.listPage(pageRows, { endsAtMs: Number(endsAtMs), keyId: firstId });
     return {
       items: items.map(({ keyId: id, visibleStart: start, keyName: name, ...ban }) => ({
-        ...{ id, start, name },
+        id,
+        start,
+        name,
         ...ban,
       })),
       next: next && `${next.endsAtMs}.${next.keyId}`,
