@@ -96,7 +96,11 @@ export function createSharedCounters(options: SharedCountersOptions) {
   return { ...counters, sharing: now, probe, close };
 }
 
-/** Uses Redis while calls and probes succeed. `pay` runs before each return to Redis. */
+/**
+ * Uses Redis while calls and probes succeed. `pay` runs before each return to Redis. Call `probe` once before the first
+ * request; it never fails. After `leave`, the instance counts alone until a probe succeeds. After `close` it counts alone,
+ * and running calls to Redis fail.
+ */
 function watchSharing(options: SharedCountersOptions, redis: RedisCounters, pay: () => Promise<void>) {
   const { clock, onChange = () => undefined, probeMs = 500 } = options;
   let sharing: Sharing = { mode: 'alone', sinceMs: clock(), reason: 'Redis has not been tried yet' };
@@ -118,6 +122,7 @@ function watchSharing(options: SharedCountersOptions, redis: RedisCounters, pay:
   }
 
   async function tryToShare(): Promise<void> {
+    const wasShared = sharing.mode === 'shared';
     try {
       await redis.probe(probed);
       await pay();
@@ -126,11 +131,12 @@ function watchSharing(options: SharedCountersOptions, redis: RedisCounters, pay:
       if (sharing.mode === 'alone' && !closed) sharing = { mode: 'shared', sinceMs: clock() };
     } catch (error) {
       stayAlone(error);
+      // The connection has broken. A new one finds the cause.
+      if (wasShared && !closed) return tryToShare();
     }
     report();
   }
 
-  /** Tries to reach the shared counters now. Call it once before the first request. Never fails. */
   function probe(): Promise<void> {
     probing ??= tryToShare().finally(() => {
       probing = null;
@@ -141,14 +147,12 @@ function watchSharing(options: SharedCountersOptions, redis: RedisCounters, pay:
   return {
     now: () => sharing,
     probe,
-    /** Makes this instance count alone after a failed call, until a probe succeeds. */
     leave(error: unknown, subject: string): void {
       if (sharing.mode === 'alone') return;
       probed = subject;
       stayAlone(error);
       probe();
     },
-    /** Closes the shared counters. Running calls to them fail. From then on the instance counts alone. */
     close(): void {
       clearInterval(timer);
       closed = true;
