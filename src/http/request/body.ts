@@ -25,16 +25,16 @@ export async function readBody(request: IncomingMessage): Promise<{ bytes: Buffe
     request.resume();
     return { bytes, isLate: false };
   }
-  return { bytes: await readChunks(request), isLate: true };
+  return { bytes: await readChunks(request, length || bodyBytesMax), isLate: true };
 }
 
 /** The chunks are copied together as they arrive, because a chunk of one byte takes 400 bytes of memory. */
-async function readChunks(request: IncomingMessage): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(bodyBytesMax);
+async function readChunks(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(bytesMax);
   let length = 0;
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      if (length + chunk.length > bodyBytesMax) throw tooLarge;
+      if (length + chunk.length > bytesMax) throw tooLarge;
       length += chunk.copy(bytes, length);
     }
   } catch (error) {
