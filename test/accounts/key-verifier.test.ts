@@ -142,6 +142,16 @@ for (const engine of engines)
       callerOf(await verifier.verify(key));
     });
 
+    test('applies a change of plan once the cached entry expires', async (t) => {
+      const { keyring, accounts, verifier, clock } = await createService(t, engine);
+      const { key, account } = await keyring.issue(order());
+      callerOf(await verifier.verify(key));
+      await accounts.setPlan(account, makePlan('enterprise', 5, 6));
+      clock.advance(freshMs);
+      const { plan, limits } = callerOf(await verifier.verify(key));
+      assert.deepEqual([plan, limits], ['enterprise', { perMinute: 5, perDay: 6 }]);
+    });
+
     test('reads a key again if the clock was set back', async (t) => {
       const { keyring, verifier, clock } = await createService(t, engine);
       const { key, id } = await keyring.issue(order());
