@@ -81,8 +81,9 @@ export const lockPet = statement<{ id: bigint }>()((query, p, { lockRows }) =>
 );
 
 /**
- * Returns the statement that sets the values of a patch, at least one, and leaves a field that is null. It returns the new state of the animal. Each
- * combination of fields has its own statement, because SQLite rewrites every index that contains a column in `set`.
+ * Returns the statement that sets the values of a patch, at least one, and leaves a field that is null. It returns the
+ * new state of the animal. Each combination of fields has its own statement, because SQLite rewrites every index that
+ * contains a column in `set`.
  */
 export const updatePet = byFilters((isSet: (field: PetField) => boolean) =>
   statement<PetValues & { id: bigint }>()((query, p) =>
