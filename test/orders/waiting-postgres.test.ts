@@ -34,6 +34,23 @@ test('an Idempotency-Key is refused at another instance while its first order ru
   assert.deepEqual(await retry(), { ...first, isReplayed: true });
 });
 
+test('a retry gets its order even if other orders for its animal run at the same time, or the animal is deleted', {
+  skip,
+}, async (t) => {
+  const shop = await openShop(t, postgres);
+  const buyer = await shop.addBuyer();
+  const petId = await shop.addPet();
+  const place = (key: string) =>
+    shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, key)).catch(({ code }) => code);
+  const first = await place('k');
+  const again = { ...first, isReplayed: true };
+  assert.deepEqual(await Promise.all([place('other'), place('k')]), ['pet_unavailable', again]);
+  await shop.orders.close('cancel', readOrder(first).id, buyer);
+  await shop.store.execute(`delete from pets where id = ${petId}`);
+  const outcomes = await Promise.all([place('other'), place('third'), place('k')]);
+  assert.deepEqual(outcomes, ['not_found', 'not_found', again]);
+});
+
 test('an order that is completed around the end of its hold has a closing time before the end', {
   skip,
 }, async (t) => {
