@@ -43,7 +43,7 @@ describeInBrowser('the acts of the console', (browser) => {
     await act('Edit', { Name: 'Max', Status: 'pending' }, 'Save', 'The animal 3 is changed.');
     const max = { id: 3n, name: 'Max', categoryId: BigInt(far), status: 'pending' };
     assert.deepEqual(await store.catalogue.get(3n), max);
-    await act('Delete', {}, 'Delete 3', 'The animal 3 is deleted.');
+    await act('Delete', {}, 'Delete 3', 'The animal 3 is deleted.', /Its name is Max/);
     assert.equal(await store.catalogue.get(3n), null);
 
     await open('categories', 'Category names');
@@ -56,11 +56,13 @@ describeInBrowser('the acts of the console', (browser) => {
     await act(/^Remove/, {}, /^Remove/, `The name of the category ${least} is removed.`);
 
     await open('orders', 'Orders');
-    await act('Cancel the order 1', {}, 'Cancel order 1', 'The order 1 is cancelled.');
+    const ofOrder = /the order of Happy Paws for the animal 1/;
+    await act('Cancel the order 1', {}, 'Cancel order 1', 'The order 1 is cancelled.', ofOrder);
     await act('Return the order 2', {}, 'Return order 2', 'The order 2 is returned.');
 
     await open('webhooks', 'Webhooks');
-    await act(`Disable ${hook}`, {}, `Disable ${hook}`, `${hook} is disabled.`);
+    const ofHook = /the webhook of Happy Paws to https:\/\/zoo\.example\/hook/;
+    await act(`Disable ${hook}`, {}, `Disable ${hook}`, `${hook} is disabled.`, ofHook);
     await act(`Enable ${offHook}`, {}, `Enable ${offHook}`, `${offHook} is enabled.`);
     await act(`Replay ${offHook}`, { Send: 'now' }, `Replay ${offHook}`, 'has its new position.');
     assert.deepEqual(

@@ -42,9 +42,19 @@ export async function openDesk(
     await dialog.getByRole('button', { name: button }).click();
   }
 
-  /** Opens a dialog by a button, submits it and waits until the page shows `notice`. */
-  async function act(opener: string | RegExp, entries: Entries, button: string | RegExp, notice: string) {
+  /**
+   * Opens a dialog by a button, submits it and waits until the page shows `notice`. The dialog must first say `told`, if it
+   * is given.
+   */
+  async function act(
+    opener: string | RegExp,
+    entries: Entries,
+    button: string | RegExp,
+    notice: string,
+    told?: RegExp,
+  ) {
     await press(opener);
+    if (told !== undefined) await dialog.getByText(told).waitFor();
     await submit(entries, button);
     await see(notice);
   }
