@@ -261,8 +261,14 @@ for (const engine of engines)
       const early = verifier.verify(key);
       await firstRows;
       await database.run(insertApiKey, {
-        ...{ id: 'key_late', account_id: await accounts.findId('Zoo'), secret_hash: hashKey(key) },
-        ...{ visible_start: '', name: null, scopes: '', created_at_ms: 0n, expires_at_ms: null },
+        id: 'key_late',
+        account_id: await accounts.findId('Zoo'),
+        secret_hash: hashKey(key),
+        visible_start: '',
+        name: null,
+        scopes: '',
+        created_at_ms: 0n,
+        expires_at_ms: null,
       });
       const late = verifier.verify(key);
       release();
