@@ -98,7 +98,7 @@ test('an add whose answer cannot be serialised gets 500, adds one animal, and th
   assert.equal((await Array.fromAsync(store.catalogue.listAll())).flat().length, 1);
 });
 
-test('every response has a unique request id, which is also in its log line', async (t) => {
+test('every response has a unique request id, which is also in its log line, and a failure may not be stored', async (t) => {
   const [malformed] = await exchangeRaw(t, service.baseUrl, 'garbage\r\n\r\n');
   const responses = [
     malformed ?? assert.fail(),
@@ -111,6 +111,10 @@ test('every response has a unique request id, which is also in its log line', as
   ];
   const ids = responses.map(({ headers }) => headers.get('x-request-id') ?? '');
   assert.equal(new Set(ids).size, ids.length);
+  for (const { status, headers } of responses) {
+    assert.equal(headers.get('cache-control'), status === 200 ? 'private, no-cache' : 'no-store');
+    assert.deepEqual([headers.get('server'), headers.get('x-powered-by')], [null, null]);
+  }
   for (const [index, id] of ids.entries()) {
     const [line] = service.findLines(`"requestId":"${id}"`, '"status":');
     assert.equal(line?.['status'], responses[index]?.status, id);
