@@ -77,7 +77,7 @@ export function createTurns(parts: AttemptParts) {
       if (sending === null || sending.row.is_due !== 1n) return 'done';
       const { row, secrets } = sending;
       if (secrets.length === 0) return 'sealed';
-      if (row.position < row.deleted_to) {
+      if (row.is_lost === 1n) {
         const disabled = await database.run(disableLost, { id, position: row.position });
         if (disabled.length > 0)
           observer.onDisabled(row.public_id, 'the events after its position are no longer kept');

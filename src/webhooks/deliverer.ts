@@ -46,7 +46,7 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
   const { sendEvent, sendRequested } = createTurns({ ...parts, mayBegin, signal: stopping.signal });
   const queue = createQueue(sendingsMax, observer.onFault);
 
-  /** Starts the requested messages and the next event of each webhook, and advances the webhooks that have no event. */
+  /** Starts the requested messages and the deliveries that are due, and advances the webhooks that have no event. */
   async function look(): Promise<void> {
     if (!mayBegin()) return;
     for (const webhook of await database.read(selectRequested, { count: BigInt(requestedRows) }))
@@ -54,9 +54,9 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
     const after = { afterPosition: -1n, afterId: 0n };
     for (; mayBegin(); await nextTurn()) {
       const due = await database.read(selectDue, { ...after, count: BigInt(dueRows) });
-      const idle = due.filter(({ next_id }) => next_id === null);
+      const idle = due.filter(({ next_id, is_lost }) => next_id === null && is_lost === 0n);
       for (const webhook of due)
-        if (webhook.next_id !== null) queue.add(String(webhook.id), { webhook, takeTurn: sendEvent });
+        if (!idle.includes(webhook)) queue.add(String(webhook.id), { webhook, takeTurn: sendEvent });
       if (idle.length > 0) await database.run(passEvents, { ids: toIds(idle) });
       const last = due.at(-1);
       if (last === undefined || due.length < dueRows) return;

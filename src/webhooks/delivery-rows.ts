@@ -13,6 +13,12 @@ const isDue = ({ nowMs }: Dialect) =>
 
 const isBehind = sql<boolean>`webhooks.position < ${newest}`;
 
+/** The events up to this position are deleted. */
+const deletedTo = sql<bigint>`(select deleted_to from event_horizon)`;
+
+const toFlag = (condition: RawBuilder<unknown>) =>
+  sql<bigint>`cast(case when ${condition} then 1 else 0 end as bigint)`;
+
 /** While an account is suspended, its webhooks receive nothing and keep their positions. */
 const ofActiveAccount = sql<boolean>`exists (select 1 from accounts where accounts.id = webhooks.account_id and suspended_at_ms is null)`;
 
@@ -52,13 +58,15 @@ const nextEventId: RawBuilder<bigint | null> = sql`(select min(case
 
 /**
  * Selects the `count` webhooks that are behind the end of the feed and wait for no retry, farthest behind first, after a
- * position and the id of a webhook there. `next_id` is null if the webhook only needs a new position.
+ * position and the id of a webhook there. `next_id` is null if no event is left for the webhook. `is_lost` is 1 if events
+ * after its position are deleted, else 0.
  */
 export const selectDue = statement<{ afterPosition: bigint; afterId: bigint; count: bigint }>()(
   (query, p, dialect) =>
     query
       .selectFrom('webhooks')
       .select(['id', 'public_id', 'position', nextEventId.as('next_id')])
+      .select(toFlag(sql`position < ${deletedTo}`).as('is_lost'))
       .where(isDue(dialect))
       .where(isBehind)
       .where(sql<boolean>`(webhooks.position, webhooks.id) > (${p.afterPosition}, ${p.afterId})`)
@@ -91,8 +99,8 @@ export const selectRequest = statement<{ id: bigint }>()((query, p) =>
 );
 
 /**
- * Selects a webhook, the position of its next event or null, and up to where events are deleted. `is_due` is 1 if the
- * event may be sent now, else 0. Returns no row if the webhook does not exist or its account is suspended.
+ * Selects a webhook and the position of its next event or null. `is_due` is 1 if the event may be sent now, else 0, and
+ * `is_lost` is as in `selectDue`. Returns no row if the webhook does not exist or its account is suspended.
  */
 export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
   query
@@ -100,9 +108,9 @@ export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
     .select([
       ...webhookColumns,
       dialect.nowMs.as('now_ms'),
-      sql<bigint>`cast(case when ${isDue(dialect)} then 1 else 0 end as bigint)`.as('is_due'),
+      toFlag(isDue(dialect)).as('is_due'),
+      toFlag(sql`position < ${deletedTo}`).as('is_lost'),
       nextEventId.as('next_id'),
-      sql<bigint>`(select deleted_to from event_horizon)`.as('deleted_to'),
     ])
     .where('id', '=', p.id)
     .where(ofActiveAccount),
@@ -138,8 +146,8 @@ export function toIds(webhooks: readonly { readonly id: bigint }[]): string {
 
 /**
  * Advances webhooks to right before their next events, or to the end of the feed if they have none. `ids` is from
- * `toIds`. Returns the advanced webhooks. One statement finds the next event and moves the position, so a
- * change of `types` at the same time skips no event.
+ * `toIds`. Leaves out the webhooks that have lost events. Returns the advanced webhooks. One statement finds the next
+ * event and moves the position, so a change of `types` at the same time skips no event.
  */
 export const passEvents = statement<{ ids: string }>()((query, p, dialect) =>
   query
@@ -148,6 +156,7 @@ export const passEvents = statement<{ ids: string }>()((query, p, dialect) =>
     .where(dialect.isAmong('id', p.ids))
     .where(isDue(dialect))
     .where(isBehind)
+    .where(sql<boolean>`position >= ${deletedTo}`)
     .returning(['id', 'position']),
 );
 

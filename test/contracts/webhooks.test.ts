@@ -427,6 +427,17 @@ function describeChanges(test: Tests): void {
     assert.deepEqual(receiver.listIds(), [ids.write(3n)]);
   });
 
+  test('a webhook is disabled if all events after its position are deleted', async (world) => {
+    const { store, database, sender, add, get, publish } = world;
+    const { id, after } = await add();
+    await publish(2);
+    await store.execute(`update events set at_ms = at_ms - ${keptMs + 1_000}`);
+    await expireEvents(database);
+    await sender.send();
+    const { status, disabledBecause, after: kept } = await get(id);
+    assert.deepEqual([status, disabledBecause, kept], ['disabled', 'failing', after]);
+  });
+
   test('a change of types during an attempt returns the position right before the event of the attempt', async (world) => {
     const { store, addPet, receiver, sender, add, hold, change } = world;
     const { id } = await add({ types: ['pet.deleted'] });
