@@ -44,8 +44,12 @@ export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infin
       });
     });
 
-  /** After a fault, rejects the statements that wait. Otherwise they might wait for the next fault too. */
+  /**
+   * After a fault, rejects the statements that wait for a batch to end. Otherwise they might wait for the next fault too.
+   * Those of this turn are sent.
+   */
   function rejectWaiting(fault: unknown): void {
+    if (isGathering) return;
     unsettled -= waiting.length;
     for (const { reject } of waiting.splice(0)) reject(fault);
   }

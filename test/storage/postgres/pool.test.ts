@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toCall } from '../../../src/storage/postgres/batch.ts';
+import { createCallQueue } from '../../../src/storage/postgres/call-queue.ts';
 import { readConnectionsMax } from '../../../src/storage/postgres/connections.ts';
-import { createPostgresPool, waitingTasksMax } from '../../../src/storage/postgres/pool.ts';
+import { createPostgresPool, type Lend, waitingTasksMax } from '../../../src/storage/postgres/pool.ts';
+import { storeUnavailable } from '../../../src/storage/store-errors.ts';
+import { selectSubjects } from '../../contracts/window-rows.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { eventually } from '../../support/redis-server.ts';
 
@@ -35,4 +39,22 @@ test('the pool opens at most the allowed number of connections to PostgreSQL, ru
   end();
   assert.deepEqual(await Promise.all(tasks), [...tasks.keys()]);
   await pool.read(async () => undefined);
+});
+
+test('a read is sent, although another one gets no connection to PostgreSQL in the same turn', {
+  skip: postgres.skip,
+}, async (t) => {
+  const pool = createPostgresPool((await postgres.createStore(t)).url);
+  t.after(() => pool.close());
+  const read = () => reads.run(toCall(selectSubjects, {}));
+  let second: ReturnType<typeof read> | undefined;
+  const lend: Lend = async (task) => {
+    if (second !== undefined) return await pool.read(task);
+    await null;
+    second = read();
+    throw storeUnavailable();
+  };
+  const reads = createCallQueue(lend, 32);
+  await assert.rejects(read(), { code: 'unavailable' });
+  assert.deepEqual(await second, []);
 });
