@@ -6,7 +6,6 @@ import { computeEtag } from '../../etag.ts';
 import { stringifyExactJson } from '../../exact-json.ts';
 import type { OrderAction } from '../../orders/close-order.ts';
 import { holdSeconds, NewOrderSchema, OrderSchema, OrderStatusSchema } from '../../orders/order.ts';
-
 import { type OrderReader, petNotFound, petUnavailable } from '../../orders/place-order.ts';
 import { int64Field, nameField } from '../../schema.ts';
 import { defineOperation, type Example, type Operation } from '../operation.ts';

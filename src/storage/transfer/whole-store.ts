@@ -30,7 +30,7 @@ export interface WholeStore {
 
 /**
  * - `read`: a read-only snapshot, taken at the first read. Other connections may keep writing.
- * - `write`: no other connection can write meanwhile. The store must have the newest schema.
+ * - `write`: no other connection can write until it ends. The store must have the newest schema.
  */
 export type Access = 'read' | 'write';
 
