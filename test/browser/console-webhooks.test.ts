@@ -102,12 +102,13 @@ describeInBrowser('webhooks in the console', (browser) => {
 
   test('an account shows its webhooks; the overview shows the number of disabled ones and the greatest lag', async (t) => {
     const desk = await openDesk(t, browser());
-    const { page, open, readRows } = desk;
+    const { page, open, arrive, readRows } = desk;
     await furnishWebhooks(desk);
     await open('accounts/Happy%20Paws', 'Happy Paws');
     const table = page.getByRole('region', { name: 'Webhooks' });
     assert.match((await table.textContent()) ?? '', /paws\.example/);
     await table.getByRole('link', { name: 'Show in Webhooks' }).click();
+    await arrive('Webhooks');
     await page.getByRole('button', { name: `Disable ${one}` }).waitFor();
     assert.equal((await readRows()).length, 2);
 
@@ -115,6 +116,7 @@ describeInBrowser('webhooks in the console', (browser) => {
     const fact = (name: string) => page.getByText(name, { exact: true }).locator('..');
     assert.match((await fact('Webhook farthest behind').textContent()) ?? '', /\d+ \w+.*wh_8/s);
     await fact('Webhooks disabled').getByRole('link', { name: '1' }).click();
+    await arrive('Webhooks');
     await page.getByRole('button', { name: `Enable ${other}` }).waitFor();
     assert.equal((await readRows()).length, 2);
   });

@@ -24,9 +24,14 @@ export async function openDesk(
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   const dialog = page.getByRole('dialog');
 
-  /** Opens a page of the console, by the part of its URL after `#`, and waits for its heading. */
+  /** Opens a page of the console, by the part of its URL after `#`, and waits until it is shown. */
   async function open(address: string, heading: string): Promise<void> {
     await page.goto(`${service.consoleUrl}#/${address}`);
+    await arrive(heading);
+  }
+
+  /** Waits until the page with a heading is shown with its rows. */
+  async function arrive(heading: string): Promise<void> {
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
     await page.getByText('Loading…').waitFor({ state: 'detached' });
   }
@@ -68,7 +73,7 @@ export async function openDesk(
   /** Returns the rows of the table, with its head. */
   const readRows = () => page.getByRole('row').allTextContents();
 
-  return { ...service, ...visit, dialog, open, press, see, submit, act, filter, readRows };
+  return { ...service, ...visit, dialog, open, arrive, press, see, submit, act, filter, readRows };
 }
 
 async function fill(form: Locator, entries: Entries): Promise<void> {
