@@ -28,8 +28,8 @@ import { exposeStoreSize } from './observability/store-size.ts';
 import { describeSharing, flushLast, lastFlushMs, type OpenCounters, openCounters } from './open-counters.ts';
 import { buildConsole } from './operator/console/console.ts';
 import { createVitals, noteEveryMs, type Vitals } from './operator/console/vitals.ts';
-import { findProblems } from './operator/health-routes.ts';
-import { buildOperatorServer } from './operator/operator-server.ts';
+
+import { buildOperatorServer, findProblems } from './operator/operator-server.ts';
 import { createSessions } from './operator/sessions.ts';
 import { resolvePlan } from './plans/plan.ts';
 import { type JobParts, listJobs } from './service-jobs.ts';

@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { commandActor } from '../audit/audit-entry.ts';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../errors.ts';
-import { consolePath } from '../operator/console/site.ts';
-import { createSessions } from '../operator/sessions.ts';
+import { consolePath, createSessions } from '../operator/sessions.ts';
 import { addLeaf, type CommandContext, printLines } from './command.ts';
 import { countThings, toIsoTime } from './output.ts';
 

@@ -1,14 +1,22 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { systemClock } from '../clock.ts';
 import { defaultTimeouts, type Timeouts } from '../http/connection/bounds.ts';
 import { createRequestIds } from '../http/exchange.ts';
 import { createHttpService, type HttpService } from '../http/http-service.ts';
 import { openGate } from '../http/request/gate.ts';
+import { makeAnswer } from '../http/response/answer.ts';
 import { createCors } from '../http/response/cors.ts';
 import { createErrorAnswers } from '../http/response/errors.ts';
+import { createPageRoute, type Route } from '../http/route.ts';
 import type { Log } from '../observability/log.ts';
 import type { Console } from './console/console.ts';
-import { createHealthRoutes, createMetricsRoute, type Health } from './health-routes.ts';
+
+/** Why this instance is not ready, and warnings that do not affect readiness. */
+export interface Health {
+  readonly problems: readonly string[];
+  readonly notes: readonly string[];
+}
 
 export interface OperatorServerOptions {
   readonly readHealth: () => Promise<Health>;
@@ -27,14 +35,10 @@ export const operatorConnectionsMax = 1_000;
  * must not be able to reach this port. Timeouts and sizes of requests are limited as on the public port.
  */
 export function buildOperatorServer(options: OperatorServerOptions): HttpService {
-  const { readHealth, registry, log, timeouts = defaultTimeouts } = options;
+  const { log, timeouts = defaultTimeouts } = options;
   const makeErrorAnswer = createErrorAnswers(null);
   return createHttpService({
-    routes: [
-      ...createHealthRoutes(readHealth),
-      createMetricsRoute(registry),
-      ...(options.console?.routes ?? []),
-    ],
+    routes: [...createRoutes(options), ...(options.console?.routes ?? [])],
     gate: options.console?.gate ?? openGate,
     cors: createCors([], { exposed: [], methods: [], requestHeaders: [] }),
     cache: null,
@@ -47,4 +51,36 @@ export function buildOperatorServer(options: OperatorServerOptions): HttpService
     timeouts,
     connectionsMax: operatorConnectionsMax,
   });
+}
+
+/** Creates `/healthz`, the liveness check, `/readyz`, the readiness check, and `/metrics`, in the format of Prometheus. */
+function createRoutes({ readHealth, registry }: OperatorServerOptions): Route[] {
+  return [
+    createPageRoute('/healthz', 'operator', null, () => makeAnswer(200, JSON.stringify({ status: 'ok' }))),
+    createPageRoute('/readyz', 'operator', null, async () => {
+      const { problems, notes: all } = await readHealth();
+      const notes = all.length === 0 ? undefined : all;
+      if (problems.length === 0) return makeAnswer(200, JSON.stringify({ status: 'ready', notes }));
+      return makeAnswer(503, JSON.stringify({ status: 'not ready', reason: problems.join('; '), notes }));
+    }),
+    createPageRoute('/metrics', 'operator', null, async () =>
+      makeAnswer(200, await registry.metrics(), [], registry.contentType),
+    ),
+  ];
+}
+
+/**
+ * The conditions that the service needs to serve requests, by a name such as "the store". A check returns null, or the
+ * problem, which follows the name in a sentence. A check that throws or takes too long fails too.
+ */
+export type Checks = Readonly<Record<string, () => Promise<string | null>>>;
+
+/** Returns the problems that make the service not ready. `checkMsMax` is the timeout of each check in ms. */
+export async function findProblems(checks: Checks, checkMsMax: number): Promise<string[]> {
+  const found = Object.entries(checks).map(async ([name, check]) => {
+    const late = pause(checkMsMax, `does not answer within ${checkMsMax} ms`, { ref: false });
+    const problem = await Promise.race([check(), late]).catch(() => 'does not answer');
+    return problem === null ? [] : [`${name} ${problem}`];
+  });
+  return (await Promise.all(found)).flat();
 }

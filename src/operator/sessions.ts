@@ -8,6 +8,8 @@ import { int64Max } from '../int64.ts';
 import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 
+/** The path of the console on the operator's port. */
+export const consolePath = '/console';
 /** Time in ms after which a link to the console expires. */
 const linkMs = 10 * minuteMs;
 /** Time in ms after which a session expires. */
@@ -16,22 +18,17 @@ export const sessionMs = 12 * hourMs;
 const tokenBytes = 32;
 const tokenText = /^[\w-]{43}$/;
 
-/**
- * Exchanges a link for a session in one transaction. Returns false if the link is used, expired or unknown.
- */
+interface SignIn {
+  readonly linkHash: Uint8Array;
+  readonly tokenHash: Uint8Array;
+  readonly id: string;
+  readonly nowMs: number;
+}
+
+/** Exchanges a link for a session in one transaction. Returns false if the link is used, expired or unknown. */
 export const openSession = defineTransaction(
   'openSession',
-  function* ({
-    linkHash,
-    tokenHash,
-    id,
-    nowMs,
-  }: {
-    readonly linkHash: Uint8Array;
-    readonly tokenHash: Uint8Array;
-    readonly id: string;
-    readonly nowMs: number;
-  }): Steps<boolean> {
+  function* ({ linkHash, tokenHash, id, nowMs }: SignIn): Steps<boolean> {
     const [link] = yield* step(takeLink, { tokenHash: linkHash });
     const createdAtMs = BigInt(nowMs);
     if (link === undefined || link.expires_at_ms <= createdAtMs) return false;
@@ -151,10 +148,9 @@ const deleteSession = statement<{ tokenHash: Uint8Array }>()((query, p) =>
   query.deleteFrom('console_sessions').where('token_hash', '=', p.tokenHash),
 );
 
-const deleteLinks = statement<{ untilMs: bigint }>()((query, p) =>
-  query.deleteFrom('console_links').where('expires_at_ms', '<=', p.untilMs).returning('made_by'),
-);
-
-const deleteSessions = statement<{ untilMs: bigint }>()((query, p) =>
-  query.deleteFrom('console_sessions').where('expires_at_ms', '<=', p.untilMs).returning('id'),
-);
+const deleteExpired = (table: 'console_links' | 'console_sessions') =>
+  statement<{ untilMs: bigint }>()((query, p) =>
+    query.deleteFrom(table).where('expires_at_ms', '<=', p.untilMs).returning('made_by'),
+  );
+const deleteLinks = deleteExpired('console_links');
+const deleteSessions = deleteExpired('console_sessions');

@@ -70,7 +70,7 @@ describeInBrowser('the console in a browser', (browser) => {
     await page.getByRole('heading', { name: 'Animal 1' }).waitFor();
     await press('Edit');
     await submit({ Category: '99999999999999999999' }, 'Save');
-    assert.match((await dialog.getByRole('alert').textContent()) ?? '', /categoryId must be a whole number/);
+    assert.match((await dialog.getByRole('alert').textContent()) ?? '', /categoryId must be an integer/);
 
     await store.catalogue.change(id, { name: 'Max' }, null);
     await submit({ Category: '2' }, 'Save');

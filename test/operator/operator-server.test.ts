@@ -5,8 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { defaultTimeouts, headerBytesMax, headersMax } from '../../src/http/connection/bounds.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { type Checks, findProblems } from '../../src/operator/health-routes.ts';
-import { buildOperatorServer, operatorConnectionsMax } from '../../src/operator/operator-server.ts';
+import {
+  buildOperatorServer,
+  type Checks,
+  findProblems,
+  operatorConnectionsMax,
+} from '../../src/operator/operator-server.ts';
 import { exchangeRaw, openRaw } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 

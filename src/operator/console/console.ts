@@ -1,29 +1,28 @@
-import type { Sessions } from '../sessions.ts';
+import { readdir, readFile } from 'node:fs/promises';
+import { AppError } from '../../errors.ts';
+import { makeEmptyAnswer, makeTaggedAnswer, securityHeaders } from '../../http/response/answer.ts';
+import {
+  type Assets,
+  chooseForm,
+  makeAssets,
+  openOnce,
+  pagePolicy,
+} from '../../http/response/served-file.ts';
+import { createPageRoute, type Route } from '../../http/route.ts';
+import { consolePath, type Sessions } from '../sessions.ts';
 import { accountOperations } from './api/accounts.ts';
-import { auditOperations } from './api/audit.ts';
-import { categoryOperations } from './api/categories.ts';
-import { keyOperations } from './api/keys.ts';
-import { orderOperations } from './api/orders.ts';
-import { petOperations } from './api/pets.ts';
-import { requestOperations } from './api/requests.ts';
+import { animalOperations } from './api/animals.ts';
 import { serviceOperations } from './api/service.ts';
 import { webhookOperations } from './api/webhooks.ts';
 import { bindConsoleOperation, type ConsoleServices } from './operation.ts';
-import { createConsolePageRoutes } from './page-routes.ts';
 import { createConsoleGate, createSignInRoutes } from './sign-in.ts';
-import { createSiteFinder } from './site.ts';
 
 /** All operations of the console's own API. */
 export const consoleOperations = [
   ...serviceOperations,
   ...accountOperations,
-  ...keyOperations,
-  ...requestOperations,
-  ...petOperations,
-  ...categoryOperations,
-  ...orderOperations,
+  ...animalOperations,
   ...webhookOperations,
-  ...auditOperations,
 ];
 
 /** The routes of the console, and the gate that admits requests to them. */
@@ -34,13 +33,106 @@ export function buildConsole(
   services: ConsoleServices & { readonly sessions: Sessions },
   consoleUrl: string | null,
 ) {
-  const findSite = createSiteFinder(consoleUrl);
   return {
-    gate: createConsoleGate(services.sessions, findSite),
+    gate: createConsoleGate(services.sessions, consoleUrl),
     routes: [
-      ...createConsolePageRoutes(),
-      ...createSignInRoutes(services.sessions, findSite),
+      ...createPageRoutes(),
+      ...createSignInRoutes(services.sessions, consoleUrl),
       ...consoleOperations.map((operation) => bindConsoleOperation(operation, services)),
     ],
   };
+}
+
+const pageHeaders = [
+  ...securityHeaders(pagePolicy()),
+  ...['referrer-policy', 'no-referrer'],
+  ...['cross-origin-opener-policy', 'same-origin'],
+  ...['cross-origin-resource-policy', 'same-origin'],
+];
+
+/**
+ * Creates the routes of the page and its files. The page and the files contain no secrets, so visitors may load them
+ * without a session.
+ */
+function createPageRoutes(): Route[] {
+  const open = openOnce(readConsoleAssets);
+  const page = (path: string, answer: Parameters<typeof createPageRoute>[3]) =>
+    createPageRoute(path, 'visitor', pageHeaders, answer);
+
+  return [
+    page(consolePath, async () =>
+      makeTaggedAnswer(renderShell((await open()).version), [], 'text/html; charset=utf-8'),
+    ),
+    page(`${consolePath}/`, () => makeEmptyAnswer(301, ['location', '../console'])),
+    page(`${consolePath}/assets/{version}/{file}`, async ({ params, headers }) => {
+      const { version, files } = await open();
+      const asset = files.get(params['file'] ?? '');
+      if (asset === undefined || params['version'] !== version)
+        throw new AppError('not_found', 'no such file');
+      return chooseForm(asset, headers['accept-encoding']);
+    }),
+  ];
+}
+
+/** The library modules that the pages import by name: the file in the package. */
+const modules: ReadonlyMap<string, string> = new Map([
+  ['preact', 'preact'],
+  ['preact/hooks', 'preact/hooks'],
+  ['htm', 'htm'],
+  ['uplot', 'uplot/dist/uPlot.esm.js'],
+]);
+const ownFiles = new URL('pages/', import.meta.url);
+
+/** Reads the files of the console and its libraries. There is no build step. `addressLibraries` makes the only changes. */
+async function readConsoleAssets(): Promise<Assets> {
+  const resolve = (file: string) => new URL(import.meta.resolve(file));
+  const files = [
+    ...(await readdir(ownFiles)).sort().map((name) => [name, new URL(name, ownFiles)] as const),
+    ...Array.from(modules, ([name, file]) => [nameModule(name), resolve(file)] as const),
+    ['uplot.css', resolve('uplot/dist/uPlot.min.css')] as const,
+  ];
+  const texts = files.map(async ([name, url]) => [name, addressLibraries(await readFile(url, 'utf8'))]);
+  return makeAssets(Object.fromEntries(await Promise.all(texts)));
+}
+
+function nameModule(name: string): string {
+  return `${name.replace('/', '-')}.js`;
+}
+
+/**
+ * Replaces the names of libraries in imports with URLs. Removes the URLs of source maps, because source maps are not
+ * served.
+ */
+function addressLibraries(text: string): string {
+  return text
+    .replaceAll(/(\bfrom\s*)(["'])([^"']+)\2/g, (whole, from, quote, name) =>
+      modules.has(name) ? `${from}${quote}./${nameModule(name)}${quote}` : whole,
+    )
+    .replace(/^\/\/# sourceMappingURL=.*$/m, '');
+}
+
+/**
+ * Returns the only HTML page. `main.js` fills it. All URLs are relative, so that the page also works under the path of
+ * a proxy.
+ */
+function renderShell(version: string): string {
+  const assets = `./console/assets/${version}`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Animal Store console</title>
+<link rel="icon" href="${assets}/icon.svg">
+<link rel="stylesheet" href="${assets}/uplot.css">
+<link rel="stylesheet" href="${assets}/console.css">
+<script type="module" src="${assets}/main.js"></script>
+</head>
+<body>
+<noscript><p>The console needs JavaScript. Every action is also a command: animal-store --help.</p></noscript>
+<div id="console"></div>
+</body>
+</html>
+`;
 }

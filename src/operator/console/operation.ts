@@ -6,19 +6,20 @@ import { AppError, OperatorError } from '../../errors.ts';
 import type { Services } from '../../http/api/operations.ts';
 import { compileBody } from '../../http/bind-operation.ts';
 import { compileQuery } from '../../http/request/query.ts';
-import { type Answer, makeAnswer, makeEmptyAnswer, securityHeaders } from '../../http/response/answer.ts';
+import { makeAnswer, makeEmptyAnswer, securityHeaders } from '../../http/response/answer.ts';
 import { type Call, type Method, plainRoute, type Route, type SignedIn } from '../../http/route.ts';
+import { parseCanonicalInt64 } from '../../int64.ts';
 import type { LookAtUsage } from '../../limits/counters.ts';
+import { int64Field } from '../../schema.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ChangeAs, Changes } from '../changes.ts';
-import type { Health } from '../health-routes.ts';
-import { consolePath } from './site.ts';
+import type { Health } from '../operator-server.ts';
+import { consolePath } from '../sessions.ts';
 import type { Vitals } from './vitals.ts';
 
 /** The dependencies of the console's operations. The commands call the same functions. */
 export interface ConsoleServices
-  extends Pick<Services, 'catalogue' | 'countInventory' | 'orders' | 'categories' | 'eventIds' | 'clock'>,
-    Pick<Changes, 'accounts' | 'keyring' | 'bans' | 'allWebhooks'> {
+  extends Pick<Services, 'catalogue' | 'countInventory' | 'orders' | 'categories' | 'eventIds' | 'clock'> {
   readonly database: Database;
   readonly audit: Audit;
   readonly changeAs: ChangeAs;
@@ -29,11 +30,8 @@ export interface ConsoleServices
   readonly readHealth: () => Promise<Health>;
 }
 
-/** What an operation works with: the services, the session of the caller and the changes that it can make. */
-interface Context extends ConsoleServices {
-  readonly signedIn: SignedIn;
-  readonly changes: Changes;
-}
+/** What an operation works with: the services, the session of the caller and the changes in the caller's name. */
+type Context = ConsoleServices & Changes & { readonly signedIn: SignedIn };
 
 /** Method and path of an operation. The path is relative to the console's API. */
 type Address = `${Method} /${string}`;
@@ -47,16 +45,20 @@ export interface ConsoleOperation {
   handle(input: never, context: Context): Promise<unknown>;
 }
 
+/** The parameters of paths that are an int64, each with the word for what it identifies. The others are texts. */
+const identified = { petId: 'animal', orderId: 'order', categoryId: 'category' } as const;
+
 type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterOf<Rest>
   : never;
 
-type Input<Path extends string, Fields extends TProperties> = Readonly<Record<ParameterOf<Path>, string>> &
-  Static<TObject<Fields>>;
+type Input<Path extends string, Fields extends TProperties> = {
+  readonly [Name in ParameterOf<Path>]: Name extends keyof typeof identified ? bigint : string;
+} & Static<TObject<Fields>>;
 
 /**
- * Declares an operation. `handle` gets the parameters of the path as texts, together with the fields. It returns the
- * response body as a JSON value. Bigints are written as texts. Undefined means a 204 without a body.
+ * Declares an operation. `handle` gets the parameters of the path together with the fields. It returns the response body
+ * as a JSON value. Bigints are written as texts. Undefined means a 204 without a body.
  */
 export function operation<const Path extends Address, Fields extends TProperties>(
   address: Path,
@@ -66,11 +68,30 @@ export function operation<const Path extends Address, Fields extends TProperties
   return { address, fields, handle };
 }
 
-const apiSecurity = securityHeaders("default-src 'none'; frame-ancestors 'none'");
-const noStore = ['cache-control', 'no-store'];
+/** Number of rows on a page of the console. */
+export const pageRows = 50;
+
+/** An int64 to search for. A list also takes one as `before`: the `next` of the previous page. */
+export const int64Filter = Type.Optional(int64Field('An int64.'));
+
+/** A text to search for. PostgreSQL accepts no text with U+0000. */
+export const textFilter = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[^\\u0000]*$',
+    rule: 'must have 1 to 255 characters and no U+0000',
+  }),
+);
+
+export const noStore = ['cache-control', 'no-store'];
 
 /** The options that all routes of the console's API share. */
-export const apiRoute = { ...plainRoute, announcement: noStore, securityHeaders: apiSecurity } as const;
+export const apiRoute = {
+  ...plainRoute,
+  announcement: noStore,
+  securityHeaders: securityHeaders("default-src 'none'; frame-ancestors 'none'"),
+} as const;
 
 export function bindConsoleOperation(operation: ConsoleOperation, services: ConsoleServices): Route {
   const { address, fields } = operation;
@@ -84,7 +105,13 @@ export function bindConsoleOperation(operation: ConsoleOperation, services: Cons
     access: 'console',
     readQuery: compileQuery(method === 'GET' ? schema : undefined),
     body: hasBody ? compileBody(schema) : null,
-    run: async (call) => toAnswer(await handle(operation, call, services)),
+    async run(call) {
+      const value = await handle(operation, call, services);
+      if (value === undefined) return makeEmptyAnswer(204, noStore);
+      // A browser would lose digits of a large number.
+      const write = (_: string, member: unknown) => (typeof member === 'bigint' ? String(member) : member);
+      return makeAnswer(200, JSON.stringify(value, write), noStore);
+    },
   };
 }
 
@@ -92,23 +119,24 @@ export function bindConsoleOperation(operation: ConsoleOperation, services: Cons
 async function handle(operation: ConsoleOperation, call: Call, services: ConsoleServices) {
   const { signedIn, params, query, body } = call;
   if (signedIn === null) throw new Error('a route of the console was called without a session');
-  // No stored text has a U+0000, and PostgreSQL accepts none in a query.
-  if (Object.values(params).some((text) => text?.includes('\0')))
-    throw new AppError('not_found', 'there is no such record');
+  const parameters = Object.fromEntries(Object.entries(params).map(readParameter));
+  const input = { ...(query as object), ...(body as object | null), ...parameters };
   // The audit log also names the user who created the link, because the store deletes expired sessions.
   const changes = services.changeAs(consoleActor(signedIn.madeBy, signedIn.id));
-  const input = { ...(query as object), ...(body as object | null), ...params };
   try {
-    return await operation.handle(input as never, { ...services, signedIn, changes });
+    return await operation.handle(input as never, { ...services, ...changes, signedIn });
   } catch (error) {
     if (error instanceof OperatorError) throw new AppError('not_done', error.message, { cause: error });
     throw error;
   }
 }
 
-/** Writes every bigint as a text, because a browser would lose digits of a large number. */
-function toAnswer(value: unknown): Answer {
-  if (value === undefined) return makeEmptyAnswer(204, noStore);
-  const text = JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member));
-  return makeAnswer(200, text, noStore);
+/** Throws `not_found` for a text that identifies nothing. */
+function readParameter([name, text = '']: [name: string, text: string | undefined]) {
+  const record = (identified as Readonly<Record<string, string>>)[name];
+  const id = record === undefined ? text : parseCanonicalInt64(text);
+  // No stored text has a U+0000, and PostgreSQL accepts none in a query.
+  if (id === null || text.includes('\0'))
+    throw new AppError('not_found', `there is no ${record ?? 'record'} with this identifier`);
+  return [name, id] as const;
 }

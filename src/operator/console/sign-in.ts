@@ -1,13 +1,65 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import Type from 'typebox';
+import { secondMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { compileBody } from '../../http/bind-operation.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { type Gate, openGate } from '../../http/request/gate.ts';
 import { makeEmptyAnswer } from '../../http/response/answer.ts';
 import type { Call, Route } from '../../http/route.ts';
-import type { Sessions } from '../sessions.ts';
-import { apiRoute } from './operation.ts';
-import { consolePath, type FindSite, isOwnRequest, readCookie, type Site, writeCookie } from './site.ts';
+import { consolePath, type Sessions, sessionMs } from '../sessions.ts';
+import { apiRoute, noStore } from './operation.ts';
+
+/** An address under which browsers reach the console. */
+interface Site {
+  /** The origin of the console's pages. */
+  readonly origin: string;
+  /** The path of the console in the browser. A proxy may change it. */
+  readonly path: string;
+}
+
+const plainHost = /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i;
+const loopback = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
+
+/**
+ * Returns the site for a Host header: a loopback address or the host of `CONSOLE_URL`. Returns null for any other host,
+ * which prevents DNS rebinding.
+ */
+function findSite(host: string | undefined, consoleUrl: string | null): Site | null {
+  if (host === undefined || !plainHost.test(host)) return null;
+  const named = consoleUrl === null ? null : new URL(consoleUrl);
+  if (named !== null && URL.parse(`${named.protocol}//${host}`)?.host === named.host)
+    return { origin: named.origin, path: named.pathname };
+  const url = URL.parse(`http://${host}`);
+  return url !== null && loopback.test(url.hostname) ? { origin: url.origin, path: consolePath } : null;
+}
+
+/** True if a request comes from a page of the console. Checks the Fetch Metadata headers, or `Origin` without them. */
+function isOwnRequest(headers: IncomingHttpHeaders, { origin }: Site): boolean {
+  const fetchSite = headers['sec-fetch-site'];
+  return fetchSite === undefined ? headers.origin === origin : fetchSite === 'same-origin';
+}
+
+/** Browsers send a host's cookies to all of its ports, so the name contains the port. */
+function nameCookie({ origin }: Site): string {
+  const { port, protocol } = new URL(origin);
+  return `animal_store_console_${port || (protocol === 'https:' ? '443' : '80')}`;
+}
+
+/** Returns the token of the session cookie, or an empty string without a cookie. */
+function readCookie({ cookie = '' }: IncomingHttpHeaders, site: Site): string {
+  const start = `${nameCookie(site)}=`;
+  const pairs = cookie.split(';').map((text) => text.trim());
+  return pairs.find((text) => text.startsWith(start))?.slice(start.length) ?? '';
+}
+
+/** Returns a 204 that sets the cookie to the token of a session. An empty token deletes the cookie. */
+function setCookie(site: Site, token: string) {
+  const secure = site.origin.startsWith('https:') ? '; Secure' : '';
+  const seconds = token === '' ? 0 : sessionMs / secondMs;
+  const cookie = `${nameCookie(site)}=${token}; Path=${site.path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+  return makeEmptyAnswer(204, [...noStore, 'set-cookie', cookie]);
+}
 
 const safeMethods: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 
@@ -20,6 +72,10 @@ const noSession = new AppError(
   'session_missing',
   'not signed in, or the session has expired: run "animal-store console" and open the link that it prints',
 );
+const badLink = new AppError(
+  'session_missing',
+  'this link was used before or is older than 10 minutes: run "animal-store console" for a new one',
+);
 
 /**
  * Admits requests to the operator's port:
@@ -27,12 +83,12 @@ const noSession = new AppError(
  * - A request to the console needs the console's Host. An unsafe method must also come from the console's own pages.
  * - Except for public pages, a request to the console also needs the cookie of a session.
  */
-export function createConsoleGate(sessions: Pick<Sessions, 'find'>, findSite: FindSite): Gate {
+export function createConsoleGate(sessions: Pick<Sessions, 'find'>, consoleUrl: string | null): Gate {
   async function admit(exchange: Exchange): Promise<AppError | null> {
     const { access } = exchange.match;
     if (access !== 'visitor' && access !== 'console') return null;
     const { headers, method } = exchange.request;
-    const site = findSite(headers.host);
+    const site = findSite(headers.host, consoleUrl);
     if (site === null) return otherHost;
     if (!safeMethods.has(method) && !isOwnRequest(headers, site)) return otherOrigin;
     if (access === 'visitor') return null;
@@ -45,42 +101,33 @@ export function createConsoleGate(sessions: Pick<Sessions, 'find'>, findSite: Fi
 
 const SignIn = Type.Object({ token: Type.String({ minLength: 1, maxLength: 100, rule: 'must be a text' }) });
 
-const badLink = new AppError(
-  'session_missing',
-  'this link was used before or is older than 10 minutes: run "animal-store console" for a new one',
-);
-
 /**
  * Creates two routes. `POST /console/api/sign-in` exchanges the token of a link for a session. `POST
  * /console/api/sign-out` ends the session.
  */
-export function createSignInRoutes(sessions: Sessions, findSite: FindSite): Route[] {
+export function createSignInRoutes(sessions: Sessions, consoleUrl: string | null): Route[] {
   /** The gate has already refused every Host without a site. */
-  const siteOf = ({ headers }: Call) => findSite(headers.host) as Site;
-  const setCookie = (call: Call, token: string) =>
-    makeEmptyAnswer(204, ['cache-control', 'no-store', 'set-cookie', writeCookie(siteOf(call), token)]);
-
+  const siteOf = ({ headers }: Call) => findSite(headers.host, consoleUrl) as Site;
+  const route = { ...apiRoute, method: 'POST' } as const;
   return [
     {
-      ...apiRoute,
-      method: 'POST',
+      ...route,
       path: `${consolePath}/api/sign-in`,
       access: 'visitor',
       body: compileBody(SignIn),
       async run(call) {
         const token = await sessions.signIn((call.body as { token: string }).token);
         if (token === null) throw badLink;
-        return setCookie(call, token);
+        return setCookie(siteOf(call), token);
       },
     },
     {
-      ...apiRoute,
-      method: 'POST',
+      ...route,
       path: `${consolePath}/api/sign-out`,
       access: 'console',
       async run(call) {
         await sessions.signOut(readCookie(call.headers, siteOf(call)));
-        return setCookie(call, '');
+        return setCookie(siteOf(call), '');
       },
     },
   ];

@@ -59,7 +59,7 @@ export function createVitals(registry: Registry, clock: Clock) {
       durations.reset();
       lastAtMs = atMs;
     },
-    /** Returns the notes of the last hour, oldest first. */
+    /** The notes of the last hour, oldest first. */
     list: (): readonly Note[] => notes,
     /** Returns the current value of a metric, summed over its labels, or null if the metric has no values. */
     async readMetric(name: string): Promise<number | null> {

@@ -1,14 +1,14 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { readAccountState } from '../../../accounts/account-state.ts';
 import { toPartnerKey } from '../../../accounts/key-state.ts';
-import { dayMs } from '../../../clock.ts';
+import { NewKeySchema, overlapSecondsMax } from '../../../accounts/schemas.ts';
+import { dayMs, secondMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { limitMax, type Plan, planNames, resolvePlan } from '../../../plans/plan.ts';
 import { enumField, wholeNumberField } from '../../../schema.ts';
 import { listUsageByAccount, sumUsage, usageOrders } from '../../../usage/usage.ts';
 import { webhooksMax } from '../../../webhooks/webhook.ts';
-import { operation } from '../operation.ts';
-import { int64Filter, pageRows, textFilter } from './fields.ts';
+import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 import { toShownWebhook } from './webhooks.ts';
 
 const noRequests = { requests: 0, refused: 0, errors: 0 };
@@ -42,6 +42,11 @@ const deleteFields = {
   ),
 };
 
+const overlapBounds = { minimum: 0, maximum: overlapSecondsMax };
+const rotateFields = { overlapSeconds: wholeNumberField('How long the old key stays valid.', overlapBounds) };
+const revokeFields = { disableWebhooks: Type.Boolean({ rule: 'must be true or false' }) };
+const banFields = { before: Type.Optional(Type.String({ pattern: '^\\d{1,15}\\.key_[0-9A-Za-z]{16}$' })) };
+
 /** Returns the plan of a form. Throws `invalid_body` if the numbers are not valid for the plan. */
 function readPlan({ plan, perMinute, perDay, openHolds }: Static<TObject<typeof planFields>>): Plan {
   const given = Object.entries({ perMinute, perDay, openHolds })
@@ -52,13 +57,7 @@ function readPlan({ plan, perMinute, perDay, openHolds }: Static<TObject<typeof 
   return resolved;
 }
 
-/** An operation without a body. */
-function actBy(path: string, act: 'suspend' | 'resume' | 'resetLimits') {
-  return operation(`POST /accounts/{account}/${path}`, {}, ({ account }, { changes }) =>
-    changes.accounts[act](account),
-  );
-}
-
+/** Accounts, their keys and bans. */
 export const accountOperations = [
   /**
    * Returns a page of the accounts with their requests of the last 24 hours. A filter by the start of a name orders them
@@ -109,36 +108,73 @@ export const accountOperations = [
   ),
 
   /** Creates an account without a key. */
-  operation('POST /accounts', { account: nameField, ...planFields }, async (body, { changes }) => {
-    await changes.accounts.create(body.account, readPlan(body));
+  operation('POST /accounts', { account: nameField, ...planFields }, async (body, { accounts }) => {
+    await accounts.create(body.account, readPlan(body));
     return { account: body.account };
   }),
 
-  operation('PUT /accounts/{account}/plan', planFields, async (body, { changes }) =>
-    changes.accounts.setPlan(body.account, readPlan(body)),
+  operation('PUT /accounts/{account}/plan', planFields, async (body, { accounts }) =>
+    accounts.setPlan(body.account, readPlan(body)),
   ),
 
   /** Sets limits of one account alone, for some days or for good. */
-  operation('PUT /accounts/{account}/limits', limitFields, async (body, { changes, clock }) => {
+  operation('PUT /accounts/{account}/limits', limitFields, async (body, { accounts, clock }) => {
     const limits = { perMinute: Number(body.perMinute), perDay: Number(body.perDay) };
     const untilMs = body.days === undefined ? null : clock() + Number(body.days) * dayMs;
-    await changes.accounts.setLimits(body.account, limits, untilMs);
+    await accounts.setLimits(body.account, limits, untilMs);
   }),
 
-  operation('PUT /accounts/{account}/name', { name: nameField }, async ({ account, name }, { changes }) => {
-    await changes.accounts.rename(account, name);
+  operation('PUT /accounts/{account}/name', { name: nameField }, async ({ account, name }, { accounts }) => {
+    await accounts.rename(account, name);
     return { account: name };
   }),
 
   /** Deletes an account for good. `confirm` is its name once more. */
-  operation('POST /accounts/{account}/delete', deleteFields, async (body, { changes }) => {
+  operation('POST /accounts/{account}/delete', deleteFields, async (body, { accounts }) => {
     const { account, confirm, keepDays } = body;
     if (confirm !== account)
       throw new AppError('invalid_body', `confirm: type the name of the account, "${account}"`);
-    return await changes.accounts.delete(account, keepDays === undefined ? null : Number(keepDays));
+    return await accounts.delete(account, keepDays === undefined ? null : Number(keepDays));
   }),
 
-  actBy('suspend', 'suspend'),
-  actBy('resume', 'resume'),
-  actBy('reset-limits', 'resetLimits'),
+  operation('POST /accounts/{account}/suspend', {}, ({ account }, { accounts }) => accounts.suspend(account)),
+  operation('POST /accounts/{account}/resume', {}, ({ account }, { accounts }) => accounts.resume(account)),
+  operation('POST /accounts/{account}/reset-limits', {}, ({ account }, { accounts }) =>
+    accounts.resetLimits(account),
+  ),
+
+  /** Creates a key for an account. Only this response contains the text of the key. */
+  operation('POST /accounts/{account}/keys', NewKeySchema.properties, async (body, { keyring }) => {
+    const { account, name = null, scopes, expiresInSeconds } = body;
+    const lifetimeMs = expiresInSeconds === undefined ? null : Number(expiresInSeconds) * secondMs;
+    const { id, key } = await keyring.issue({ account, plan: null, name, scopes, lifetimeMs });
+    return { id, key };
+  }),
+
+  /** Replaces a key with a new one. The old key stays valid for `overlapSeconds`. */
+  operation('POST /keys/{keyId}/rotate', rotateFields, async ({ keyId, overlapSeconds }, { keyring }) => {
+    const { id, key, oldEndsAtMs } = await keyring.rotate(keyId, Number(overlapSeconds) * secondMs);
+    return { id, key, oldEndsAtMs };
+  }),
+
+  /** Revokes a key. With `disableWebhooks`, also disables the webhooks that the key created. */
+  operation('POST /keys/{keyId}/revoke', revokeFields, async (body, { keyring, allWebhooks }) => {
+    await keyring.revoke(body.keyId);
+    if (body.disableWebhooks) await allWebhooks.disableOfKey(body.keyId);
+  }),
+
+  /** Returns a page of the current bans; the ban that expires first comes first. `before` is the `next` of a page. */
+  operation('GET /bans', banFields, async ({ before = '0.' }, { bans, clock }) => {
+    const [endsAtMs = '', firstId = ''] = before.split('.');
+    const { items, next } = await bans.listPage(pageRows, { endsAtMs: Number(endsAtMs), keyId: firstId });
+    const shown = items.map(({ keyId: id, visibleStart: start, keyName: name, ...ban }) => ({
+      ...ban,
+      id,
+      start,
+      name,
+    }));
+    return { items: shown, next: next && `${next.endsAtMs}.${next.keyId}`, nowMs: clock() };
+  }),
+
+  operation('POST /keys/{keyId}/lift-ban', {}, ({ keyId }, { bans }) => bans.lift(keyId)),
 ];

@@ -1,6 +1,51 @@
+import Type from 'typebox';
 import manifest from '../../../../package.json' with { type: 'json' };
-import { operation } from '../operation.ts';
+import { auditActions } from '../../../audit/audit-entry.ts';
+import { hourMs } from '../../../clock.ts';
+import { AppError, errorCodes } from '../../../errors.ts';
+import { stringifyExactJson } from '../../../exact-json.ts';
+import { enumField } from '../../../schema.ts';
+import { listRequests } from '../../../usage/request-rows.ts';
+import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 
+const timeRule = 'must be a time in UTC, such as 2027-01-02 12:00';
+/** A time in UTC as the pages write it, or only a date or a part of the time. */
+const timeFilter = Type.Optional(
+  Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d(?:[ T]\\d\\d:\\d\\d(?::\\d\\d)?Z?)?$', rule: timeRule }),
+);
+
+/** Returns the Unix milliseconds of a `timeFilter`. Throws `invalid_parameter` if there is no such time. */
+function readTime(text: string | undefined, field: string): number | undefined {
+  if (text === undefined) return undefined;
+  const [day = '', time = '00:00'] = text.replace('Z', '').split(/[ T]/);
+  const ms = Date.parse(`${day}T${time}Z`);
+  if (Number.isNaN(ms)) throw new AppError('invalid_parameter', `${field} ${timeRule}`);
+  return ms;
+}
+
+const requestFilters = {
+  account: textFilter,
+  key: textFilter,
+  status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
+  code: Type.Optional(enumField(errorCodes, 'The code of the error.')),
+  hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168 })),
+  id: textFilter,
+  before: int64Filter,
+};
+
+const auditFilters = {
+  account: textFilter,
+  actor: textFilter,
+  since: timeFilter,
+  until: timeFilter,
+  action: Type.Optional(enumField(auditActions, 'What was done.')),
+  before: int64Filter,
+};
+
+/** A browser would lose digits of large numbers, so it gets JSON as a text. */
+const toText = (value: unknown) => (value === null ? null : stringifyExactJson(value));
+
+/** The state of the service, and what it records. */
 export const serviceOperations = [
   /** Returns the current session, and facts about the service. */
   operation('GET /session', {}, async (_, { signedIn: { id, madeBy }, environment, database }) => {
@@ -10,7 +55,7 @@ export const serviceOperations = [
   /** Returns the health and traffic of this instance, and the inventory of the store. */
   operation('GET /overview', {}, async (_, context) => {
     const { vitals, readHealth, countInventory, allWebhooks, clock, database } = context;
-    const [health, inventory, webhooks, feedLagSeconds, eventWaits, storeFailures, bansBegun] =
+    const [health, inventory, { farthest, disabled }, feedLagSeconds, eventWaits, storeFailures, bansBegun] =
       await Promise.all([
         readHealth(),
         countInventory(null),
@@ -20,18 +65,44 @@ export const serviceOperations = [
         vitals.readMetric('store_failures_total'),
         vitals.readMetric('bans_begun_total'),
       ]);
-    const disabled = Object.values(webhooks.disabled).reduce((sum, count) => sum + count, 0);
     return {
       nowMs: clock(),
       engine: database.engine,
       health,
       inventory,
-      webhooks: { farthest: webhooks.farthest[0] ?? null, disabled },
+      webhooks: {
+        farthest: farthest[0] ?? null,
+        disabled: Object.values(disabled).reduce((sum, count) => sum + count, 0),
+      },
       feedLagSeconds,
       eventWaits,
       storeFailures,
       bansBegun,
       notes: vitals.list(),
     };
+  }),
+
+  /** Returns a page of the requests that failed or were slow, and all error codes, which the page offers as a filter. */
+  operation('GET /requests', requestFilters, async (query, { accounts, database, clock }) => {
+    const { account, key: keyId, status, code, hours, id: requestId, before: newestId = null } = query;
+    const accountId = account === undefined ? undefined : await accounts.findId(account);
+    const sinceMs = hours === undefined ? undefined : clock() - hours * hourMs;
+    const filter = { accountId, keyId, status, code, sinceMs, requestId };
+    const page = await listRequests(database, { ...filter, limit: pageRows, newestId });
+    return { ...page, codes: errorCodes };
+  }),
+
+  /** Returns a page of the audit log, and all actions, which the page offers as a filter. */
+  operation('GET /audit', auditFilters, async ({ before = null, since, until, ...query }, { audit }) => {
+    const times = { sinceMs: readTime(since, 'since'), untilMs: readTime(until, 'until') };
+    const page = await audit.list({ ...query, ...times, limit: pageRows, newestId: before });
+    const items = page.items.map(({ actor, before: old, after, ...entry }) => ({
+      ...entry,
+      actorKind: actor.kind,
+      actor: actor.name,
+      before: toText(old),
+      after: toText(after),
+    }));
+    return { items, next: page.next, actions: auditActions };
   }),
 ];

@@ -3,14 +3,14 @@ import type { EventIds } from '../../../events/event-ids.ts';
 import { enumField } from '../../../schema.ts';
 import type { ListedWebhook } from '../../../webhooks/operator-webhooks.ts';
 import { AfterSchema, readAfter, readEventId, writeAfter } from '../../../webhooks/webhook.ts';
-import { operation } from '../operation.ts';
-import { int64Filter, pageRows, textFilter } from './fields.ts';
+import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 
 const filters = {
   account: textFilter,
   status: Type.Optional(enumField(['enabled', 'failing', 'disabled'], 'The status.')),
   before: int64Filter,
 };
+const sendFields = { eventId: Type.String({ maxLength: 100 }) };
 const path = '/webhooks/{webhookId}';
 
 /** Converts a webhook for a page. `after` is the webhook's position as an event id, as in the public API. */
@@ -36,21 +36,20 @@ export const webhookOperations = [
   }),
 
   /** Sends one event to a webhook again. */
-  operation(`POST ${path}/send`, { eventId: Type.String({ maxLength: 100 }) }, async (body, context) => {
-    const { webhookId, eventId } = body;
-    await context.changes.allWebhooks.send(webhookId, eventId, readEventId(eventId, context.eventIds));
-  }),
+  operation(`POST ${path}/send`, sendFields, async ({ webhookId, eventId }, { allWebhooks, eventIds }) =>
+    allWebhooks.send(webhookId, eventId, readEventId(eventId, eventIds)),
+  ),
 
   /** The webhook continues from its position. */
-  operation(`POST ${path}/enable`, {}, ({ webhookId }, { changes }) =>
-    changes.allWebhooks.change(webhookId, { status: 'enabled' }),
+  operation(`POST ${path}/enable`, {}, ({ webhookId }, { allWebhooks }) =>
+    allWebhooks.change(webhookId, { status: 'enabled' }),
   ),
-  operation(`POST ${path}/disable`, {}, ({ webhookId }, { changes }) =>
-    changes.allWebhooks.change(webhookId, { status: 'disabled' }),
+  operation(`POST ${path}/disable`, {}, ({ webhookId }, { allWebhooks }) =>
+    allWebhooks.change(webhookId, { status: 'disabled' }),
   ),
 
   /** Sets the position of a webhook. The events after this position are sent, even if they were sent before. */
-  operation(`POST ${path}/replay`, { after: AfterSchema }, async ({ webhookId, after }, context) => {
-    await context.changes.allWebhooks.change(webhookId, { after: readAfter(after, context.eventIds) });
-  }),
+  operation(`POST ${path}/replay`, { after: AfterSchema }, async (body, { allWebhooks, eventIds }) =>
+    allWebhooks.change(body.webhookId, { after: readAfter(body.after, eventIds) }),
+  ),
 ];

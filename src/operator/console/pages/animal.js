@@ -53,7 +53,7 @@ function EditDialog({ pet, tag, inputs, ...own }) {
   async function act(values) {
     const given = Object.fromEntries(inputs.map(({ field }) => [field, values[field] ?? '']));
     const entered = Object.entries(readInputs(inputs, given));
-    const changed = entered.filter(([field, value]) => value !== (pet[field] ?? ''));
+    const changed = entered.filter(([field, value]) => String(value) !== (pet[field] ?? ''));
     try {
       await callApi('PATCH', `/pets/${pet.id}`, { tag: seen.current, ...Object.fromEntries(changed) });
     } catch (error) {

@@ -77,8 +77,13 @@ function AddDialog({ inputs, ...own }) {
 export function readInputs(inputs, values) {
   const given = inputs.filter(({ field }) => values[field] !== undefined);
   return Object.fromEntries(
-    given.map(({ field, isInt64 }) => [field, isInt64 ? values[field].trim() : values[field]]),
+    given.map(({ field, isInt64 }) => [field, isInt64 ? readInt64(values[field].trim()) : values[field]]),
   );
+}
+
+/** Returns a text that is not an integer unchanged, so that the API refuses it with an error message. */
+function readInt64(text) {
+  return /^-?\d+$/.test(text) ? BigInt(text) : text;
 }
 
 export function PetInput({ input: { field, label, isInt64, choices }, value }) {

@@ -34,11 +34,21 @@ async function send(method, path, body) {
     return await fetch(`./console/api${path}`, {
       method,
       headers: body === undefined ? {} : { 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: writeBody(body) }),
     });
   } catch {
     throw new ApiFailure('unreachable', unreachable);
   }
+}
+
+/** Writes an object as JSON, and its bigints with all their digits. */
+function writeBody(body) {
+  const given = Object.entries(body).filter(([, value]) => value !== undefined);
+  const members = given.map(([name, value]) => [
+    JSON.stringify(name),
+    typeof value === 'bigint' ? value : JSON.stringify(value),
+  ]);
+  return `{${members.map((member) => member.join(':'))}}`;
 }
 
 /** Returns a query string. Omits undefined and empty values. */

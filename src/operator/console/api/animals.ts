@@ -1,0 +1,109 @@
+import Type from 'typebox';
+import { NewCategorySchema } from '../../../categories/categories.ts';
+import { AppError } from '../../../errors.ts';
+import { computeEtag } from '../../../etag.ts';
+import { OrderStatusSchema } from '../../../orders/order.ts';
+import { readOrderTime } from '../../../orders/order-rows.ts';
+import { everyAccount } from '../../../orders/orders.ts';
+import {
+  NewPetSchema,
+  type Pet,
+  PetPatchSchema,
+  PetStatusSchema,
+  petInputs,
+  pickPetFields,
+  writePet,
+} from '../../../pets/pet.ts';
+import { type ConsoleServices, int64Filter, operation, pageRows, textFilter } from '../operation.ts';
+
+const ordersShown = 10;
+const petFilters = { status: Type.Optional(PetStatusSchema), categoryId: int64Filter, before: int64Filter };
+const changeFields = {
+  tag: Type.String({ minLength: 1, maxLength: 100 }),
+  ...PetPatchSchema.properties,
+};
+const orderFilters = {
+  status: Type.Optional(OrderStatusSchema),
+  petId: int64Filter,
+  reference: textFilter,
+  account: textFilter,
+  before: int64Filter,
+};
+
+/** Adds the name of its category to each animal. `category` is null if the category has no name. */
+async function nameCategories({ categories }: ConsoleServices, pets: readonly Pet[]) {
+  const ids = new Set(pets.map(({ categoryId }) => categoryId));
+  const found = await categories.find([...ids]);
+  const names = new Map(found.map(({ id, name }) => [id, name]));
+  return pets.map((pet) => ({ ...pet, category: names.get(pet.categoryId) ?? null }));
+}
+
+/** Animals, the names of their categories, and orders. */
+export const animalOperations = [
+  /** Returns a page of animals, with the inputs of the form that adds one. */
+  operation('GET /pets', petFilters, async (query, context) => {
+    const { status = null, categoryId = null, before = null } = query;
+    const filter = { limit: pageRows, status, categoryId, newestId: before };
+    const { items, next } = await context.catalogue.list(filter);
+    return { items: await nameCategories(context, items), next, inputs: petInputs };
+  }),
+
+  /** Returns an animal with its entity tag, the inputs of its form and its newest orders. */
+  operation('GET /pets/{petId}', {}, async ({ petId }, context) => {
+    const found = await context.catalogue.get(petId);
+    if (found === null) throw new AppError('not_found', 'there is no animal with this identifier');
+    const filter = { limit: ordersShown, status: null, petId, reference: null, newestId: null };
+    const [page, nowMs, pets] = await Promise.all([
+      context.orders.list(filter, everyAccount),
+      readOrderTime(context.database),
+      nameCategories(context, [found]),
+    ]);
+    const tag = computeEtag(writePet(found));
+    return { pet: pets[0], tag, inputs: petInputs, orders: page.items, nowMs };
+  }),
+
+  operation('POST /pets', NewPetSchema.properties, (body, { addPet }) => addPet(body)),
+
+  /** Changes an animal, unless it has changed since the page loaded the entity tag `tag`. */
+  operation('PATCH /pets/{petId}', changeFields, ({ petId, tag, ...body }, { changePet }) =>
+    changePet(petId, pickPetFields(body), [tag]),
+  ),
+
+  /** Deletes an animal. The request is refused if an order owns the animal. */
+  operation('DELETE /pets/{petId}', {}, ({ petId }, { deletePet }) => deletePet(petId)),
+
+  /** Returns a page of the categories, in ascending order of the ids. `before` is the first id of the page. */
+  operation('GET /categories', { before: int64Filter }, ({ before = null }, { categories }) =>
+    categories.list(pageRows, before),
+  ),
+
+  /** Creates or changes the name of a category. */
+  operation('PUT /categories/{categoryId}', NewCategorySchema.properties, async (body, { putCategory }) => {
+    const category = { id: body.categoryId, name: body.name };
+    return { ...category, ...(await putCategory(category)) };
+  }),
+
+  /** Deletes the name of a category. Animals keep their `categoryId`. */
+  operation('DELETE /categories/{categoryId}', {}, ({ categoryId }, { deleteCategory }) =>
+    deleteCategory(categoryId),
+  ),
+
+  /**
+   * Returns a page of the orders of one or all accounts. `nowMs` is the time of the clock that decides whether a hold has
+   * expired.
+   */
+  operation('GET /orders', orderFilters, async (query, { accounts, orders, database }) => {
+    const { status = null, petId = null, reference = null, account, before = null } = query;
+    const ofAccount = account === undefined ? null : await accounts.findId(account);
+    const filter = { limit: pageRows, status, petId, reference, ofAccount, newestId: before };
+    const [page, nowMs] = await Promise.all([orders.list(filter, everyAccount), readOrderTime(database)]);
+    return { ...page, nowMs };
+  }),
+
+  operation('POST /orders/{orderId}/cancel', {}, ({ orderId }, { closeOrder }) =>
+    closeOrder('cancel', orderId),
+  ),
+  operation('POST /orders/{orderId}/return', {}, ({ orderId }, { closeOrder }) =>
+    closeOrder('return', orderId),
+  ),
+];
