@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller, Scope } from '../accounts/account.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Services } from './api/operations.ts';
+import type { IdParameter } from './api/parts.ts';
 import type { HeaderName } from './openapi/headers.ts';
 import type { HeaderTexts } from './response/answer.ts';
 import type { Deprecation } from './response/deprecation.ts';
@@ -13,6 +14,8 @@ export interface Example {
   readonly value: unknown;
 }
 
+export type Examples = Readonly<Record<string, Example>>;
+
 /** Describes a successful response of an operation. */
 export interface AnswerDefinition {
   /** The condition under which the operation returns this response. */
@@ -21,14 +24,14 @@ export interface AnswerDefinition {
   readonly body?: TSchema;
   /** Headers of this response, without the headers that every response has. */
   readonly headers?: readonly HeaderName[];
-  readonly examples?: Readonly<Record<string, Example>>;
+  readonly examples?: Examples;
 }
 
 /** The result of an operation, before it is serialised. */
 export interface Outcome {
   /** One of the statuses in the operation's `answers`. */
   readonly status: number;
-  /** The body before serialisation. Its schema is in the operation's `answers`. */
+  /** The body before serialisation by its schema in `answers`. */
   readonly body?: unknown;
   /** The text from which the `ETag` of a GET is computed. Default: the whole body. */
   readonly validated?: string;
@@ -40,65 +43,48 @@ export interface Outcome {
 /** The schema of a query or body without fields. */
 export type NoFields = TObject<Record<never, never>>;
 
-/**
- * The definition of one operation. The route, the validation, the OpenAPI description and the client are derived from
- * this definition.
- */
+/** The definition of one operation, from which its route, validation, OpenAPI description and client are derived. */
 export interface OperationDefinition<Query extends TObject, Body extends TObject> {
   readonly id: string;
-  readonly method: Method;
-  /** Path below the base URL, as in OpenAPI: `/pets/{petId}`. */
-  readonly path: `/${string}`;
-  /**
-   * The required scope. If it is a list, any one of its scopes is enough. If it is null, every key may call the
-   * operation.
-   */
+  /** Method and path below the base URL, as in OpenAPI: `GET /pets/{petId}`. */
+  readonly endpoint: `${Method} /${string}`;
+  /** The required scope, or a list of which any one is enough. Null: every key may call the operation. */
   readonly scope: Scope | readonly Scope[] | null;
   readonly summary: string;
   readonly description: string;
   /** `stable` if the interface document describes the operation (CONTRIBUTING.md, "Words"). Default: `beta`. */
   readonly stability?: 'stable' | 'beta';
   readonly deprecation?: Deprecation;
-  /**
-   * Schemas of the path parameters, used only for the description. The operation validates the values itself, because
-   * an invalid identifier gets 404 and not 400.
-   */
-  readonly params?: TObject;
+  /** The identifier in the path. The operation reads it itself, because an invalid one gets 404 and not 400. */
+  readonly params?: Pick<IdParameter<unknown>, 'schema' | 'unknown'>;
   readonly query?: Query;
   readonly body?: Body;
   /** Accepted media types of the body. Default: `application/json`. */
   readonly bodyTypes?: readonly string[];
   /** True if the body may be absent. If it is absent, the handler gets null. */
   readonly isBodyOptional?: boolean;
-  readonly bodyExamples?: Readonly<Record<string, Example>>;
-  /**
-   * True if the operation reads `Idempotency-Key`. A retry with the same key gets the stored response to the first
-   * request.
-   */
+  readonly bodyExamples?: Examples;
+  /** True if a retry with the same `Idempotency-Key` gets the stored response to the first request. */
   readonly isIdempotent?: boolean;
   /** True if the operation reads `If-Match`. If the header does not match, the operation changes nothing. */
   readonly isConditional?: boolean;
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
-  /**
-   * Error codes that are specific to this operation, each with an example message. openapi/failures.ts adds the common
-   * codes.
-   */
+  /** Error codes of this operation alone, each with an example message. openapi/answers.ts adds all others. */
   readonly failures?: Readonly<Partial<Record<ErrorCode, string>>>;
   /**
-   * True if the response cache stores the responses. A response must depend only on the request target and the
-   * animals, not on the caller or the time. It is stored until any animal changes.
+   * True if the response cache keeps the responses until any animal changes. They must depend only on the request target
+   * and the animals, not on the caller or the time.
    */
   readonly isCached?: boolean;
-  /**
-   * True if the responses contain a secret or are outdated immediately. They get `Cache-Control: no-store` and no
-   * `ETag`.
-   */
+  /** True if the responses contain a secret or are outdated at once: `Cache-Control: no-store`, and no `ETag`. */
   readonly isNeverStored?: boolean;
   handle(call: Call<Static<Query>, Static<Body>, Caller>, services: Services): Promise<Outcome>;
 }
 
 /** An operation whose query and body types are erased. `defineOperation` has checked them. */
 export interface Operation extends OperationDefinition<TObject, TObject> {
+  readonly method: Method;
+  readonly path: `/${string}`;
   /** The group of the operation in the documentation: the first segment of its path. */
   readonly tag: string;
   readonly stability: 'stable' | 'beta';
@@ -108,6 +94,7 @@ export interface Operation extends OperationDefinition<TObject, TObject> {
 export function defineOperation<Query extends TObject = NoFields, Body extends TObject = NoFields>(
   definition: OperationDefinition<Query, Body>,
 ): Operation {
-  const [, tag = ''] = definition.path.split('/');
-  return { tag, stability: 'beta', ...definition } as unknown as Operation;
+  const [method = '', path = ''] = definition.endpoint.split(' ');
+  const [, tag = ''] = path.split('/');
+  return { method, path, tag, stability: 'beta', ...definition } as unknown as Operation;
 }

@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import { Registry } from 'prom-client';
 import Type from 'typebox';
 import { operations } from '../../src/http/api/operations.ts';
+import { answer, defineIdParameter, example } from '../../src/http/api/parts.ts';
 import { defineOperation } from '../../src/http/operation.ts';
 import { enumField, int64Field } from '../../src/schema.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -15,34 +16,26 @@ const Weight = Type.Object({
   unit: Type.Optional(enumField(['kg', 'lb'], 'What a scale shows.')),
 });
 
+const inGrams = { grams: example('In grams', { grams: 4_200 }) };
+
 /** An operation with a query, a body and two answers needs only this definition and an entry in the list. */
 const weighPet = defineOperation({
   id: 'weighPet',
-  method: 'PUT',
-  path: '/pets/{petId}/weight',
+  endpoint: 'PUT /pets/{petId}/weight',
   scope: 'pets:write',
   summary: 'Weigh an animal',
   description: 'Notes the weight of an animal.',
-  params: Type.Object({ petId: { ...int64Field('Identifier of the animal.'), examples: [42] } }),
+  params: defineIdParameter('petId', 'animal', { example: 42 }),
   query: Type.Object({
     round: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1_000, description: 'Rounds to so many grams.', examples: [10] }),
     ),
   }),
   body: Weight,
-  bodyExamples: { grams: { summary: 'In grams', value: { grams: 4_200 } } },
+  bodyExamples: inGrams,
   answers: {
-    200: {
-      description: 'The weight has changed.',
-      body: Weight,
-      examples: { grams: { summary: 'In grams', value: { grams: 4_200 } } },
-    },
-    201: {
-      description: 'The first weight of the animal.',
-      body: Weight,
-      headers: ['Location'],
-      examples: { grams: { summary: 'In grams', value: { grams: 4_200 } } },
-    },
+    200: answer('The weight has changed.', Weight, inGrams),
+    201: answer('The first weight of the animal.', Weight, inGrams, ['Location']),
   },
   async handle({ params: { petId }, query: { round = 1 }, body: { grams, unit } }, { baseUrl }) {
     const step = BigInt(round);

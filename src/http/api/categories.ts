@@ -1,7 +1,6 @@
 import { CategorySchema, NewCategorySchema } from '../../categories/categories.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { definePages, openPage } from './paging.ts';
-import { defineIdParameter } from './resource.ts';
+import { answer, defineIdParameter, definePages, example, openPage } from './parts.ts';
 
 /** A category in examples. */
 export const dogs = { id: 3, name: 'Dogs' };
@@ -14,8 +13,7 @@ const categoryId = defineIdParameter('categoryId', 'category', {
 
 const listCategories = defineOperation({
   id: 'listCategories',
-  method: 'GET',
-  path: '/categories',
+  endpoint: 'GET /categories',
   scope: 'pets:read',
   summary: 'List categories',
   description:
@@ -23,10 +21,7 @@ const listCategories = defineOperation({
   ...definePages('categories', {
     item: CategorySchema,
     cursor: 'BAAAAAAAAAAqrK1CcODeb8rGtA',
-    examples: {
-      page: { summary: 'Two categories', value: [dogs, cats] },
-      empty: { summary: 'No category', value: [] },
-    },
+    examples: { page: example('Two categories', [dogs, cats]), empty: example('No category', []) },
   }),
 
   async handle({ query }, services) {
@@ -38,31 +33,21 @@ const listCategories = defineOperation({
 
 const putCategory = defineOperation({
   id: 'putCategory',
-  method: 'PUT',
-  path: '/categories/{categoryId}',
+  endpoint: 'PUT /categories/{categoryId}',
   scope: 'pets:manage',
   summary: 'Name a category',
   description:
     'Sets the name of a category, which is a number that animals have as `categoryId`. A store has at most 10,000 categories.',
-  params: categoryId.schema,
+  params: categoryId,
   body: NewCategorySchema,
-  bodyExamples: { dogs: { summary: 'A name', value: { name: 'Dogs' } } },
+  bodyExamples: { dogs: example('A name', { name: 'Dogs' }) },
   answers: {
-    200: {
-      description: 'The category has this name now.',
-      body: CategorySchema,
-      examples: { renamed: { summary: 'The category', value: dogs } },
-    },
-    201: {
-      description: 'The category is new.',
-      body: CategorySchema,
-      examples: { added: { summary: 'The new category', value: dogs } },
-    },
+    200: answer('The category has this name now.', CategorySchema, {
+      renamed: example('The category', dogs),
+    }),
+    201: answer('The category is new.', CategorySchema, { added: example('The new category', dogs) }),
   },
-  failures: {
-    not_found: categoryId.unknown,
-    limit_reached: 'there are 10000 categories, the most that a store may have',
-  },
+  failures: { limit_reached: 'there are 10000 categories, the most that a store may have' },
 
   async handle({ params, body: { name }, caller }, { categories }) {
     const category = { id: categoryId.read(params), name };
@@ -73,14 +58,12 @@ const putCategory = defineOperation({
 
 const deleteCategory = defineOperation({
   id: 'deleteCategory',
-  method: 'DELETE',
-  path: '/categories/{categoryId}',
+  endpoint: 'DELETE /categories/{categoryId}',
   scope: 'pets:manage',
   summary: 'Delete a category',
   description: 'Removes the name of a category. Animals keep their `categoryId`.',
-  params: categoryId.schema,
+  params: categoryId,
   answers: { 204: { description: 'The category is deleted.' } },
-  failures: { not_found: categoryId.unknown },
 
   async handle({ params, caller }, { categories }) {
     await categories.remove(categoryId.read(params), { kind: 'key', name: caller.keyId });

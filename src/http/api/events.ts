@@ -8,24 +8,24 @@ import { expiredEvents, unknownEvent } from '../../events/feed-page.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { dogs } from './categories.ts';
 import { orderExamples } from './orders.ts';
-import { defaultLimit, limitField, limitMax } from './paging.ts';
+import { answer, defaultLimit, example, limitField, limitMax } from './parts.ts';
 import { rex } from './pets.ts';
 
-function example(data: object, previous?: object) {
+function event(data: object, previous?: object) {
   return { timestamp: '2027-01-02T12:00:00.000Z', data, ...(previous && { previous }) };
 }
 
 const bodies: Readonly<Record<EventType, object>> = {
-  'pet.added': example(rex),
-  'pet.updated': example({ ...rex, status: 'pending' }, { status: 'available' }),
-  'pet.deleted': example(rex),
-  'category.updated': example(dogs, { name: 'Dog' }),
-  'category.deleted': example(dogs),
-  'order.reserved': example(orderExamples.reserved),
-  'order.completed': example(orderExamples.completed),
-  'order.cancelled': example(orderExamples.cancelled),
-  'order.expired': example(orderExamples.expired),
-  'order.returned': example(orderExamples.returned),
+  'pet.added': event(rex),
+  'pet.updated': event({ ...rex, status: 'pending' }, { status: 'available' }),
+  'pet.deleted': event(rex),
+  'category.updated': event(dogs, { name: 'Dog' }),
+  'category.deleted': event(dogs),
+  'order.reserved': event(orderExamples.reserved),
+  'order.completed': event(orderExamples.completed),
+  'order.cancelled': event(orderExamples.cancelled),
+  'order.expired': event(orderExamples.expired),
+  'order.returned': event(orderExamples.returned),
 };
 
 /** An event of each type. */
@@ -45,8 +45,7 @@ export function readerOf({ accountId, scopes }: Caller): EventReader {
 
 const listEvents = defineOperation({
   id: 'listEvents',
-  method: 'GET',
-  path: '/events',
+  endpoint: 'GET /events',
   scope: ['pets:read', 'orders:read'],
   summary: 'List events',
   description:
@@ -69,22 +68,20 @@ const listEvents = defineOperation({
     ),
   }),
   answers: {
-    200: {
-      description: 'A page of events.',
-      body: Type.Array(EventSchema, { maxItems: limitMax }),
-      headers: ['NextLink'],
-      examples: {
+    200: answer(
+      'A page of events.',
+      Type.Array(EventSchema, { maxItems: limitMax }),
+      {
         page: {
           summary: 'An animal is added and ordered',
           value: [eventExamples['pet.added'], eventExamples['pet.updated'], eventExamples['order.reserved']],
         },
-        empty: { summary: 'Nothing has happened since', value: [] },
+        empty: example('Nothing has happened since', []),
       },
-    },
+      ['NextLink'],
+    ),
   },
-  failures: {
-    events_expired: expiredEvents().message,
-  },
+  failures: { events_expired: expiredEvents().message },
 
   async handle({ query: { after, limit = defaultLimit, wait }, caller, onGone, noteHeld }, services) {
     const { feed, eventIds, baseUrl } = services;

@@ -2,11 +2,11 @@ import Type from 'typebox';
 import { InventorySchema } from '../../inventory/inventory.ts';
 import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
+import { answer } from './parts.ts';
 
 const getInventory = defineOperation({
   id: 'getInventory',
-  method: 'GET',
-  path: '/store/inventory',
+  endpoint: 'GET /store/inventory',
   scope: 'pets:read',
   summary: 'Count animals by status',
   description:
@@ -19,16 +19,12 @@ const getInventory = defineOperation({
     }),
   }),
   answers: {
-    200: {
-      description: 'The numbers.',
-      body: InventorySchema,
-      examples: {
-        inventory: {
-          summary: 'An inventory',
-          value: { available: 120, pending: 3, sold: 57, asOf: '2026-11-24T12:00:00.000Z' },
-        },
+    200: answer('The numbers.', InventorySchema, {
+      inventory: {
+        summary: 'An inventory',
+        value: { available: 120, pending: 3, sold: 57, asOf: '2026-11-24T12:00:00.000Z' },
       },
-    },
+    }),
   },
 
   async handle({ query: { categoryId = null } }, { countInventory }) {

@@ -13,7 +13,6 @@ import { accountOperations } from './account.ts';
 import { categoryOperations } from './categories.ts';
 import { eventOperations } from './events.ts';
 import { storeOperations } from './inventory.ts';
-import { keyOperations } from './keys.ts';
 import { orderOperations } from './orders.ts';
 import { petOperations } from './pets.ts';
 import { webhookMessageOperations } from './webhook-messages.ts';
@@ -48,7 +47,6 @@ export const operations: readonly Operation[] = [
   ...orderOperations,
   ...eventOperations,
   ...accountOperations,
-  ...keyOperations,
   ...webhookOperations,
   ...webhookMessageOperations,
 ];

@@ -8,9 +8,8 @@ import type { OrderAction } from '../../orders/close-order.ts';
 import { holdSeconds, NewOrderSchema, OrderSchema, OrderStatusSchema } from '../../orders/order.ts';
 import { type OrderReader, petNotFound, petUnavailable } from '../../orders/place-order.ts';
 import { int64Field, nameField } from '../../schema.ts';
-import { defineOperation, type Example, type Operation } from '../operation.ts';
-import { definePages, openPage } from './paging.ts';
-import { defineIdParameter, toOutcome } from './resource.ts';
+import { type AnswerDefinition, defineOperation, type Operation } from '../operation.ts';
+import { answer, defineIdParameter, definePages, example, openPage, toOutcome } from './parts.ts';
 
 const reserved = {
   id: 7,
@@ -41,8 +40,7 @@ function readerOf({ accountId, scopes }: Caller): OrderReader {
 
 const listOrders = defineOperation({
   id: 'listOrders',
-  method: 'GET',
-  path: '/orders',
+  endpoint: 'GET /orders',
   scope: 'orders:read',
   summary: 'List orders',
   description:
@@ -56,8 +54,8 @@ const listOrders = defineOperation({
     },
     cursor: 'BAAAAAAAAAAHrK1CcODeb8rGtA',
     examples: {
-      page: { summary: 'Two orders', value: [{ ...completed, id: 8, petId: 43 }, reserved] },
-      empty: { summary: 'No order', value: [] },
+      page: example('Two orders', [{ ...completed, id: 8, petId: 43 }, reserved]),
+      empty: example('No order', []),
     },
   }),
 
@@ -75,25 +73,22 @@ const listOrders = defineOperation({
 
 const placeOrder = defineOperation({
   id: 'placeOrder',
-  method: 'POST',
-  path: '/orders',
+  endpoint: 'POST /orders',
   scope: 'orders:write',
   summary: 'Place an order',
   description:
     'Reserves an available animal, which becomes `pending`, for `holdSeconds`, 900 by default. Complete the order before its `expiresAt`, or the animal becomes available again. If several orders for one animal arrive at once, exactly one succeeds. With an `Idempotency-Key` a retry never orders twice. The plan sets how many holds an account may have open.',
   body: NewOrderSchema,
   bodyExamples: {
-    least: { summary: 'Required fields', value: { petId: 42 } },
-    complete: { summary: 'All fields', value: { petId: 42, holdSeconds: 900, reference: 'A-1017' } },
+    least: example('Required fields', { petId: 42 }),
+    complete: example('All fields', { petId: 42, holdSeconds: 900, reference: 'A-1017' }),
   },
   isIdempotent: true,
   answers: {
-    201: {
-      description: 'The animal is reserved.',
-      body: OrderSchema,
-      headers: ['Location', 'ETag'],
-      examples: { reserved: { summary: 'The new order', value: reserved } },
-    },
+    201: answer('The animal is reserved.', OrderSchema, { reserved: example('The new order', reserved) }, [
+      'Location',
+      'ETag',
+    ]),
   },
   failures: {
     not_found: petNotFound().message,
@@ -118,24 +113,18 @@ const placeOrder = defineOperation({
 
 const getOrder = defineOperation({
   id: 'getOrder',
-  method: 'GET',
-  path: '/orders/{orderId}',
+  endpoint: 'GET /orders/{orderId}',
   scope: 'orders:read',
   summary: 'Get an order',
   description:
     'Returns one order of the account, or of any account with the scope `orders:manage`. A hold is expired from its `expiresAt` on.',
-  params: orderId.schema,
+  params: orderId,
   answers: {
-    200: {
-      description: 'The requested order.',
-      body: OrderSchema,
-      examples: {
-        reserved: { summary: 'An open hold', value: reserved },
-        completed: { summary: 'A sale', value: completed },
-      },
-    },
+    200: answer('The requested order.', OrderSchema, {
+      reserved: example('An open hold', reserved),
+      completed: example('A sale', completed),
+    }),
   },
-  failures: { not_found: orderId.unknown },
 
   async handle({ params, caller }, { orders }) {
     const order = await orders.get(orderId.read(params), readerOf(caller));
@@ -147,27 +136,24 @@ interface Transition {
   readonly summary: string;
   readonly description: string;
   readonly scope?: 'orders:write' | 'orders:manage';
-  /** The description of the successful response. */
-  readonly outcome: string;
-  readonly example: Record<string, Example>;
-  readonly failures: Operation['failures'];
+  readonly success: AnswerDefinition;
+  readonly failures: NonNullable<Operation['failures']>;
 }
 
 /** Defines `POST /orders/{orderId}/<action>`. To repeat the action that led to the current status changes nothing. */
 function defineTransition(
   action: OrderAction,
-  { summary, description, scope = 'orders:write', outcome, example, failures }: Transition,
+  { summary, description, scope = 'orders:write', success, failures }: Transition,
 ): Operation {
   return defineOperation({
     id: `${action}Order`,
-    method: 'POST',
-    path: `/orders/{orderId}/${action}`,
+    endpoint: `POST /orders/{orderId}/${action}`,
     scope,
     summary,
     description: `${description} again changes nothing and returns the same answer. No body is needed.`,
-    params: orderId.schema,
-    answers: { 200: { description: outcome, body: OrderSchema, examples: example } },
-    failures: { not_found: orderId.unknown, ...failures },
+    params: orderId,
+    answers: { 200: success },
+    failures,
 
     async handle({ params, caller }, { orders }) {
       const order = await orders.close(action, orderId.read(params), readerOf(caller));
@@ -180,8 +166,7 @@ const completeOrder = defineTransition('complete', {
   summary: 'Complete an order',
   description:
     'Sells the reserved animal, which becomes `sold`. An order cannot be completed after its `expiresAt`, so authorise the payment before this call and capture it after. Completing it',
-  outcome: 'The animal is sold.',
-  example: { completed: { summary: 'The order', value: completed } },
+  success: answer('The animal is sold.', OrderSchema, { completed: example('The order', completed) }),
   failures: {
     order_closed: 'this order is cancelled: only a reserved order can be completed',
     order_expired: 'this order expired at 2026-11-24T12:15:00.000Z',
@@ -191,8 +176,7 @@ const completeOrder = defineTransition('complete', {
 const cancelOrder = defineTransition('cancel', {
   summary: 'Cancel an order',
   description: 'Cancels a hold; the animal is `available` again. Cancelling it',
-  outcome: 'The hold is cancelled.',
-  example: { cancelled: { summary: 'The order', value: cancelled } },
+  success: answer('The hold is cancelled.', OrderSchema, { cancelled: example('The order', cancelled) }),
   failures: { order_closed: 'this order is completed: only a reserved order can be cancelled' },
 });
 
@@ -201,8 +185,7 @@ const returnOrder = defineTransition('return', {
   description:
     'Records that a sold animal has come back. The animal is `pending` and has no order until staff change its status. Returning it',
   scope: 'orders:manage',
-  outcome: 'The animal has come back.',
-  example: { returned: { summary: 'The order', value: returned } },
+  success: answer('The animal has come back.', OrderSchema, { returned: example('The order', returned) }),
   failures: { order_closed: 'this order is returned: only a completed order can be returned' },
 });
 

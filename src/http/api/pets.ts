@@ -15,8 +15,7 @@ import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
 import { changeIfMatch } from '../request/conditions.ts';
-import { definePages, openPage } from './paging.ts';
-import { defineIdParameter, toOutcome } from './resource.ts';
+import { answer, defineIdParameter, definePages, example, openPage, toOutcome } from './parts.ts';
 
 /** An animal in examples. */
 export const rex = { id: 42, ...examplePet };
@@ -32,8 +31,7 @@ const idsMax = 100;
 
 const listPets = defineOperation({
   id: 'listPets',
-  method: 'GET',
-  path: '/pets',
+  endpoint: 'GET /pets',
   scope: 'pets:read',
   stability: 'stable',
   summary: 'List animals',
@@ -61,10 +59,7 @@ const listPets = defineOperation({
     },
     cursor: 'AwAAAAAAAAAqrK1CcODeb8rGtA',
     hasBetaCursor: true,
-    examples: {
-      page: { summary: 'Two animals', value: [rex, elodie] },
-      empty: { summary: 'No animal', value: [] },
-    },
+    examples: { page: example('Two animals', [rex, elodie]), empty: example('No animal', []) },
   }),
   isCached: true,
 
@@ -87,26 +82,22 @@ export const getPetRemovedAtMs = Date.UTC(2030, 11, 5);
 
 const createPet = defineOperation({
   id: 'createPet',
-  method: 'POST',
-  path: '/pets',
+  endpoint: 'POST /pets',
   scope: 'pets:write',
   stability: 'stable',
   summary: 'Add an animal',
   description:
     'Adds an animal and returns it with its new `id`. The animal is on disk before the answer is sent. The default `status` is `available`. Unknown fields are ignored. With an `Idempotency-Key` a retry never adds twice.',
   body: NewPetSchema,
-  bodyExamples: {
-    complete: { summary: 'All fields', value: examplePet },
-    least: { summary: 'Required fields', value: leastRex },
-  },
+  bodyExamples: { complete: example('All fields', examplePet), least: example('Required fields', leastRex) },
   isIdempotent: true,
   answers: {
-    201: {
-      description: 'The animal is added; the answer has its `id`.',
-      body: PetSchema,
-      headers: ['Location'],
-      examples: { added: { summary: 'The new animal', value: rex } },
-    },
+    201: answer(
+      'The animal is added; the answer has its `id`.',
+      PetSchema,
+      { added: example('The new animal', rex) },
+      ['Location'],
+    ),
   },
 
   async handle({ body, idempotency }, { catalogue, baseUrl, clock }) {
@@ -120,28 +111,16 @@ const createPet = defineOperation({
 
 const getPet = defineOperation({
   id: 'getPet',
-  method: 'GET',
-  path: '/pets/{petId}',
+  endpoint: 'GET /pets/{petId}',
   scope: 'pets:read',
   stability: 'stable',
   summary: 'Get an animal',
   description:
     'Returns one animal. Deprecated: it is removed on 5 December 2030 and answers 410 from then on. Use `GET /pets` with the `status` filter instead. An identifier that is not a canonical decimal int64 is not found. HEAD returns the headers only.',
   // Interface section 4.3 gives only the date of the removal. docs/decisions/http.md explains the choice of `sinceMs`.
-  deprecation: {
-    sinceMs: Date.UTC(2025, 11, 5),
-    removedAtMs: getPetRemovedAtMs,
-    successor: '/pets',
-  },
-  params: petId.schema,
-  answers: {
-    200: {
-      description: 'The requested animal.',
-      body: PetSchema,
-      examples: { animal: { summary: 'An animal', value: rex } },
-    },
-  },
-  failures: { not_found: petId.unknown },
+  deprecation: { sinceMs: Date.UTC(2025, 11, 5), removedAtMs: getPetRemovedAtMs, successor: '/pets' },
+  params: petId,
+  answers: { 200: answer('The requested animal.', PetSchema, { animal: example('An animal', rex) }) },
   isCached: true,
 
   async handle({ params }, { catalogue }) {
@@ -153,27 +132,23 @@ const getPet = defineOperation({
 
 const updatePet = defineOperation({
   id: 'updatePet',
-  method: 'PATCH',
-  path: '/pets/{petId}',
+  endpoint: 'PATCH /pets/{petId}',
   scope: 'pets:manage',
   summary: 'Change an animal',
   description:
     'Changes the fields that the body names and leaves the others (JSON Merge Patch, RFC 7396). `null` is refused, because no field can be removed. While an order owns the animal, only the order changes its `status`. With `If-Match`, the animal is changed only if it still has one of these `ETag`s. The change is on disk before the answer is sent.',
-  params: petId.schema,
+  params: petId,
   body: PetPatchSchema,
   bodyTypes: jsonTypes.mergePatch,
-  bodyExamples: {
-    status: { summary: 'One field', value: { status: 'sold' } },
-    all: { summary: 'All fields', value: examplePet },
-  },
+  bodyExamples: { status: example('One field', { status: 'sold' }), all: example('All fields', examplePet) },
   isConditional: true,
   answers: {
-    200: {
-      description: 'The animal as it is now.',
-      body: PetSchema,
-      headers: ['ETag'],
-      examples: { changed: { summary: 'The changed animal', value: { ...rex, status: 'sold' } } },
-    },
+    200: answer(
+      'The animal as it is now.',
+      PetSchema,
+      { changed: example('The changed animal', { ...rex, status: 'sold' }) },
+      ['ETag'],
+    ),
   },
   failures: editMessages,
 
@@ -186,13 +161,12 @@ const updatePet = defineOperation({
 
 const deletePet = defineOperation({
   id: 'deletePet',
-  method: 'DELETE',
-  path: '/pets/{petId}',
+  endpoint: 'DELETE /pets/{petId}',
   scope: 'pets:manage',
   summary: 'Delete an animal',
   description:
     'Deletes an animal; its identifier is never used again. An animal that an order owns cannot be deleted. With `If-Match`, the animal is deleted only if it still has one of these `ETag`s.',
-  params: petId.schema,
+  params: petId,
   isConditional: true,
   answers: { 204: { description: 'The animal is deleted.' } },
   failures: editMessages,

@@ -1,11 +1,12 @@
 import Type from 'typebox';
 import { CategoryEventSchema, eventIdExample, OrderEventSchema, PetEventSchema } from '../../events/event.ts';
 import { enumField, namedObject, timeField } from '../../schema.ts';
-import { expiredEvent, tooManyRequested, webhookNotFound } from '../../webhooks/change-webhook.ts';
+import { expiredEvent, tooManyRequested } from '../../webhooks/change-webhook.ts';
 import { AttemptSchema, SendSchema } from '../../webhooks/webhook.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { readerOf } from './events.ts';
-import { readWebhookId, WebhookParams } from './webhooks.ts';
+import { answer, example } from './parts.ts';
+import { webhookId } from './webhooks.ts';
 
 const pingLength = 21;
 /** The id of a ping in examples. */
@@ -42,54 +43,44 @@ export const WebhookMessageSchema = Type.Union(
 
 const pingWebhook = defineOperation({
   id: 'pingWebhook',
-  method: 'POST',
-  path: '/webhooks/{webhookId}/ping',
+  endpoint: 'POST /webhooks/{webhookId}/ping',
   scope: 'webhooks:manage',
   summary: 'Ping a webhook',
   description:
     'Sends one `webhook.ping` that is not part of the feed, even if the webhook is disabled. `lastAttempt` shows its result. The key must be able to read all events of the webhook.',
-  params: WebhookParams,
+  params: webhookId,
   answers: {
-    202: {
-      description: 'The ping is sent within seconds.',
-      body: PingSchema,
-      examples: { ping: { summary: 'The ping', value: { id: pingExample } } },
-    },
+    202: answer('The ping is sent within seconds.', PingSchema, {
+      ping: example('The ping', { id: pingExample }),
+    }),
   },
-  failures: { not_found: webhookNotFound().message, limit_reached: tooManyRequested().message },
+  failures: { limit_reached: tooManyRequested().message },
 
   async handle({ params, caller }, { webhooks }) {
-    const id = await webhooks.ping(readWebhookId(params), readerOf(caller));
+    const id = await webhooks.ping(webhookId.read(params), readerOf(caller));
     return { status: 202, body: { id } };
   },
 });
 
 const sendWebhookEvent = defineOperation({
   id: 'sendWebhookEvent',
-  method: 'POST',
-  path: '/webhooks/{webhookId}/send',
+  endpoint: 'POST /webhooks/{webhookId}/send',
   scope: 'webhooks:manage',
   summary: 'Send an event once more',
   description:
     'Sends one event of the types of the webhook once more, beside the feed, even if the webhook is disabled. The position of the webhook stays. `GET …/attempts` shows the result. The key must be able to read all events of the webhook.',
-  params: WebhookParams,
+  params: webhookId,
   body: SendSchema,
-  bodyExamples: { event: { summary: 'An event', value: { eventId: eventIdExample } } },
+  bodyExamples: { event: example('An event', { eventId: eventIdExample }) },
   answers: {
-    202: {
-      description: 'The event is sent within seconds.',
-      body: SendSchema,
-      examples: { event: { summary: 'The event', value: { eventId: eventIdExample } } },
-    },
+    202: answer('The event is sent within seconds.', SendSchema, {
+      event: example('The event', { eventId: eventIdExample }),
+    }),
   },
-  failures: {
-    not_found: webhookNotFound().message,
-    events_expired: expiredEvent().message,
-    limit_reached: tooManyRequested().message,
-  },
+  failures: { events_expired: expiredEvent().message, limit_reached: tooManyRequested().message },
 
   async handle({ params, body: { eventId }, caller }, { webhooks }) {
-    await webhooks.send(readWebhookId(params), eventId, readerOf(caller));
+    await webhooks.send(webhookId.read(params), eventId, readerOf(caller));
     return { status: 202, body: { eventId } };
   },
 });
@@ -101,27 +92,21 @@ const attemptExamples = [
 
 const listWebhookAttempts = defineOperation({
   id: 'listWebhookAttempts',
-  method: 'GET',
-  path: '/webhooks/{webhookId}/attempts',
+  endpoint: 'GET /webhooks/{webhookId}/attempts',
   scope: 'webhooks:manage',
   summary: 'List the attempts of a webhook',
   description:
     'Returns the last 100 attempts of the last 7 days to send a message to the webhook, newest first. An answer is never kept.',
-  params: WebhookParams,
+  params: webhookId,
   answers: {
-    200: {
-      description: 'The attempts.',
-      body: Type.Array(AttemptSchema, { maxItems: 100 }),
-      examples: {
-        attempts: { summary: 'A timeout and a success', value: attemptExamples },
-        empty: { summary: 'No attempt', value: [] },
-      },
-    },
+    200: answer('The attempts.', Type.Array(AttemptSchema, { maxItems: 100 }), {
+      attempts: example('A timeout and a success', attemptExamples),
+      empty: example('No attempt', []),
+    }),
   },
-  failures: { not_found: webhookNotFound().message },
 
   async handle({ params, caller }, { webhooks }) {
-    const attempts = await webhooks.listAttempts(readWebhookId(params), caller.accountId);
+    const attempts = await webhooks.listAttempts(webhookId.read(params), caller.accountId);
     return { status: 200, text: JSON.stringify(attempts) };
   },
 });

@@ -14,8 +14,7 @@ import {
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
 import { readerOf } from './events.ts';
-import { definePages, openPage } from './paging.ts';
-import type { PathValues } from './resource.ts';
+import { answer, definePages, defineParameter, example, openPage } from './parts.ts';
 
 /** The id of a webhook in examples. */
 export const webhookIdExample = 'wh_8tKq2ZmX0aLr5VnC';
@@ -45,23 +44,20 @@ const withSecret = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
 };
 
+const webhookIdFormat = new RegExp(webhookIdPattern);
+
 /** The path parameter of a webhook. */
-export const WebhookParams = Type.Object({
-  webhookId: Type.String({
+export const webhookId = defineParameter(
+  'webhookId',
+  Type.String({
     maxLength: 64,
     pattern: '^[0-9A-Za-z_]+$',
     description: 'Identifier of the webhook.',
     examples: [webhookIdExample],
   }),
-});
-
-const webhookIdFormat = new RegExp(webhookIdPattern);
-
-/** Returns the webhook id in the path. Throws `not_found` if the text cannot be a webhook id. */
-export function readWebhookId({ webhookId = '' }: PathValues): string {
-  if (!webhookIdFormat.test(webhookId)) throw webhookNotFound();
-  return webhookId;
-}
+  webhookNotFound().message,
+  (text) => (webhookIdFormat.test(text) ? text : null),
+);
 
 /** Returns the URL as it is stored. Throws `invalid_body` if a webhook may not have this URL. */
 function requireTargetUrl(text: string, allowsHttp: boolean): string {
@@ -72,8 +68,7 @@ function requireTargetUrl(text: string, allowsHttp: boolean): string {
 
 const listWebhooks = defineOperation({
   id: 'listWebhooks',
-  method: 'GET',
-  path: '/webhooks',
+  endpoint: 'GET /webhooks',
   scope: 'webhooks:manage',
   summary: 'List webhooks',
   description:
@@ -82,8 +77,8 @@ const listWebhooks = defineOperation({
     item: WebhookSchema,
     cursor: 'BAAAAAAAAAAqrK1CcODeb8rGtA',
     examples: {
-      page: { summary: 'Two webhooks', value: [{ ...disabled, id: 'wh_9sLq2ZmX0aLr5VnD' }, enabled] },
-      empty: { summary: 'No webhook', value: [] },
+      page: example('Two webhooks', [{ ...disabled, id: 'wh_9sLq2ZmX0aLr5VnD' }, enabled]),
+      empty: example('No webhook', []),
     },
   }),
 
@@ -96,24 +91,23 @@ const listWebhooks = defineOperation({
 
 const createWebhook = defineOperation({
   id: 'createWebhook',
-  method: 'POST',
-  path: '/webhooks',
+  endpoint: 'POST /webhooks',
   scope: 'webhooks:manage',
   summary: 'Create a webhook',
   description:
     'Sends events to a URL from now on, one in each POST, in the order of the feed. Each request has a Standard Webhooks 1.0.0 signature, made with the `secret` in this answer. The secret is shown only once. `types` may name only events that the calling key can read; the default is all of them. An account has at most 5 webhooks.',
   body: NewWebhookSchema,
   bodyExamples: {
-    all: { summary: 'All that the key may read', value: { url } },
-    some: { summary: 'Some types', value: { url, types } },
+    all: example('All that the key may read', { url }),
+    some: example('Some types', { url, types }),
   },
   answers: {
-    201: {
-      description: 'The webhook is created.',
-      body: WebhookWithSecretSchema,
-      headers: ['Location', 'Cache-Control'],
-      examples: { made: { summary: 'The new webhook', value: withSecret } },
-    },
+    201: answer(
+      'The webhook is created.',
+      WebhookWithSecretSchema,
+      { made: example('The new webhook', withSecret) },
+      ['Location', 'Cache-Control'],
+    ),
   },
   failures: { limit_reached: 'this account has 5 webhooks, the most that an account may have' },
 
@@ -128,107 +122,91 @@ const createWebhook = defineOperation({
 
 const getWebhook = defineOperation({
   id: 'getWebhook',
-  method: 'GET',
-  path: '/webhooks/{webhookId}',
+  endpoint: 'GET /webhooks/{webhookId}',
   scope: 'webhooks:manage',
   summary: 'Get a webhook',
   description:
     'Returns one webhook of the account, with its position in the feed and the result of its last attempt.',
-  params: WebhookParams,
+  params: webhookId,
   answers: {
-    200: {
-      description: 'The requested webhook.',
-      body: WebhookSchema,
-      examples: {
-        enabled: { summary: 'An enabled webhook', value: enabled },
-        disabled: { summary: 'A disabled webhook', value: disabled },
-      },
-    },
+    200: answer('The requested webhook.', WebhookSchema, {
+      enabled: example('An enabled webhook', enabled),
+      disabled: example('A disabled webhook', disabled),
+    }),
   },
-  failures: { not_found: webhookNotFound().message },
 
   async handle({ params, caller }, { webhooks }) {
-    const webhook = await webhooks.get(readWebhookId(params), caller.accountId);
+    const webhook = await webhooks.get(webhookId.read(params), caller.accountId);
     return { status: 200, text: JSON.stringify(webhook) };
   },
 });
 
 const updateWebhook = defineOperation({
   id: 'updateWebhook',
-  method: 'PATCH',
-  path: '/webhooks/{webhookId}',
+  endpoint: 'PATCH /webhooks/{webhookId}',
   scope: 'webhooks:manage',
   summary: 'Change a webhook',
   description:
     'Changes the fields that the body names and leaves the others. With `after` the webhook continues after that event and sends the later ones again. `url`, `status` and `after` restart the retries. If the events after the webhook’s position are no longer kept, enable it together with `after`. The key must be able to read all events of the webhook.',
-  params: WebhookParams,
+  params: webhookId,
   body: WebhookPatchSchema,
   bodyTypes: jsonTypes.mergePatch,
   bodyExamples: {
-    enabled: { summary: 'Send again', value: { status: 'enabled' } },
-    replayed: { summary: 'Continue after an event', value: { after: enabled.after } },
+    enabled: example('Send again', { status: 'enabled' }),
+    replayed: example('Continue after an event', { after: enabled.after }),
   },
   answers: {
-    200: {
-      description: 'The webhook as it is now.',
-      body: WebhookSchema,
-      examples: { changed: { summary: 'The changed webhook', value: enabled } },
-    },
+    200: answer('The webhook as it is now.', WebhookSchema, {
+      changed: example('The changed webhook', enabled),
+    }),
   },
-  failures: {
-    not_found: webhookNotFound().message,
-    position_lost: positionLost().message,
-  },
+  failures: { position_lost: positionLost().message },
 
   async handle({ params, body, caller }, { webhooks, eventIds, allowsHttp }) {
     const { url: text, types, status, after } = body;
     const target = text === undefined ? text : requireTargetUrl(text, allowsHttp);
     const position = after === undefined ? after : readAfter(after, eventIds);
     const change = { url: target, types, status, after: position };
-    const changed = await webhooks.change(readWebhookId(params), change, readerOf(caller));
+    const changed = await webhooks.change(webhookId.read(params), change, readerOf(caller));
     return { status: 200, text: JSON.stringify(changed) };
   },
 });
 
 const deleteWebhook = defineOperation({
   id: 'deleteWebhook',
-  method: 'DELETE',
-  path: '/webhooks/{webhookId}',
+  endpoint: 'DELETE /webhooks/{webhookId}',
   scope: 'webhooks:manage',
   summary: 'Delete a webhook',
   description:
     'Ends a webhook for good. An attempt that is under way may still arrive. The key must be able to read all events of the webhook.',
-  params: WebhookParams,
+  params: webhookId,
   answers: { 204: { description: 'The webhook is deleted.' } },
-  failures: { not_found: webhookNotFound().message },
 
   async handle({ params, caller }, { webhooks }) {
-    await webhooks.remove(readWebhookId(params), readerOf(caller));
+    await webhooks.remove(webhookId.read(params), readerOf(caller));
     return { status: 204 };
   },
 });
 
 const rotateWebhookSecret = defineOperation({
   id: 'rotateWebhookSecret',
-  method: 'POST',
-  path: '/webhooks/{webhookId}/rotate-secret',
+  endpoint: 'POST /webhooks/{webhookId}/rotate-secret',
   scope: 'webhooks:manage',
   summary: 'Rotate the secret of a webhook',
   description:
     'Gives the webhook a new secret, which is shown only once. For 24 hours requests are signed with both the old and the new secret. The key must be able to read all events of the webhook.',
-  params: WebhookParams,
+  params: webhookId,
   answers: {
-    200: {
-      description: 'The webhook with its new secret.',
-      body: WebhookWithSecretSchema,
-      headers: ['Cache-Control'],
-      examples: { rotated: { summary: 'The webhook', value: withSecret } },
-    },
+    200: answer(
+      'The webhook with its new secret.',
+      WebhookWithSecretSchema,
+      { rotated: example('The webhook', withSecret) },
+      ['Cache-Control'],
+    ),
   },
-  failures: { not_found: webhookNotFound().message },
 
   async handle({ params, caller }, { webhooks }) {
-    const rotated = await webhooks.rotateSecret(readWebhookId(params), readerOf(caller));
+    const rotated = await webhooks.rotateSecret(webhookId.read(params), readerOf(caller));
     return { status: 200, text: JSON.stringify(rotated), headers: { 'cache-control': 'no-store' } };
   },
 });

@@ -1,6 +1,12 @@
-import type { TSchema } from 'typebox';
-import type { AnswerDefinition, Operation } from '../operation.ts';
-import { describeFailure, listFailures } from './failures.ts';
+import { STATUS_CODES } from 'node:http';
+import Type, { type TObject, type TSchema } from 'typebox';
+import { accountSuspended } from '../../accounts/account.ts';
+import { keyMessages } from '../../accounts/key-state.ts';
+import { type ErrorCode, errorCodes, errorStatus } from '../../errors.ts';
+import { compileObject, describeRule, describeViolations, namedObject } from '../../schema.ts';
+import type { Operation } from '../operation.ts';
+import { jsonTypes } from '../request/body.ts';
+import { removedError } from '../response/deprecation.ts';
 import type { HeaderName } from './headers.ts';
 
 /** One status of an operation, as the description and the reference page show it. */
@@ -15,16 +21,90 @@ export interface DescribedAnswer {
   readonly examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
 }
 
+/** The body of every error response. */
+const ErrorSchema = namedObject('Error', 'What went wrong.', {
+  code: Type.Unsafe<string>({
+    type: 'string',
+    enum: [...errorCodes],
+    description: 'Machine-readable error code.',
+  }),
+  message: Type.String({
+    maxLength: 2_000,
+    pattern: '^[^\\x00-\\x1f\\x7f]*$',
+    description: 'Human-readable description.',
+  }),
+  status: Type.Integer({
+    format: 'int32',
+    minimum: 400,
+    maximum: 599,
+    description: 'The HTTP status code.',
+  }),
+});
+
+/** Describes each error status. `headers` are those that not every error response has. */
+const statuses: Readonly<Record<number, { when: string; headers?: readonly HeaderName[] }>> = {
+  400: { when: 'A field, a parameter or the request itself breaks a rule; the message names it.' },
+  401: { when: 'Missing or invalid API key.', headers: ['WWW-Authenticate'] },
+  403: {
+    when: 'The API key lacks the scope of this operation, or its account is suspended.',
+    headers: ['WWW-Authenticate'],
+  },
+  404: { when: 'Nothing has that identifier.' },
+  405: { when: 'The address does not allow this method.', headers: ['Allow'] },
+  408: { when: 'The request did not arrive in time.' },
+  409: {
+    when: 'The request conflicts with the current state, or the first request with its `Idempotency-Key` is still running.',
+  },
+  410: { when: 'The operation has been removed, or the requested data is no longer kept.' },
+  412: { when: 'The animal has none of the `ETag`s in `If-Match`.' },
+  413: { when: 'The body or its chunk extensions are too large.' },
+  415: { when: 'The body is not JSON in UTF-8.' },
+  422: { when: 'This `Idempotency-Key` was used before with another body or another operation.' },
+  429: { when: 'Rate limit exceeded, or the API key is temporarily banned.', headers: ['Retry-After'] },
+  431: { when: 'The head of the request is too large.' },
+  500: { when: 'The service failed.' },
+  503: { when: 'The service cannot answer at the moment.', headers: ['Retry-After'] },
+};
+
+/** The codes that every operation can return, each with an example message. Without a scope, `scope_missing` is none. */
+const commonMessages = {
+  invalid_body: 'the body does not match the headers of the request',
+  invalid_parameter: 'limt is not a query parameter of this operation',
+  ...keyMessages,
+  scope_missing: 'this API key lacks the scope pets:write',
+  account_suspended: accountSuspended().message,
+  method_not_allowed: 'PUT is not allowed here; allowed: GET, HEAD, POST',
+  request_timeout: 'the request did not arrive in time',
+  payload_too_large: 'the body is larger than 65536 bytes',
+  rate_limit_exceeded: 'rate limit exceeded; retry after 42 s',
+  key_banned:
+    'this API key is temporarily banned because it kept sending requests after a 429; retry after 60 s',
+  headers_too_large: 'the head of the request is too large',
+  internal_error: 'the service failed; try again',
+  unavailable: 'the store cannot do this at the moment; try again',
+} satisfies Partial<Record<ErrorCode, string>>;
+
+/** The codes that every operation can return. */
+export const commonCodes: ReadonlySet<string> = new Set(Object.keys(commonMessages));
+
 const announcements: readonly HeaderName[] = ['Deprecation', 'Sunset', 'SuccessorLink'];
 /** Error statuses of requests that fail before their operation is known. They announce no deprecation. */
 const beforeOperation: ReadonlySet<number> = new Set([405, 408, 431]);
 
 /** Returns every response that an operation can give, sorted by status. */
 export function listAnswers(operation: Operation): readonly DescribedAnswer[] {
+  const { isIdempotent, isNeverStored, deprecation } = operation;
+  const own = deprecation === undefined ? [] : announcements;
   const answers: DescribedAnswer[] = Object.entries(operation.answers).map(([status, answer]) => ({
     ...answer,
     status: Number(status),
-    headers: listHeaders(operation, answer),
+    headers: [
+      ...nameIf(hasValidators(operation) || isNeverStored, 'Cache-Control'),
+      ...nameIf(hasValidators(operation), 'ETag'),
+      ...(answer.headers ?? []),
+      ...nameIf(isIdempotent, 'Idempotent-Replayed'),
+      ...own,
+    ],
   }));
   const [first] = answers;
   if (hasValidators(operation) && first !== undefined)
@@ -33,9 +113,19 @@ export function listAnswers(operation: Operation): readonly DescribedAnswer[] {
       description: 'The answer still has an `ETag` that `If-None-Match` names.',
       headers: first.headers,
     });
-  const own = operation.deprecation === undefined ? [] : announcements;
-  for (const [status, failures] of listFailures(operation))
-    answers.push(describeFailure(status, failures, beforeOperation.has(status) ? [] : own));
+  for (const [status, messages] of listFailures(operation)) {
+    const known = statuses[status];
+    if (known === undefined) throw new Error(`no error has the status ${status}`);
+    const { when: description, headers = [] } = known;
+    const examples = messages.map(([code, message]) => [code, { value: { code, message, status } }]);
+    answers.push({
+      status,
+      description,
+      headers: ['Cache-Control', 'HelpLink', ...headers, ...(beforeOperation.has(status) ? [] : own)],
+      body: ErrorSchema,
+      examples: Object.fromEntries(examples),
+    });
+  }
   return answers.sort((one, other) => one.status - other.status);
 }
 
@@ -44,13 +134,52 @@ export function hasValidators({ method, isNeverStored = false }: Operation): boo
   return method === 'GET' && !isNeverStored;
 }
 
-function listHeaders(operation: Operation, { headers = [] }: AnswerDefinition): HeaderName[] {
-  const all: (HeaderName | false)[] = [
-    (hasValidators(operation) || operation.isNeverStored === true) && 'Cache-Control',
-    hasValidators(operation) && 'ETag',
-    ...headers,
-    operation.isIdempotent === true && 'Idempotent-Replayed',
-    ...(operation.deprecation === undefined ? [] : announcements),
-  ];
-  return all.filter((name) => name !== false);
+function nameIf(isSent: boolean | undefined, name: HeaderName): HeaderName[] {
+  return isSent ? [name] : [];
+}
+
+/** Returns the errors of an operation by status, each with an example message of this operation. */
+function listFailures(operation: Operation): Map<number, (readonly [code: ErrorCode, message: string])[]> {
+  const { scope, params, query, body, bodyTypes = jsonTypes.plain, isIdempotent, isConditional } = operation;
+  const messages: Partial<Record<ErrorCode, string>> = {
+    ...commonMessages,
+    ...(isConditional && {
+      invalid_parameter: 'If-Match must be * or a list of entity tags in double quotes',
+    }),
+    ...(query && { invalid_parameter: findParameterMistake(query) }),
+    ...(scope && { scope_missing: `this API key lacks the scope ${[scope].flat().join(' or ')}` }),
+    ...(params && { not_found: params.unknown }),
+    ...operation.failures,
+    ...(body && {
+      invalid_body: findBodyMistake(body),
+      unsupported_media_type: `Content-Type: the body must be ${bodyTypes.join(' or ')}`,
+    }),
+    ...(isIdempotent && {
+      invalid_parameter: 'Idempotency-Key must have 1 to 255 visible ASCII characters',
+      idempotency_key_reused: 'Idempotency-Key: this key was sent before with another body',
+      idempotency_key_in_use: 'Idempotency-Key: the first request with this key is still running',
+    }),
+    ...(operation.deprecation && { gone: removedError(operation.deprecation).message }),
+  };
+  if (scope === null) delete messages.scope_missing;
+  return Map.groupBy(Object.entries(messages) as [ErrorCode, string][], ([code]) => errorStatus[code]);
+}
+
+/** Returns the message of an invalid value of the first parameter. */
+function findParameterMistake({ properties }: TObject): string {
+  const [[name, schema] = ['', {}]] = Object.entries<TSchema>(properties);
+  return `${name} ${describeRule(schema)}`;
+}
+
+/** Returns the message of an empty body. If an empty body is valid, returns the message of null as its first field. */
+function findBodyMistake(body: TObject): string {
+  const { findViolations } = compileObject(body);
+  const [first = ''] = Object.keys(body.properties);
+  const missing = findViolations({});
+  return describeViolations(missing.length > 0 ? missing : findViolations({ [first]: null }), 'the body');
+}
+
+/** Returns the name of an error status in the shared responses, such as `TooManyRequests`. */
+export function nameFailure(status: number): string {
+  return (STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '');
 }

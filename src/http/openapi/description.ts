@@ -1,11 +1,14 @@
+import { eventIdExample } from '../../events/event.ts';
 import { stringifyExactJson } from '../../exact-json.ts';
+import { eventExamples } from '../api/events.ts';
 import { tags } from '../api/operations.ts';
+import { pingMessageExample, WebhookMessageSchema } from '../api/webhook-messages.ts';
 import type { Operation } from '../operation.ts';
-import { responseHeaders } from './headers.ts';
-import { describeOperation, type Shared } from './operations.ts';
-import { describeRequestHeaders } from './parameters.ts';
-import { createSharedSchemas } from './schemas.ts';
-import { describeWebhookMessage } from './webhook-message.ts';
+import { jsonTypes } from '../request/body.ts';
+import { type DescribedAnswer, listAnswers, nameFailure } from './answers.ts';
+import { referToHeaders, requestHeaders, responseHeaders } from './headers.ts';
+import { describeParameter, listParameters } from './parameters.ts';
+import { createSharedSchemas, type SharedSchemas, shareSchemas } from './schemas.ts';
 
 /** The first text of the description and of the documentation, in Markdown. */
 export const introduction = `A catalogue of the animals that a store offers, over HTTP and JSON.
@@ -14,6 +17,13 @@ Send an API key with every request: \`Authorization: Bearer <API_KEY>\`. The hea
 of the key's limits. After a 429, wait as long as \`Retry-After\` says. Every failure has the same body, \`Error\`, with a
 \`code\` for programs. An \`int64\` has up to 19 digits, more than a JavaScript number can hold. Parts with
 \`x-stability: beta\` may change.`;
+
+/** What the operations of a description share, by name. */
+interface Shared {
+  readonly schemas: SharedSchemas;
+  /** Error responses. */
+  readonly responses: Map<string, object>;
+}
 
 /**
  * Returns the text of `/openapi.json` (OpenAPI 3.1). `ownUrl` is the base URL at which this machine reaches the
@@ -51,7 +61,9 @@ export function describeApi(
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `as_<env>_…`.' },
       },
       schemas: Object.fromEntries([...shared.schemas].filter(([, schema]) => schema !== null)),
-      parameters: describeRequestHeaders(shared.schemas),
+      parameters: mapValues(requestHeaders, (schema, name) =>
+        describeParameter({ place: 'header', name, schema }, shared.schemas),
+      ),
       headers: responseHeaders,
       responses: Object.fromEntries(shared.responses),
     },
@@ -66,4 +78,103 @@ function listServers(publicUrl: string | null, ownUrl: string) {
     { url: ownUrl, description: 'The local address of this service.', 'x-internal': true },
     { url: '/v1', description: loaded, 'x-internal': false },
   ];
+}
+
+/** Describes an operation. Adds to `shared` the schemas and error responses that others can use too. */
+function describeOperation(operation: Operation, shared: Shared): object {
+  const { id, tag, summary, description, scope, stability, deprecation } = operation;
+  const removal = deprecation && new Date(deprecation.removedAtMs).toISOString().slice(0, 10);
+  const responses = listAnswers(operation).map((answer) => [answer.status, describeAnswer(answer, shared)]);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    ...(removal && { deprecated: true, 'x-sunset': removal }),
+    ...(stability === 'beta' && { 'x-stability': stability }),
+    'x-scope': scope,
+    parameters: listParameters(operation).map((parameter) =>
+      parameter.place === 'header'
+        ? { $ref: `#/components/parameters/${parameter.name}` }
+        : describeParameter(parameter, shared.schemas),
+    ),
+    ...(operation.body && { requestBody: describeBody(operation, shared) }),
+    responses: Object.fromEntries(responses),
+  };
+}
+
+function describeBody(operation: Operation, { schemas }: Shared): object {
+  const { body, bodyTypes = jsonTypes.plain, bodyExamples, isBodyOptional } = operation;
+  const media = { schema: shareSchemas(body, schemas), examples: bodyExamples };
+  return { required: !isBodyOptional, content: Object.fromEntries(bodyTypes.map((type) => [type, media])) };
+}
+
+/**
+ * Describes a response. An error response becomes a reference to the shared response of its status if both are equal.
+ * The first response of a status becomes the shared one.
+ */
+function describeAnswer(answer: DescribedAnswer, { schemas, responses }: Shared): object {
+  const { status, description, headers, body, examples } = answer;
+  const response = {
+    description,
+    headers: referToHeaders(headers),
+    ...(body && { content: { 'application/json': { schema: shareSchemas(body, schemas), examples } } }),
+  };
+  if (status < 400) return response;
+  const name = nameFailure(status);
+  const known = responses.get(name);
+  if (known !== undefined && stringifyExactJson(known) !== stringifyExactJson(response)) return response;
+  responses.set(name, response);
+  return { $ref: `#/components/responses/${name}` };
+}
+
+const messageHeaders = {
+  'webhook-id': {
+    description: 'The id of the event.',
+    schema: { type: 'string', maxLength: 64, pattern: '^[0-9A-Za-z_]+$' },
+    example: eventIdExample,
+  },
+  'webhook-timestamp': {
+    description: 'The time of the attempt in Unix seconds.',
+    schema: { type: 'string', maxLength: 12, pattern: '^[0-9]+$' },
+    example: '1798891200',
+  },
+  'webhook-signature': {
+    description:
+      'Signatures of the id, the timestamp and the body, separated by spaces. One of them must match the secret.',
+    schema: { type: 'string', maxLength: 1_024, pattern: '^v1,[!-~ ]+$' },
+    example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  },
+};
+
+/** Describes the requests that the service sends to a webhook. */
+function describeWebhookMessage(schemas: SharedSchemas) {
+  const bodies = { ...eventExamples, 'webhook.ping': pingMessageExample };
+  const schema = shareSchemas(WebhookMessageSchema, schemas);
+  const examples = mapValues(bodies, (value) => ({ value }));
+  return {
+    operationId: 'receiveEvent',
+    tags: ['webhooks'],
+    summary: 'Receive an event',
+    description:
+      'The service sends one event in each POST, signed by Standard Webhooks 1.0.0. Verify the signature, store the event, then answer 2xx. A repeated event has the same `webhook-id`.',
+    'x-stability': 'beta',
+    security: [],
+    parameters: Object.entries(messageHeaders).map(([name, header]) => ({
+      name,
+      in: 'header',
+      required: true,
+      ...header,
+    })),
+    requestBody: { required: true, content: { 'application/json': { schema, examples } } },
+    responses: {
+      '204': { description: 'The event is stored. Every 2xx means this.' },
+      '410': { description: 'The webhook is disabled.' },
+      default: { description: 'The attempt has failed. The service sends the event again later.' },
+    },
+  };
+}
+
+function mapValues<T>(values: Readonly<Record<string, T>>, map: (value: T, name: string) => object) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value, name)]));
 }

@@ -44,7 +44,7 @@ export function listParameters(operation: Operation): readonly Parameter[] {
   const header = Object.fromEntries(
     Object.entries(requestHeaders).filter(([name]) => readsHeader(operation, name)),
   );
-  const byPlace = { path: params?.properties, query: query?.properties, header };
+  const byPlace = { path: params?.schema.properties, query: query?.properties, header };
   return Object.entries(byPlace).flatMap(([place, schemas = {}]) =>
     Object.entries<Schema>(schemas).map(([name, schema]) => ({ place: place as Place, name, schema })),
   );
@@ -69,14 +69,4 @@ export function describeParameter({ place, name, schema }: Parameter, schemas: S
     ...(example !== undefined && { example }),
     ...(stability !== undefined && { 'x-stability': stability }),
   };
-}
-
-/** Describes the request headers, by name. */
-export function describeRequestHeaders(schemas: SharedSchemas) {
-  return Object.fromEntries(
-    Object.entries(requestHeaders).map(([name, schema]) => [
-      name,
-      describeParameter({ place: 'header', name, schema }, schemas),
-    ]),
-  );
 }

@@ -147,7 +147,7 @@ function prepare({ id, tag }: Operation): void {
 
 /** Returns the path of an operation with the examples of its parameters. */
 function pathOf({ path, params }: Operation): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(exampleOf(params, name)));
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(exampleOf(params?.schema, name)));
 }
 
 function exampleOf(params: TObject | undefined, name: string): unknown {

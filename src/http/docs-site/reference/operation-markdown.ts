@@ -1,5 +1,4 @@
-import { type DescribedAnswer, listAnswers } from '../../openapi/answers.ts';
-import { commonCodes } from '../../openapi/failures.ts';
+import { commonCodes, type DescribedAnswer, listAnswers } from '../../openapi/answers.ts';
 import { responseHeaders } from '../../openapi/headers.ts';
 import { listParameters, type Place } from '../../openapi/parameters.ts';
 import type { Operation } from '../../operation.ts';

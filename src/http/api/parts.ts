@@ -1,6 +1,10 @@
 import Type, { type TProperties, type TSchema } from 'typebox';
 import { AppError } from '../../errors.ts';
-import type { Example } from '../operation.ts';
+import type { Given } from '../../idempotency/answer-once.ts';
+import { parseCanonicalInt64 } from '../../int64.ts';
+import { int64Field } from '../../schema.ts';
+import type { HeaderName } from '../openapi/headers.ts';
+import type { AnswerDefinition, Example, Examples, Outcome } from '../operation.ts';
 import type { HeaderTexts } from '../response/answer.ts';
 import type { Services } from './operations.ts';
 
@@ -9,6 +13,59 @@ export const defaultLimit = 20;
 /** Maximum number of items on a page. */
 export const limitMax = 100;
 const cursorRule = 'must be copied from the Link of a page of the same list, with the same filters';
+
+/** Makes an example body. */
+export function example(summary: string, value: unknown): Example {
+  return { summary, value };
+}
+
+/** Describes a successful response with a body. */
+export function answer(
+  description: string,
+  body: TSchema,
+  examples: Examples,
+  headers: readonly HeaderName[] = [],
+): AnswerDefinition {
+  return { description, body, headers, examples };
+}
+
+export type IdParameter<Id> = ReturnType<typeof defineParameter<Id>>;
+
+/**
+ * Defines the path parameter `name`. `parse` returns null for a text that identifies nothing. `unknown` is the message of
+ * `not_found`, which `read` throws for such a text.
+ */
+export function defineParameter<Id>(
+  name: string,
+  field: TSchema,
+  unknown: string,
+  parse: (text: string) => Id | null,
+) {
+  return {
+    unknown,
+    schema: Type.Object({ [name]: field }),
+    read(params: Readonly<Record<string, string | undefined>>): Id {
+      const id = parse(params[name] ?? '');
+      if (id === null) throw new AppError('not_found', unknown);
+      return id;
+    },
+  };
+}
+
+/** Defines the path parameter `name`, an int64. `record` is the word for what it identifies. */
+export function defineIdParameter(
+  name: string,
+  record: string,
+  { description = `Identifier of the ${record}.`, example }: { description?: string; example: number },
+) {
+  const field = { ...int64Field(description), examples: [example] };
+  return defineParameter(
+    name,
+    field,
+    `${name}: there is no ${record} with this identifier`,
+    parseCanonicalInt64,
+  );
+}
 
 /** The query parameter `limit` of a list. `items` names what the list contains. */
 export function limitField(items: string) {
@@ -32,21 +89,21 @@ interface ListDefinition<Filters extends TProperties> {
   readonly cursor: string;
   /** True if the operation is stable and its cursor is not. */
   readonly hasBetaCursor?: boolean;
-  readonly examples: Readonly<Record<string, Example>>;
+  readonly examples: Examples;
 }
 
 /** Returns the query and the response of the operation that lists `items`. */
 export function definePages<Filters extends TProperties = Record<never, never>>(
   items: string,
-  { item, filters, cursor: example, hasBetaCursor = false, examples }: ListDefinition<Filters>,
+  { item, filters, cursor, hasBetaCursor = false, examples }: ListDefinition<Filters>,
 ) {
-  const cursor = Type.String({
+  const cursorField = Type.String({
     minLength: 1,
     maxLength: 64,
     pattern: '^[A-Za-z0-9_-]+$',
     rule: cursorRule,
     description: 'Where the page begins: copied from the `Link` of the page before.',
-    examples: [example],
+    examples: [cursor],
     ...(hasBetaCursor && { 'x-stability': 'beta' }),
   });
   const body = Type.Array(item, { maxItems: limitMax });
@@ -54,7 +111,7 @@ export function definePages<Filters extends TProperties = Record<never, never>>(
     query: Type.Object({
       limit: limitField(items),
       ...(filters ?? ({} as Filters)),
-      cursor: Type.Optional(cursor),
+      cursor: Type.Optional(cursorField),
     }),
     answers: { 200: { description: `A page of ${items}.`, body, headers: ['Link'] as const, examples } },
   };
@@ -104,4 +161,15 @@ function writeQuery(values: QueryValues): string {
     if (value !== null)
       text += `&${name}=${Array.isArray(value) ? value.join() : encodeURIComponent(String(value))}`;
   return text;
+}
+
+/** Converts the first answer to an idempotency key into an outcome. The body stays the same, byte for byte. */
+export function toOutcome({ answer, isReplayed }: Given, baseUrl: string): Outcome {
+  const { status, location, body } = answer;
+  const headers = { location: `${baseUrl}${location}` };
+  return {
+    status,
+    text: body,
+    headers: isReplayed ? { ...headers, 'idempotent-replayed': 'true' } : headers,
+  };
 }
