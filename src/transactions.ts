@@ -14,7 +14,7 @@ import { putCategory, removeCategory } from './categories/categories.ts';
 import { deleteExpired } from './events/expire-events.ts';
 import { sequenceCopied } from './events/sequence-events.ts';
 import { liftBan } from './limits/bans.ts';
-import { writeConduct, writeWindows } from './limits/memory/counter-rows.ts';
+import { writeConduct, writeWindows } from './limits/memory/counter-store.ts';
 import { endSessions, openSession } from './operator/sessions.ts';
 import { closeOrder } from './orders/close-order.ts';
 import { expireGiven } from './orders/expire-orders.ts';

@@ -1,5 +1,6 @@
 import { type Clock, dayMs } from '../clock.ts';
 import { type Database, type Statement, statement } from '../storage/database.ts';
+import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import type { Counters } from './counters.ts';
 import { banMsMax } from './rules/bans.ts';
@@ -18,13 +19,8 @@ const selectResets = statement<Record<never, never>>()((query) =>
   query.selectFrom('limit_resets').select(['id', 'account_id', 'at_ms']).orderBy('id'),
 );
 
-const deleteLifts = statement<{ untilMs: bigint }>()((query, p) =>
-  query.deleteFrom('ban_lifts').where('at_ms', '<=', p.untilMs),
-);
-
-const deleteResets = statement<{ untilMs: bigint }>()((query, p) =>
-  query.deleteFrom('limit_resets').where('at_ms', '<=', p.untilMs),
-);
+const deleteOldLifts = deletesOld('ban_lifts', ['id'], 'at_ms');
+const deleteOldResets = deletesOld('limit_resets', ['id'], 'at_ms');
 
 /** Operators lift bans and reset windows in the store. A follower applies these corrections to the counters. */
 export type CorrectionFollower = ReturnType<typeof createCorrectionFollower>;
@@ -51,8 +47,8 @@ export function createCorrectionFollower(database: Database, counters: Counters,
 
     /** Deletes the lifts that are older than the longest ban, and the resets that are older than the longest window. */
     async sweep(): Promise<void> {
-      await database.run(deleteLifts, { untilMs: BigInt(clock() - banMsMax) });
-      await database.run(deleteResets, { untilMs: BigInt(clock() - dayMs) });
+      await deleteOldLifts(database, clock() - banMsMax);
+      await deleteOldResets(database, clock() - dayMs);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { type Clock, dayMs, hourMs } from '../clock.ts';
 import type { Database } from '../storage/database.ts';
 import { createRowBuffer } from '../storage/row-buffer.ts';
-import { addRequests, deleteOldRequests, deleteSurplusRequests, type NewRequestRow } from './request-rows.ts';
+import { addRequests, deleteOldRequests, type NewRequestRow } from './request-rows.ts';
 
 /** Time in ms for which the store keeps requests. */
 export const requestsKeptMs = 7 * dayMs;
@@ -12,7 +12,7 @@ export const requestRowsMax = 100_000;
 /** Maximum number of rows that wait to be written while the store is unavailable. Further requests are left out. */
 export const waitingRowsMax = 10_000;
 /** Maximum number of rows that one statement deletes. */
-const deletedRowsMax = 1_000;
+const deletedRowsMax = 1_000n;
 
 /** A request that was answered with a status of 400 or more, or that took over a second. */
 export interface FailedRequest {
@@ -71,11 +71,9 @@ export function createFailedRequests(database: Database, clock: Clock) {
 
     /** Deletes the rows that are older than `requestsKeptMs`, and the oldest beyond `requestRowsMax`. */
     async sweep(): Promise<void> {
-      const count = BigInt(deletedRowsMax);
-      const old = { beforeMs: BigInt(clock() - requestsKeptMs), count };
-      while ((await database.run(deleteOldRequests, old)).length === deletedRowsMax);
-      const surplus = { keptMax: BigInt(requestRowsMax), count };
-      while ((await database.run(deleteSurplusRequests, surplus)).length > 0);
+      const beforeMs = BigInt(clock() - requestsKeptMs);
+      const bounds = { beforeMs, keptMax: BigInt(requestRowsMax), count: deletedRowsMax };
+      while ((await database.run(deleteOldRequests, bounds)).length > 0);
     },
   };
 }

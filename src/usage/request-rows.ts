@@ -35,22 +35,17 @@ export const addRequests = defineTransaction(
   'row locks',
 );
 
-/** Deletes those of the `count` oldest ids that are older than `beforeMs`, and returns them. */
-export const deleteOldRequests = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
-  query
-    .deleteFrom('requests')
-    .where(sql<boolean>`id < (select min(oldest.id) from requests as oldest) + ${p.count}`)
-    .where('last_at_ms', '<', p.beforeMs)
-    .returning('id'),
-);
-
-/** Deletes at most `count` of the oldest rows, so that at most `keptMax` ids remain. Returns the deleted ids. */
-export const deleteSurplusRequests = statement<{ keptMax: bigint; count: bigint }>()((query, p) =>
-  query
-    .deleteFrom('requests')
-    .where(sql<boolean>`id < (select min(oldest.id) from requests as oldest) + ${p.count}`)
-    .where(sql<boolean>`id <= (select max(newest.id) from requests as newest) - ${p.keptMax}`)
-    .returning('id'),
+/** Deletes those of the `count` oldest rows that are older than `beforeMs`, or beyond the `keptMax` newest ids. */
+export const deleteOldRequests = statement<{ beforeMs: bigint; keptMax: bigint; count: bigint }>()(
+  (query, p) =>
+    query
+      .deleteFrom('requests')
+      .where(sql<boolean>`id < (select min(oldest.id) from requests as oldest) + ${p.count}`)
+      .where(
+        sql<boolean>`(last_at_ms < ${p.beforeMs}
+          or id <= (select max(newest.id) from requests as newest) - ${p.keptMax})`,
+      )
+      .returning('id'),
 );
 
 type Filter = {

@@ -8,25 +8,26 @@ import {
   statement,
   step,
 } from '../storage/database.ts';
+import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { createRowBuffer, type NamedEntries } from '../storage/row-buffer.ts';
 
 /** Time in ms for which the store keeps hourly counts. */
 const usageKeptMs = 7 * dayMs;
-/** Maximum number of rows that one statement deletes. */
-const deletedRowsMax = 250;
 
 /** Request counts of an account in one hour. */
 export interface UsageHour {
   /** The start of the hour in Unix milliseconds. */
   readonly atMs: number;
   /** All requests with a key of the account. */
-  readonly requests: number;
+  requests: number;
   /** Requests that a limit or a ban refused (429). */
-  readonly refusals: number;
+  refusals: number;
   /** Requests with any other status of 400 or higher. */
-  readonly errors: number;
+  errors: number;
 }
+
+type AccountHour = UsageHour & { readonly accountId: bigint };
 
 /**
  * Counts the requests of accounts in memory. `flush` adds the counts to the stored counts, which are the sums over all
@@ -36,34 +37,34 @@ export type UsageCounts = ReturnType<typeof createUsageCounts>;
 
 /** Creates counts by account and hour. If the process is killed, the counts since the last flush are lost. */
 export function createUsageCounts(database: Database, clock: Clock) {
-  const buffer = createRowBuffer(database, addHours, addUp);
+  const { waiting, flush } = createRowBuffer(database, addHours, addUp);
 
   return {
     /** Counts a request by its status. */
     note({ accountId }: { readonly accountId: bigint }, status: number): void {
-      const nowMs = clock();
-      const hourAtMs = nowMs - (nowMs % hourMs);
-      buffer.add(`${accountId} ${hourAtMs}`, {
-        account_id: accountId,
-        hour_at_ms: BigInt(hourAtMs),
-        requests: 1n,
-        refusals: status === 429 ? 1n : 0n,
-        errors: status >= 400 && status !== 429 ? 1n : 0n,
-      });
+      const atMs = startOfHour(clock());
+      const name = `${accountId} ${atMs}`;
+      let hour = waiting.get(name);
+      if (hour === undefined) {
+        hour = { accountId, atMs, requests: 0, refusals: 0, errors: 0 };
+        waiting.set(name, hour);
+      }
+      hour.requests += 1;
+      if (status === 429) hour.refusals += 1;
+      else if (status >= 400) hour.errors += 1;
     },
 
     /** Writes the counts. If a write fails, throws AppError `unavailable` and keeps what is not written yet. */
-    flush: buffer.flush,
+    flush,
 
-    /** Deletes hours older than `usageKeptMs`, in statements of at most `deletedRowsMax` rows. */
-    async sweep(): Promise<void> {
-      const old = { beforeMs: BigInt(clock() - usageKeptMs - hourMs), count: BigInt(deletedRowsMax) };
-      while ((await database.run(deleteOldHours, old)).length === deletedRowsMax);
-    },
+    /** Deletes hours older than `usageKeptMs`. */
+    sweep: () => deleteOldHours(database, clock() - usageKeptMs - hourMs),
   };
 }
 
-function addUp(earlier: HourRow, later: HourRow): HourRow {
+const startOfHour = (atMs: number) => atMs - (atMs % hourMs);
+
+function addUp(earlier: AccountHour, later: AccountHour): AccountHour {
   return {
     ...earlier,
     requests: earlier.requests + later.requests,
@@ -102,14 +103,14 @@ export async function listUsageByAccount(
   order: UsageOrder,
   limit: number,
 ): Promise<AccountUsage[]> {
-  const range = { sinceMs: BigInt(sinceMs - (sinceMs % hourMs)), count: BigInt(limit) };
+  const range = { sinceMs: BigInt(startOfHour(sinceMs)), count: BigInt(limit) };
   const rows = await database.read(selectByAccount({ order }), range);
   return rows.map((row) => ({ account: row.account, ...toCounts(row) }));
 }
 
 /** Returns the counts of these accounts since the hour of `sinceMs`, by account id. Accounts without requests are absent. */
 export async function sumUsage(database: Database, sinceMs: number, accountIds: readonly bigint[]) {
-  const range = { sinceMs: BigInt(sinceMs - (sinceMs % hourMs)), ids: `[${accountIds.join()}]` };
+  const range = { sinceMs: BigInt(startOfHour(sinceMs)), ids: `[${accountIds.join()}]` };
   const rows = await database.read(selectSums, range);
   return new Map(rows.map((row) => [row.account_id, toCounts(row)]));
 }
@@ -154,13 +155,18 @@ const addHour = insertRow('usage_hours', ['account_id', 'hour_at_ms', 'requests'
   add: ['requests', 'refusals', 'errors'],
 });
 
-type HourRow = Parameters<typeof addHour.build>[1];
-
 /** Adds the counts of one instance. */
 export const addHours = defineTransaction(
   'addHours',
-  function* (rows: NamedEntries<HourRow>): Steps<void> {
-    for (const [, row] of rows) yield* step(addHour, row);
+  function* (hours: NamedEntries<AccountHour>): Steps<void> {
+    for (const [, { accountId, atMs, requests, refusals, errors }] of hours)
+      yield* step(addHour, {
+        account_id: accountId,
+        hour_at_ms: BigInt(atMs),
+        requests: BigInt(requests),
+        refusals: BigInt(refusals),
+        errors: BigInt(errors),
+      });
   },
   'row locks',
 );
@@ -174,13 +180,4 @@ const selectHours = statement<{ accountId: bigint; sinceMs: bigint }>()((query, 
     .orderBy('hour_at_ms'),
 );
 
-/** Deletes at most `count` hours that began before `beforeMs`, oldest first. */
-const deleteOldHours = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
-  query
-    .deleteFrom('usage_hours')
-    .where(
-      sql<boolean>`(account_id, hour_at_ms) in (select account_id, hour_at_ms from usage_hours
-        where hour_at_ms < ${p.beforeMs} order by hour_at_ms, account_id limit ${p.count})`,
-    )
-    .returning('hour_at_ms'),
-);
+const deleteOldHours = deletesOld('usage_hours', ['account_id', 'hour_at_ms'], 'hour_at_ms');

@@ -234,7 +234,7 @@ function describeAdministration(engine: Engine): void {
       await lifts.follow();
       assert.equal(take().verdict, 'refused');
       assert.equal((await store.execute('select id from ban_lifts')).length, 1);
-      clock.advance(hourMs);
+      clock.advance(hourMs + 1);
       await lifts.sweep();
       assert.deepEqual(await store.execute('select id from ban_lifts'), []);
     });

@@ -1,19 +1,17 @@
+import { type Selectable, sql } from 'kysely';
 import { type Clock, minuteMs } from '../../clock.ts';
-import type { Database } from '../../storage/database.ts';
-import { createRowBuffer } from '../../storage/row-buffer.ts';
+import { type Database, defineTransaction, type Steps, statement, step } from '../../storage/database.ts';
+import { deletesOld } from '../../storage/delete-old.ts';
+import { insertRow } from '../../storage/insert-row.ts';
+import { createRowBuffer, type NamedEntries } from '../../storage/row-buffer.ts';
+import type { Tables } from '../../storage/tables.ts';
 import type { LookAtUsage } from '../counters.ts';
 import { kindOf } from '../rules/address.ts';
+import { type Conduct, forgetAtMs } from '../rules/bans.ts';
 import { areEnded, closeEnded, newWindows, type Windows } from '../rules/windows.ts';
-import {
-  fromConductRow,
-  fromWindowsRow,
-  savedConduct,
-  savedWindows,
-  selectWindowsOf,
-  writeConduct,
-  writeWindows,
-} from './counter-rows.ts';
 import type { MemoryCounters } from './memory-counters.ts';
+
+const readRowsMax = 10_000n;
 
 /** Keeps the counts and bans of this process in the database, so that they survive a restart. */
 export type CounterStore = ReturnType<typeof createCounterStore>;
@@ -29,7 +27,7 @@ export function createCounterStore(options: { counters: MemoryCounters; database
     async load(): Promise<void> {
       const nowMs = clock();
       await loadWindows(database, counters, nowMs);
-      for await (const row of savedConduct.read(database, nowMs))
+      for (const row of await database.read(selectConduct, { nowMs: BigInt(nowMs) }))
         counters.keys.set(row.key_id, fromConductRow(row));
     },
 
@@ -42,27 +40,33 @@ export function createCounterStore(options: { counters: MemoryCounters; database
       await conduct.flush();
     },
 
-    /** Forgets and deletes a bounded number of bans and rows without effect. Call it once a second. */
+    /** Forgets and deletes bans and rows without effect. */
     async sweep(): Promise<void> {
       const nowMs = clock();
       counters.sweep(nowMs);
-      await savedWindows.deleteEnded(database, nowMs - minuteMs);
-      await savedConduct.deleteEnded(database, nowMs);
+      await deleteEndedWindows(database, nowMs - minuteMs);
+      await deleteForgottenConduct(database, nowMs);
     },
   };
 }
 
+/**
+ * Reads in the order of the ends of the day windows, because the counters drop the addresses seen longest ago, and the
+ * time of the last request is not stored.
+ */
 async function loadWindows(database: Database, counters: MemoryCounters, nowMs: number): Promise<void> {
-  const loaded: [subject: string, windows: Windows][] = [];
-  for await (const row of savedWindows.read(database, nowMs - minuteMs)) {
-    const windows = fromWindowsRow(row);
-    closeEnded(windows, nowMs);
-    if (!areEnded(windows, nowMs)) loaded.push([row.subject, windows]);
+  let place = { endsAtMs: BigInt(nowMs - minuteMs), subject: '' };
+  for (;;) {
+    const rows = await database.read(selectWindows, { ...place, count: readRowsMax });
+    for (const row of rows) {
+      const windows = fromWindowsRow(row);
+      closeEnded(windows, nowMs);
+      if (!areEnded(windows, nowMs)) counters.windows[kindOf(row.subject)].set(row.subject, windows);
+    }
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    place = { endsAtMs: last.day_ends_at_ms, subject: last.subject };
   }
-  // The counters drop the addresses seen longest ago. The start of the day window stands for the time of the last
-  // request, which is not stored.
-  loaded.sort(([, one], [, other]) => one.dayEndsAtMs - other.dayEndsAtMs);
-  for (const [subject, windows] of loaded) counters.windows[kindOf(subject)].set(subject, windows);
 }
 
 /**
@@ -77,4 +81,96 @@ export function createStoredLook(database: Database, clock: Clock): LookAtUsage 
     closeEnded(windows, atMs);
     return { verdict: 'passed', atMs, ...windows, bannedUntilMs: 0 };
   };
+}
+
+/** Selects at most `count` rows whose column `day_ends_at_ms` is later than `endsAtMs`, or the same with a later subject. */
+const selectWindows = statement<{ endsAtMs: bigint; subject: string; count: bigint }>()((query, p) =>
+  query
+    .selectFrom('usage_windows')
+    .selectAll()
+    .where(sql<boolean>`(day_ends_at_ms, subject) > (${p.endsAtMs}, ${p.subject})`)
+    .orderBy('day_ends_at_ms')
+    .orderBy('subject')
+    .limit(p.count),
+);
+
+const selectWindowsOf = statement<{ subject: string }>()((query, p) =>
+  query.selectFrom('usage_windows').selectAll().where('subject', '=', p.subject),
+);
+
+const windowColumns = ['minute_used', 'minute_ends_at_ms', 'day_used', 'day_ends_at_ms'] as const;
+const upsertWindows = insertRow('usage_windows', ['subject', ...windowColumns], {
+  on: ['subject'],
+  replace: windowColumns,
+});
+
+/**
+ * Replaces the stored windows of subjects. A row counts for a minute longer than its `day_ends_at_ms`, because the minute
+ * window may end after the day window. Of a day window that is not open, this column has the end of the minute window.
+ */
+export const writeWindows = defineTransaction(
+  'writeWindows',
+  function* (entries: NamedEntries<Windows>): Steps<void> {
+    for (const [subject, { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs }] of entries)
+      yield* step(upsertWindows, {
+        subject,
+        minute_used: BigInt(minuteUsed),
+        minute_ends_at_ms: BigInt(minuteEndsAtMs),
+        day_used: BigInt(dayUsed),
+        day_ends_at_ms: BigInt(dayUsed === 0 ? minuteEndsAtMs : dayEndsAtMs),
+      });
+  },
+);
+
+const deleteEndedWindows = deletesOld('usage_windows', ['subject'], 'day_ends_at_ms');
+
+function fromWindowsRow(row: Selectable<Tables['usage_windows']>): Windows {
+  return {
+    minuteUsed: Number(row.minute_used),
+    minuteEndsAtMs: Number(row.minute_ends_at_ms),
+    dayUsed: Number(row.day_used),
+    dayEndsAtMs: row.day_used === 0n ? 0 : Number(row.day_ends_at_ms),
+  };
+}
+
+const selectConduct = statement<{ nowMs: bigint }>()((query, p) =>
+  query.selectFrom('key_bans').selectAll().where('forget_at_ms', '>', p.nowMs),
+);
+
+const conductColumns = [
+  'banned_until_ms',
+  'last_ban_at_ms',
+  'last_ban_ms',
+  'refused_at_ms',
+  'forget_at_ms',
+] as const;
+const upsertConduct = insertRow('key_bans', ['key_id', ...conductColumns], {
+  on: ['key_id'],
+  replace: conductColumns,
+});
+
+/**
+ * Replaces the stored bans and strikes of keys. A row may be deleted at `forget_at_ms`. The text `refused_at_ms` has the
+ * number of strikes and the end of their window.
+ */
+export const writeConduct = defineTransaction(
+  'writeConduct',
+  function* (entries: NamedEntries<Conduct>): Steps<void> {
+    for (const [keyId, conduct] of entries)
+      yield* step(upsertConduct, {
+        key_id: keyId,
+        banned_until_ms: BigInt(conduct.banAtMs + conduct.banMs),
+        last_ban_at_ms: BigInt(conduct.banAtMs),
+        last_ban_ms: BigInt(conduct.banMs),
+        refused_at_ms: `${conduct.strikes} ${conduct.strikesEndAtMs}`,
+        forget_at_ms: BigInt(forgetAtMs(conduct)),
+      });
+  },
+);
+
+const deleteForgottenConduct = deletesOld('key_bans', ['key_id'], 'forget_at_ms');
+
+function fromConductRow(row: Selectable<Tables['key_bans']>): Conduct {
+  const [strikes = 0, strikesEndAtMs = 0] = row.refused_at_ms.split(' ').map(Number);
+  return { banAtMs: Number(row.last_ban_at_ms), banMs: Number(row.last_ban_ms), strikes, strikesEndAtMs };
 }

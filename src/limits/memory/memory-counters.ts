@@ -6,9 +6,6 @@ import { bannedUntilMs, type Conduct, forgetAtMs, newConduct, strike } from '../
 import type { Usage } from '../rules/decision.ts';
 import { closeEnded, newWindows, resetWindows, takeFromBoth, type Windows } from '../rules/windows.ts';
 
-/** Maximum number of keys that one sweep checks. 10,000 keys take about 1 ms. */
-const sweptKeysMax = 10_000;
-
 /**
  * Creates empty counts. Accounts have no bound, because only operators create them. A key is forgotten when its bans and
  * strikes have no more effect.
@@ -32,7 +29,12 @@ function createCounts(addressCountMax: number) {
     addresses: createBounded(),
     readers: createBounded(),
   } satisfies Record<SubjectKind, unknown>;
-  return { windows, keys: new Map<string, Conduct>(), changed };
+  const keys = new Map<string, Conduct>();
+  /** Forgets the keys without bans and strikes that count. */
+  function sweep(nowMs: number): void {
+    for (const [keyId, conduct] of keys) if (forgetAtMs(conduct) <= nowMs) keys.delete(keyId);
+  }
+  return { windows, keys, changed, sweep };
 }
 
 /** Counters whose methods return plain values, never promises. */
@@ -54,7 +56,6 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}) {
 
   return {
     ...counts,
-    sweep: createSweep(keys),
 
     take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage {
       const entries = windowsOf[kindOf(subject)];
@@ -96,16 +97,6 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}) {
       resetWindows(windows, atMs);
       changed.windows.set(subject, windows);
     },
-  };
-}
-
-/** Creates a function that forgets keys without bans and strikes that count. It continues where its last call stopped. */
-function createSweep(keys: Map<string, Conduct>) {
-  let unswept = keys.entries();
-  return (nowMs: number): void => {
-    const swept = unswept.take(sweptKeysMax).toArray();
-    for (const [keyId, conduct] of swept) if (forgetAtMs(conduct) <= nowMs) keys.delete(keyId);
-    if (swept.length < sweptKeysMax) unswept = keys.entries();
   };
 }
 
