@@ -39,7 +39,7 @@ import { claimServing } from './storage/sqlite/claim-serving.ts';
 import { openStore, type Store } from './store.ts';
 import { createFailedRequests } from './usage/failed-requests.ts';
 import { createUsageCounts } from './usage/usage.ts';
-import { createSecretBox } from './webhooks/secret-box.ts';
+import { createSecretBox } from './webhooks/secrets.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 /** A running service. */

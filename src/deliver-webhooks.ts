@@ -15,17 +15,10 @@ import type { DeliveryObserver } from './webhooks/attempts.ts';
 import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
 import { createPostMessage } from './webhooks/post-message.ts';
 import { createNetworks } from './webhooks/rules/target-address.ts';
-import { createSecretBox } from './webhooks/secret-box.ts';
-import { findLostKey, reviewSecrets } from './webhooks/webhook-secrets.ts';
+import { createSecretBox, reviewSecrets } from './webhooks/secrets.ts';
 
-/** Interval in ms at which the feed is checked for events to send. */
-const lookMs = secondMs / 4;
-/** Interval in ms at which the sender reads the lag of all webhooks. */
-const lagMs = 5 * secondMs;
-
-/** Time in ms that the whole shutdown of delivery may take. */
+/** Time in ms that the whole shutdown of delivery may take, and a running attempt in it. */
 const endMsMax = 3 * secondMs;
-/** Time in ms that a running attempt may take after SIGTERM. */
 const graceMs = 2 * secondMs;
 
 /** What delivery needs of the service. */
@@ -50,18 +43,22 @@ export async function deliverWebhooks(
   jobs: JobRunner,
   clocks: ClockWatch,
 ): Promise<() => Promise<void>> {
-  const ids = createEventIds(secret);
   const box = createSecretBox(config.webhookSecretKeys);
   const lease = createLease(database, 'webhooks');
   const { leftMs } = lease;
   const metrics = exposeWebhooks(registry, () => leftMs() > 0);
-  const post = createPostMessage({
-    allowed: createNetworks(config.webhookAllowNetworks),
-    allowsHttp: config.environment === 'development',
+  const deliverer = createDeliverer({
+    database,
+    ids: createEventIds(secret),
+    box,
+    post: createPostMessage({
+      allowed: createNetworks(config.webhookAllowNetworks),
+      allowsHttp: config.environment === 'development',
+    }),
+    observer: observe(log, metrics),
+    leftMs,
+    mayDisable: clocks.mayClose,
   });
-  const observer = observe(log, metrics);
-  const mayDisable = clocks.mayClose;
-  const deliverer = createDeliverer({ database, ids, box, post, observer, leftMs, mayDisable });
   let ending: Promise<void> | null = null;
   const stop = () => {
     ending ??= endDelivery(deliverer, lease);
@@ -69,22 +66,22 @@ export async function deliverWebhooks(
   };
   parts.defer(stop);
   const review = async () => {
-    const found = await reviewSecrets(database, box);
-    metrics.showUnreadable(found.unreadable.length);
-    return found;
+    const { unreadable, lostKey } = await reviewSecrets(database, box);
+    metrics.showUnreadable(unreadable);
+    return lostKey;
   };
-  const lostKey = findLostKey(await review());
+  const lostKey = await review();
   if (lostKey !== null) throw new OperatorError(lostKey);
-  await lease.renew();
-  jobs.start({ name: 'renew the lease of webhooks', everyMs: renewalMs, run: lease.renew });
-  jobs.start({ name: 'send to webhooks', everyMs: lookMs, run: deliverer.look });
   const readLag = async () => {
     if (leftMs() > 0) metrics.showLag(await allWebhooks.readLag());
   };
+  await lease.renew();
   await readLag();
-  jobs.start({ name: 'read the lag of webhooks', everyMs: lagMs, run: readLag });
-  jobs.start({ name: 'try the secrets of webhooks', everyMs: minuteMs, run: review });
   const expire = () => expireAttempts(database);
+  jobs.start({ name: 'renew the lease of webhooks', everyMs: renewalMs, run: lease.renew });
+  jobs.start({ name: 'send to webhooks', everyMs: secondMs / 4, run: deliverer.look });
+  jobs.start({ name: 'read the lag of webhooks', everyMs: 5 * secondMs, run: readLag });
+  jobs.start({ name: 'try the secrets of webhooks', everyMs: minuteMs, run: review });
   jobs.start({ name: 'delete old attempts of webhooks', everyMs: hourMs, run: expire, byAge: 'deletes' });
   return stop;
 }

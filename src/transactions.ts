@@ -30,9 +30,9 @@ import {
   changeWebhook,
   disableWebhooksOfKey,
   removeWebhook,
-  requestMessage,
   rotateSecret,
 } from './webhooks/change-webhook.ts';
+import { requestMessage } from './webhooks/requested-messages.ts';
 
 /** All transactions. SQLite's writing thread runs them by name. */
 export const transactions: readonly Transaction<never, unknown>[] = [

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ListedWebhook } from '../webhooks/operator-webhooks.ts';
+import type { ListedWebhook } from '../webhooks/webhooks.ts';
 import { accountFilter, type Options, textId } from './arguments.ts';
 import { addGroup, addLeaf, type CommandContext, printLines, printTable } from './command.ts';
 import { formatTime, toIsoTime } from './output.ts';

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { secondMs } from '../clock.ts';
-import type { WebhookLag } from '../webhooks/operator-webhooks.ts';
 import { attemptFailures } from '../webhooks/webhook.ts';
+import type { WebhookLag } from '../webhooks/webhooks.ts';
 import { exposeBy, exposeGauge } from './metrics.ts';
 
 export function exposeWaits(registry: Registry, countWaiting: () => number): void {

@@ -12,7 +12,7 @@ import { addPetByHand } from '../pets/catalogue.ts';
 import type { IfMatch, NewPet, PetPatch } from '../pets/pet.ts';
 import { edit } from '../pets/pet-edits.ts';
 import type { Database } from '../storage/database.ts';
-import { createOperatorWebhooks } from '../webhooks/operator-webhooks.ts';
+import { createOperatorWebhooks } from '../webhooks/webhooks.ts';
 
 /**
  * Returns a function that creates the changes of an operator for an actor, whom the audit log names. A change, its

@@ -202,7 +202,7 @@ export interface Tables {
   webhook_secrets: {
     id: Generated<bigint>;
     webhook_id: bigint;
-    /** Encrypted if WEBHOOK_SECRET_KEY is set (webhooks/secret-box.ts). */
+    /** Encrypted if WEBHOOK_SECRET_KEY is set (webhooks/secrets.ts). */
     secret: Uint8Array;
     /** Expiry of a rotated secret. Null for the current secret. */
     ends_at_ms: bigint | null;

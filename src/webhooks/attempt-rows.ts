@@ -10,13 +10,14 @@ import {
   toStep,
 } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
+import { deleteRequest } from './requested-messages.ts';
 import { failingAttemptsMin, failingMsMax } from './rules/retry.ts';
 import { type Attempt, toResult } from './webhook.ts';
 import { lockWebhook, type TimedRow, updateWebhook, type WebhookRow } from './webhook-rows.ts';
 
 /** The attempts of a webhook that its owner can list: the last 100 of 7 days. */
 const attemptsMax = 100n;
-const attemptsKeptMs = 7 * dayMs;
+const attemptsKeptMs = BigInt(7 * dayMs);
 
 /** An attempt that has ended. */
 export interface EndedAttempt {
@@ -36,9 +37,6 @@ export interface EndedAttempt {
   readonly mayDisable: boolean;
 }
 
-/** Why an attempt may disable a webhook. */
-type AttemptReason = 'gone' | 'failing';
-
 export function isSuccess(result: string): boolean {
   return /^2\d\d$/.test(result);
 }
@@ -46,17 +44,14 @@ export function isSuccess(result: string): boolean {
 /**
  * Returns the state of a webhook after an attempt.
  *
- * - A success advances a webhook whose position is right before the event. If the position was changed during the
- *   attempt, the changed position stays.
- * - A failure schedules the next attempt. It disables an enabled webhook that has failed for `failingMsMax` and at least
- *   `failingAttemptsMin` times, or whose receiver is gone. If a clock was set back to before the first failure, the time
- *   begins now. If the retries were restarted during the attempt, only the result is recorded.
+ * - A success advances a webhook whose position is right before the event, so a position that was changed during the
+ *   attempt stays.
+ * - A failure schedules the next attempt, and may disable an enabled webhook. If a clock was set back to before the first
+ *   failure, the time of failing begins now. If the retries were restarted during the attempt, only the result is noted.
  * - A requested message changes nothing but the result, unless the receiver is gone.
  */
-function applyAttempt(
-  row: TimedRow,
-  { result, revision, sent, waitMs, mayDisable }: EndedAttempt,
-): WebhookRow {
+function applyAttempt(row: TimedRow, attempt: EndedAttempt): WebhookRow {
+  const { result, revision, sent, waitMs, mayDisable } = attempt;
   const { now_ms: nowMs, ...before } = row;
   const noted = { ...before, last_attempt_at_ms: nowMs, last_result: result };
   if ('position' in sent && isSuccess(result)) {
@@ -64,7 +59,8 @@ function applyAttempt(
     return { ...noted, position, failures: 0n, failing_since_ms: null, next_attempt_at_ms: 0n };
   }
   if (row.revision !== revision) return noted;
-  if (result === '410' && row.status === 'enabled') return disable(noted, 'gone');
+  if (result === '410' && row.status === 'enabled')
+    return { ...noted, status: 'disabled', disabled_because: 'gone' };
   if ('requestId' in sent) return noted;
   const sinceMs = row.failing_since_ms ?? nowMs;
   const failed = {
@@ -74,20 +70,12 @@ function applyAttempt(
     next_attempt_at_ms: nowMs + waitMs,
   };
   const failsTooLong = nowMs - sinceMs >= failingMsMax && failed.failures >= failingAttemptsMin;
-  return failsTooLong && mayDisable && row.status === 'enabled' ? disable(failed, 'failing') : failed;
+  if (!failsTooLong || !mayDisable || row.status !== 'enabled') return failed;
+  return { ...failed, status: 'disabled', disabled_because: 'failing' };
 }
 
-function disable(row: WebhookRow, because: AttemptReason): WebhookRow {
-  return { ...row, status: 'disabled', disabled_because: because };
-}
-
-const insertAttempt = insertRow('webhook_attempts', [
-  'webhook_id',
-  'message_id',
-  'at_ms',
-  'result',
-  'duration_ms',
-]);
+const columns = ['message_id', 'at_ms', 'result', 'duration_ms'] as const;
+const insertAttempt = insertRow('webhook_attempts', ['webhook_id', ...columns]);
 
 /** Deletes all attempts of a webhook but the newest `count`. */
 const deleteOldAttempts = statement<{ id: bigint; count: bigint }>()((query, p) =>
@@ -100,18 +88,13 @@ const deleteOldAttempts = statement<{ id: bigint; count: bigint }>()((query, p) 
     ),
 );
 
-/** Deletes a requested message that is sent or cannot be sent. */
-export const deleteRequest = statement<{ requestId: bigint }>()((query, p) =>
-  query.deleteFrom('webhook_requests').where('id', '=', p.requestId),
-);
-
 /**
  * Records an attempt. A requested message is then done. Returns why this attempt has disabled the webhook, or null. Does
  * nothing if the webhook is deleted.
  */
 export const noteAttempt = defineTransaction(
   'noteAttempt',
-  function* (attempt: EndedAttempt): Steps<AttemptReason | null> {
+  function* (attempt: EndedAttempt): Steps<'gone' | 'failing' | null> {
     const { publicId, messageId, result, durationMs, sent } = attempt;
     const [row] = yield* step(lockWebhook, { publicId });
     if (row === undefined) return null;
@@ -123,7 +106,7 @@ export const noteAttempt = defineTransaction(
       toStep(deleteOldAttempts, { id: row.id, count: attemptsMax }),
     );
     if ('requestId' in sent) yield* step(deleteRequest, sent);
-    return row.status === noted.status ? null : (noted.disabled_because as AttemptReason);
+    return row.status === noted.status ? null : (noted.disabled_because as 'gone' | 'failing');
   },
   'row locks',
 );
@@ -131,7 +114,7 @@ export const noteAttempt = defineTransaction(
 const selectAttempts = statement<{ id: bigint; keptMs: bigint; count: bigint }>()((query, p, { nowMs }) =>
   query
     .selectFrom('webhook_attempts')
-    .select(['message_id', 'at_ms', 'result', 'duration_ms'])
+    .select(columns)
     .where('webhook_id', '=', p.id)
     .where(sql<boolean>`at_ms > ${nowMs} - ${p.keptMs}`)
     .orderBy('id', 'desc')
@@ -140,8 +123,7 @@ const selectAttempts = statement<{ id: bigint; keptMs: bigint; count: bigint }>(
 
 /** Returns the last attempts of a webhook, newest first. */
 export async function listAttempts(database: Database, id: bigint): Promise<readonly Attempt[]> {
-  const bounds = { keptMs: BigInt(attemptsKeptMs), count: attemptsMax };
-  const rows = await database.read(selectAttempts, { id, ...bounds });
+  const rows = await database.read(selectAttempts, { id, keptMs: attemptsKeptMs, count: attemptsMax });
   return rows.map(({ message_id, at_ms, result, duration_ms }) => ({
     eventId: message_id,
     ...toResult(at_ms, result),
@@ -160,11 +142,8 @@ const deleteExpired = statement<{ keptMs: bigint; count: bigint }>()((query, p, 
     .returning('id'),
 );
 
-/** Maximum number of attempts that one statement deletes. */
-const expiredRows = 1_000;
-
-/** Deletes the attempts that are older than 7 days. */
+/** Deletes the attempts that are older than 7 days, at most 1,000 in one statement. */
 export async function expireAttempts(database: Database): Promise<void> {
-  const bounds = { keptMs: BigInt(attemptsKeptMs), count: BigInt(expiredRows) };
-  while ((await database.run(deleteExpired, bounds)).length === expiredRows);
+  const oldest = { keptMs: attemptsKeptMs, count: 1_000n };
+  while ((await database.run(deleteExpired, oldest)).length === Number(oldest.count));
 }

@@ -3,41 +3,24 @@ import { writeEvent } from '../events/event-json.ts';
 import { canSee } from '../events/event-reader.ts';
 import { selectEvent } from '../events/feed-page.ts';
 import type { Database } from '../storage/database.ts';
-import { deleteRequest, type EndedAttempt, isSuccess, noteAttempt } from './attempt-rows.ts';
-import {
-  disableLost,
-  passEvents,
-  type SendingRow,
-  selectRequest,
-  selectSending,
-  toIds,
-} from './delivery-rows.ts';
+import { type EndedAttempt, isSuccess, noteAttempt } from './attempt-rows.ts';
+import { disableLost, passEvents, type SendingRow, selectSending, toIds } from './delivery-rows.ts';
 import type { AttemptResult, PostMessage } from './post-message.ts';
+import { deleteRequest, selectRequests } from './requested-messages.ts';
 import { planWaitMs, readRetryAfterMs } from './rules/retry.ts';
-import type { SecretBox } from './secret-box.ts';
-import { signMessage } from './sign-message.ts';
+import { type SecretBox, selectValidSecrets, signMessage } from './secrets.ts';
 import { readerOf } from './webhook.ts';
-import { selectValidSecrets } from './webhook-secrets.ts';
 
 /** Callbacks for metrics and the log. */
 export interface DeliveryObserver {
   /** Called after each attempt. `result` is the HTTP status, or an `AttemptFailure` if there was no response. */
   onAttempt(result: string): void;
-  /**
-   * Called if an attempt throws an error, which counts as an attempt without a response. Also called if the store fails
-   * before or after an attempt, which stops the delivery for a while.
-   */
+  /** Called if an attempt throws an error, or if the store fails before or after an attempt. */
   onFault(webhookId: string, error: unknown): void;
   /** Called after the service has disabled a webhook. */
   onDisabled(webhookId: string, reason: string): void;
   /** Called if no configured key decrypts the secrets of a webhook. The service then sends nothing to this webhook. */
   onSealed(webhookId: string): void;
-}
-
-interface Sending {
-  readonly row: SendingRow;
-  /** Empty if no configured key decrypts them. */
-  readonly secrets: readonly Uint8Array[];
 }
 
 export interface AttemptParts {
@@ -54,6 +37,12 @@ export interface AttemptParts {
   readonly signal: AbortSignal;
 }
 
+/** What a turn has read of its webhook. */
+interface Sending {
+  readonly row: SendingRow;
+  readonly secrets: readonly Uint8Array[];
+}
+
 interface Outgoing {
   /** The `webhook-id`. */
   readonly id: string;
@@ -61,78 +50,74 @@ interface Outgoing {
   readonly sent: EndedAttempt['sent'];
 }
 
-const reasons = { gone: 'it answered 410', failing: 'no attempt has succeeded for 5 days' } as const;
-
 /** The end of a turn. `more`: there may be more to send. `sealed`: no configured key decrypts the secrets. */
 export type Turn = 'more' | 'done' | 'sealed';
 
-/** Creates the turns of deliveries. A turn reads the webhook, sends at most one message and records the result. */
+/**
+ * Creates the turns of deliveries. A turn reads the webhook, sends at most one message and records the result. It is done
+ * if the webhook is deleted, its account is suspended or no attempt may begin.
+ */
 export function createTurns(parts: AttemptParts) {
-  const { database, ids, observer } = parts;
+  const { database, box, observer, mayBegin } = parts;
 
-  return {
-    /** Sends the event that is next for a webhook. */
-    async sendEvent(id: bigint): Promise<Turn> {
-      const sending = await readSending(parts, id);
-      if (sending === null || sending.row.is_due !== 1n) return 'done';
-      const { row, secrets } = sending;
-      if (secrets.length === 0) return 'sealed';
-      if (row.is_lost === 1n) {
-        const disabled = await database.run(disableLost, { id, position: row.position });
-        if (disabled.length > 0)
-          observer.onDisabled(row.public_id, 'the events after its position are no longer kept');
-        return 'done';
-      }
-      if (row.next_id === null) return 'done';
-      // Before the attempt, the webhook moves to the position right before the event. If its types change during the
-      // attempt, the new types then apply to all later events. If they have changed already, the webhook is read again.
-      const before = row.next_id - 1n;
-      const [moved = row] =
-        before > row.position ? await database.run(passEvents, { ids: toIds([row]) }) : [];
-      const [event] = await database.read(selectEvent, { position: row.next_id });
-      if (event === undefined || moved.position !== before) return 'more';
-      const writeBody = () => writeEvent(event, readerOf(row), ids);
-      const message = { id: ids.write(event.id), writeBody, sent: { position: event.id } };
-      return (await attempt(parts, sending, message)) ? 'more' : 'done';
-    },
-
-    /** Sends the oldest message that was requested for a webhook, if there is one. */
-    async sendRequested(id: bigint): Promise<Turn> {
-      const sending = await readSending(parts, id);
-      if (sending === null) return 'done';
-      if (sending.secrets.length === 0) return 'sealed';
-      const reader = readerOf(sending.row);
-      const [request] = await database.read(selectRequest, { id });
-      if (request === undefined) return 'done';
-      const { requestId, message_id: messageId, position } = request;
-      const [event] = position === 0n ? [] : await database.read(selectEvent, { position });
-      // Since the request, the event may have been deleted, or the types of the webhook may have changed.
-      if (position !== 0n && (event === undefined || !canSee(reader, event))) {
-        await database.run(deleteRequest, { requestId });
-        return 'done';
-      }
-      const atMs = Number(sending.row.now_ms);
-      const writeBody = () =>
-        event === undefined ? writePing(messageId, atMs) : writeEvent(event, reader, ids);
-      await attempt(parts, sending, { id: messageId, writeBody, sent: { requestId } });
-      return 'done';
-    },
+  const takeTurn = (send: (parts: AttemptParts, sending: Sending) => Promise<Turn>) => async (id: bigint) => {
+    if (!mayBegin()) return 'done';
+    const reads = [database.read(selectSending, { id }), database.read(selectValidSecrets, { id })] as const;
+    const [[row], sealed] = await Promise.all(reads);
+    if (row === undefined || sealed.length === 0) return 'done';
+    const secrets = sealed.flatMap(({ secret }) => box.open(secret, row.public_id)?.secret ?? []);
+    if (secrets.length > 0) return await send(parts, { row, secrets });
+    observer.onSealed(row.public_id);
+    return 'sealed';
   };
+
+  return { sendEvent: takeTurn(sendEvent), sendRequested: takeTurn(sendRequested) };
 }
 
-/** Returns null if the webhook is deleted, its account is suspended or no attempt may begin. */
-async function readSending(
-  { database, box, observer, mayBegin }: AttemptParts,
-  id: bigint,
-): Promise<Sending | null> {
-  if (!mayBegin()) return null;
-  const reads = [database.read(selectSending, { id }), database.read(selectValidSecrets, { id })] as const;
-  const [[row], sealed] = await Promise.all(reads);
-  if (row === undefined || sealed.length === 0) return null;
-  const secrets = sealed.map(({ secret }) => box.open(secret, row.public_id)).filter((one) => one !== null);
-  if (secrets.length === 0) observer.onSealed(row.public_id);
-  return { row, secrets };
+/** Sends the event that is next for a webhook. */
+async function sendEvent(parts: AttemptParts, sending: Sending): Promise<Turn> {
+  const { database, ids, observer } = parts;
+  const { row } = sending;
+  if (row.is_due !== 1n) return 'done';
+  if (row.is_lost === 1n) {
+    const disabled = await database.run(disableLost, { id: row.id, position: row.position });
+    if (disabled.length > 0)
+      observer.onDisabled(row.public_id, 'the events after its position are no longer kept');
+    return 'done';
+  }
+  if (row.next_id === null) return 'done';
+  // Before the attempt, the webhook moves to the position right before the event. If its types change during the
+  // attempt, the new types then apply to all later events. If they have changed already, the webhook is read again.
+  const before = row.next_id - 1n;
+  const [moved = row] = before > row.position ? await database.run(passEvents, { ids: toIds([row]) }) : [];
+  const [event] = await database.read(selectEvent, { position: row.next_id });
+  if (event === undefined || moved.position !== before) return 'more';
+  const writeBody = () => writeEvent(event, readerOf(row), ids);
+  const message = { id: ids.write(event.id), writeBody, sent: { position: event.id } };
+  return (await attempt(parts, sending, message)) ? 'more' : 'done';
 }
+
+/** Sends the oldest message that was requested for a webhook, if there is one. */
+async function sendRequested(parts: AttemptParts, sending: Sending): Promise<Turn> {
+  const { database, ids } = parts;
+  const { row } = sending;
+  const reader = readerOf(row);
+  const [request] = await database.read(selectRequests, { id: row.id });
+  if (request === undefined) return 'done';
+  const { id: requestId, message_id: id, position } = request;
+  const [event] = position === 0n ? [] : await database.read(selectEvent, { position });
+  // Since the request, the event may have been deleted, or the types of the webhook may have changed.
+  if (position !== 0n && (event === undefined || !canSee(reader, event))) {
+    await database.run(deleteRequest, { requestId });
+    return 'done';
+  }
+  const writeBody = () =>
+    event === undefined ? writePing(id, Number(row.now_ms)) : writeEvent(event, reader, ids);
+  await attempt(parts, sending, { id, writeBody, sent: { requestId } });
+  return 'done';
+}
+
+const reasons = { gone: 'it answered 410', failing: 'no attempt has succeeded for 5 days' } as const;
 
 /**
  * Sends a message and records the result. Returns true if the delivery succeeded. Records nothing if the attempt may not
@@ -149,7 +134,7 @@ async function attempt(parts: AttemptParts, sending: Sending, message: Outgoing)
   const result = 'status' in ended ? String(ended.status) : ended.failure;
   observer.onAttempt(result);
   const retryAfterMs = 'status' in ended ? readRetryAfterMs(ended.retryAfter, Number(row.now_ms)) : null;
-  const disabledBecause = await database.transact(noteAttempt, {
+  const reason = await database.transact(noteAttempt, {
     publicId: row.public_id,
     messageId: message.id,
     result,
@@ -159,7 +144,7 @@ async function attempt(parts: AttemptParts, sending: Sending, message: Outgoing)
     waitMs: BigInt(planWaitMs(Number(row.failures) + 1, Math.random(), retryAfterMs)),
     mayDisable: isSuccess(result) || (await mayDisable()),
   });
-  if (disabledBecause !== null) observer.onDisabled(row.public_id, reasons[disabledBecause]);
+  if (reason !== null) observer.onDisabled(row.public_id, reasons[reason]);
   return isSuccess(result);
 }
 

@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { minuteMs, secondMs } from '../clock.ts';
 import { type AttemptParts, createTurns, type Turn } from './attempts.ts';
 import { passEvents, selectDue, selectRequested, toIds } from './delivery-rows.ts';
@@ -22,15 +21,13 @@ const leftMsMin = attemptMsMax + bodyMsMax + secondMs / 2;
 /** Number of webhooks in one read. Each needs several index searches, and SQLite reads synchronously. */
 const dueRows = 100;
 /** Number of webhooks with requested messages in one read. */
-const requestedRows = 1_000;
+const requestedRows = 1_000n;
 
 /**
  * Time for which a delivery stops that is sealed or has failed unexpectedly. The store may not have the failure, so
  * nothing else keeps the delivery from failing again at once.
  */
 const heldMs = minuteMs / 2;
-/** Maximum number of stopped deliveries. Beyond it, those that stopped first may go on. */
-const heldMax = 10_000;
 
 export type Deliverer = ReturnType<typeof createDeliverer>;
 
@@ -46,31 +43,28 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
   const { sendEvent, sendRequested } = createTurns({ ...parts, mayBegin, signal: stopping.signal });
   const queue = createQueue(sendingsMax, observer.onFault);
 
-  /** Starts the requested messages and the deliveries that are due, and advances the webhooks that have no event. */
-  async function look(): Promise<void> {
-    if (!mayBegin()) return;
-    for (const webhook of await database.read(selectRequested, { count: BigInt(requestedRows) }))
-      queue.add(`${webhook.id} requested`, { webhook, takeTurn: sendRequested });
-    const after = { afterPosition: -1n, afterId: 0n };
-    for (; mayBegin(); await nextTurn()) {
-      const due = await database.read(selectDue, { ...after, count: BigInt(dueRows) });
-      const idle = due.filter(({ next_id, is_lost }) => next_id === null && is_lost === 0n);
-      for (const webhook of due)
-        if (!idle.includes(webhook)) queue.add(String(webhook.id), { webhook, takeTurn: sendEvent });
-      if (idle.length > 0) await database.run(passEvents, { ids: toIds(idle) });
-      const last = due.at(-1);
-      if (last === undefined || due.length < dueRows) return;
-      after.afterPosition = last.position;
-      after.afterId = last.id;
-    }
-  }
-
   return {
     /**
-     * Starts the deliveries that are due. Every instance calls this regularly, but only the instance with the lease
-     * sends. Throws the errors of the database.
+     * Starts the requested messages and the deliveries that are due, and advances the webhooks that have no event. Every
+     * instance calls this regularly, but only the instance with the lease sends. Throws the errors of the database.
      */
-    look,
+    async look(): Promise<void> {
+      if (!mayBegin()) return;
+      for (const webhook of await database.read(selectRequested, { count: requestedRows }))
+        queue.add(`${webhook.id} requested`, { webhook, takeTurn: sendRequested });
+      const after = { afterPosition: -1n, afterId: 0n };
+      for (; mayBegin(); await nextTurn()) {
+        const due = await database.read(selectDue, { ...after, count: BigInt(dueRows) });
+        const idle = due.filter(({ next_id, is_lost }) => next_id === null && is_lost === 0n);
+        for (const webhook of due)
+          if (!idle.includes(webhook)) queue.add(String(webhook.id), { webhook, takeTurn: sendEvent });
+        if (idle.length > 0) await database.run(passEvents, { ids: toIds(idle) });
+        const last = due.at(-1);
+        if (last === undefined || due.length < dueRows) return;
+        after.afterPosition = last.position;
+        after.afterId = last.id;
+      }
+    },
 
     /** Resolves when no delivery is running. */
     untilIdle: queue.untilIdle,
@@ -81,7 +75,7 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
      */
     async stop(graceMs: number): Promise<void> {
       isEnding = true;
-      await Promise.race([queue.untilIdle(), pause(graceMs)]);
+      await Promise.race([queue.untilIdle(), sleep(graceMs, undefined, { ref: false })]);
       stopping.abort();
       await queue.untilIdle();
     },
@@ -101,7 +95,7 @@ interface Delivery {
 function createQueue(runningMax: number, onFault: (webhookId: string, error: unknown) => void) {
   const waiting = new Map<string, Delivery>();
   const running = new Map<string, Promise<void>>();
-  const held = new LRUCache<string, true>({ max: heldMax, ttl: heldMs });
+  const held = new Set<string>();
 
   function fill(): void {
     for (const [name, delivery] of waiting) {
@@ -119,8 +113,13 @@ function createQueue(runningMax: number, onFault: (webhookId: string, error: unk
     });
     running.delete(name);
     if (turn === 'more') waiting.set(name, delivery);
-    else if (turn !== 'done') held.set(name, true);
+    else if (turn !== 'done') hold(name);
     fill();
+  }
+
+  function hold(name: string): void {
+    held.add(name);
+    setTimeout(() => held.delete(name), heldMs).unref();
   }
 
   return {
@@ -134,10 +133,4 @@ function createQueue(runningMax: number, onFault: (webhookId: string, error: unk
       while (running.size > 0) await Promise.allSettled(running.values());
     },
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

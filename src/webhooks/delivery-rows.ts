@@ -13,8 +13,7 @@ const isDue = ({ nowMs }: Dialect) =>
 
 const isBehind = sql<boolean>`webhooks.position < ${newest}`;
 
-/** The events up to this position are deleted. */
-const deletedTo = sql<bigint>`(select deleted_to from event_horizon)`;
+const hasLostEvents = sql<boolean>`webhooks.position < (select deleted_to from event_horizon)`;
 
 const toFlag = (condition: RawBuilder<unknown>) =>
   sql<bigint>`cast(case when ${condition} then 1 else 0 end as bigint)`;
@@ -23,23 +22,19 @@ const toFlag = (condition: RawBuilder<unknown>) =>
 const ofActiveAccount = sql<boolean>`exists (select 1 from accounts where accounts.id = webhooks.account_id and suspended_at_ms is null)`;
 
 /**
- * The first event after the position with the type `wanted.type`. The comparisons of rows and the order by all columns
- * leave an index search as the only plan: the search costs the same however many events of other types there are.
+ * The first event after the position of a webhook whose `key` is `wanted`. The comparisons of rows and the order by all
+ * columns leave an index search as the only plan: it costs the same however many other events there are.
  */
-const nextOfAny = sql`(select events.id from events
-  where (events.type, events.id) > (wanted.type, webhooks.position)
-    and (events.type, events.id) < (wanted.type, ${sql.lit(int64Max)})
-  order by events.type, events.id limit 1)`;
+const searchNext = (condition: RawBuilder<unknown>, key: RawBuilder<unknown>, wanted: RawBuilder<unknown>) =>
+  sql`(select events.id from events where ${condition} and (${key}, events.id) > (${wanted}, webhooks.position)
+    and (${key}, events.id) < (${wanted}, ${sql.lit(int64Max)}) order by ${key}, events.id limit 1)`;
 
-const accountAndType = sql`cast(events.account_id as text) || ' ' || events.type`;
-const ownAndWanted = sql`cast(webhooks.account_id as text) || ' ' || wanted.type`;
-
-/** Like `nextOfAny`, of the account of the webhook. */
-const nextOfOwn = sql`(select events.id from events
-  where events.account_id is not null
-    and (${accountAndType}, events.id) > (${ownAndWanted}, webhooks.position)
-    and (${accountAndType}, events.id) < (${ownAndWanted}, ${sql.lit(int64Max)})
-  order by ${accountAndType}, events.id limit 1)`;
+const nextOfAny = searchNext(sql`true`, sql`events.type`, sql`wanted.type`);
+const nextOfOwn = searchNext(
+  sql`events.account_id is not null`,
+  sql`cast(events.account_id as text) || ' ' || events.type`,
+  sql`cast(webhooks.account_id as text) || ' ' || wanted.type`,
+);
 
 const allTypes = sql.join(
   eventTypes.map(
@@ -58,15 +53,15 @@ const nextEventId: RawBuilder<bigint | null> = sql`(select min(case
 
 /**
  * Selects the `count` webhooks that are behind the end of the feed and wait for no retry, farthest behind first, after a
- * position and the id of a webhook there. `next_id` is null if no event is left for the webhook. `is_lost` is 1 if events
- * after its position are deleted, else 0.
+ * position and the id of a webhook there. `next_id` is null if no event is left. `is_lost` is 1 if events after the
+ * position are deleted, else 0.
  */
 export const selectDue = statement<{ afterPosition: bigint; afterId: bigint; count: bigint }>()(
   (query, p, dialect) =>
     query
       .selectFrom('webhooks')
       .select(['id', 'public_id', 'position', nextEventId.as('next_id')])
-      .select(toFlag(sql`position < ${deletedTo}`).as('is_lost'))
+      .select(toFlag(hasLostEvents).as('is_lost'))
       .where(isDue(dialect))
       .where(isBehind)
       .where(sql<boolean>`(webhooks.position, webhooks.id) > (${p.afterPosition}, ${p.afterId})`)
@@ -88,19 +83,9 @@ export const selectRequested = statement<{ count: bigint }>()((query, p) =>
     .limit(p.count),
 );
 
-/** Selects the oldest requested message of a webhook. */
-export const selectRequest = statement<{ id: bigint }>()((query, p) =>
-  query
-    .selectFrom('webhook_requests')
-    .select(['id as requestId', 'message_id', 'position'])
-    .where('webhook_id', '=', p.id)
-    .orderBy('id')
-    .limit(sql.lit(1)),
-);
-
 /**
- * Selects a webhook and the position of its next event or null. `is_due` is 1 if the event may be sent now, else 0, and
- * `is_lost` is as in `selectDue`. Returns no row if the webhook does not exist or its account is suspended.
+ * Selects a webhook with `next_id` and `is_lost` as in `selectDue`. `is_due` is 1 if an event may be sent, else 0.
+ * Returns no row if the webhook does not exist or its account is suspended.
  */
 export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
   query
@@ -109,19 +94,18 @@ export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
       ...webhookColumns,
       dialect.nowMs.as('now_ms'),
       toFlag(isDue(dialect)).as('is_due'),
-      toFlag(sql`position < ${deletedTo}`).as('is_lost'),
+      toFlag(hasLostEvents).as('is_lost'),
       nextEventId.as('next_id'),
     ])
     .where('id', '=', p.id)
     .where(ofActiveAccount),
 );
 
-/** The result of `selectSending`. */
 export type SendingRow = RowOf<typeof selectSending>;
 
 /**
- * Selects the `count` active webhooks that are farthest behind the end of the feed, and the age of their next event in
- * milliseconds, or null. A webhook is active if it is enabled and its account is not suspended.
+ * Selects the `count` enabled webhooks of active accounts that are farthest behind the end of the feed, and the age of
+ * their next event in ms, or null.
  */
 export const selectLags = statement<{ count: bigint }>()((query, p, { nowMs }) =>
   query
@@ -145,9 +129,9 @@ export function toIds(webhooks: readonly { readonly id: bigint }[]): string {
 }
 
 /**
- * Advances webhooks to right before their next events, or to the end of the feed if they have none. `ids` is from
- * `toIds`. Leaves out the webhooks that have lost events. Returns the advanced webhooks. One statement finds the next
- * event and moves the position, so a change of `types` at the same time skips no event.
+ * Advances webhooks to right before their next events, or to the end of the feed if they have none, and returns them.
+ * Leaves out those that have lost events. One statement finds the next event and moves the position, so a change of
+ * `types` at the same time skips no event.
  */
 export const passEvents = statement<{ ids: string }>()((query, p, dialect) =>
   query
@@ -156,7 +140,7 @@ export const passEvents = statement<{ ids: string }>()((query, p, dialect) =>
     .where(dialect.isAmong('id', p.ids))
     .where(isDue(dialect))
     .where(isBehind)
-    .where(sql<boolean>`position >= ${deletedTo}`)
+    .where(({ not }) => not(hasLostEvents))
     .returning(['id', 'position']),
 );
 

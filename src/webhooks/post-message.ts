@@ -59,28 +59,18 @@ export function createPostMessage(options: PostOptions): PostMessage {
     const timer = setTimeout(() => late.abort(), attemptMs);
     const signal = AbortSignal.any([stopping, late.signal]);
     try {
-      const addresses = await resolveHost(url.hostname, resolve, signal);
+      const host = url.hostname.replace(/^\[|\]$/g, '');
+      const addresses = isIP(host) === 0 ? await resolve(host, signal).catch(() => []) : [host];
       if (addresses.length === 0) return { failure: signal.aborted ? 'timeout' : 'dns' };
       if (!addresses.every((address) => isAllowedTarget(address, allowed)))
         return { failure: 'blocked_address' };
       const tried = addresses.slice(0, addressesMax);
       const shareMs = Math.max(1, Math.floor((endsAtMs - performance.now()) / tried.length));
-      const onHead = () => clearTimeout(timer);
-      return await send({ url, addresses: tried, shareMs, headers, body, signal, onHead });
+      return await send({ url, addresses: tried, shareMs, headers, body, signal });
     } finally {
       clearTimeout(timer);
     }
   };
-}
-
-/** Returns no address if the host name has none or cannot be resolved. */
-async function resolveHost(
-  hostname: string,
-  resolve: NonNullable<PostOptions['resolve']>,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  return isIP(host) === 0 ? await resolve(host, signal).catch(() => []) : [host];
 }
 
 interface Outgoing {
@@ -92,19 +82,18 @@ interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
-  /** Called when the head of the response arrives. */
-  readonly onHead: () => void;
 }
 
-function send({ url, addresses, shareMs, headers, body, signal, onHead }: Outgoing): Promise<AttemptResult> {
+function send({ url, addresses, shareMs, headers, body, signal }: Outgoing): Promise<AttemptResult> {
   const { promise, resolve } = Promise.withResolvers<AttemptResult>();
+  const isHttps = url.protocol === 'https:';
   let result: AttemptResult | null = null;
   let informations = 0;
   /** A failure between the connection and its encryption is one of TLS. */
   let isSecuring = false;
   // The types of Node do not have the options of the connection.
   const connection = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: shareMs };
-  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+  const request = (isHttps ? requestHttps : requestHttp)(url, {
     ...connection,
     method: 'POST',
     agent: false,
@@ -114,7 +103,7 @@ function send({ url, addresses, shareMs, headers, body, signal, onHead }: Outgoi
   });
   request.on('socket', (socket) => {
     socket.on('connect', () => {
-      isSecuring = url.protocol === 'https:';
+      isSecuring = isHttps;
     });
     socket.on('secureConnect', () => {
       isSecuring = false;
@@ -125,7 +114,6 @@ function send({ url, addresses, shareMs, headers, body, signal, onHead }: Outgoi
     if (informations > informationMax) request.destroy();
   });
   request.on('response', (response) => {
-    onHead();
     result = readResult(response);
     discard(response, () => request.destroy());
   });

@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 import { newest } from '../events/feed-page.ts';
-import { int64Max } from '../int64.ts';
-import { byFilters, type Database, type RowOf, statement } from '../storage/database.ts';
-import { insertRow, pick } from '../storage/insert-row.ts';
+import { byFilters, type RowOf, statement } from '../storage/database.ts';
+import { pick } from '../storage/insert-row.ts';
+import type { PageRange } from '../storage/read-page.ts';
 import type { Tables } from '../storage/tables.ts';
 
 /** The columns that changes and attempts write. */
@@ -50,17 +50,6 @@ export const updateWebhook = statement<Pick<WebhookRow, 'id' | (typeof stateColu
   query.updateTable('webhooks').set(pick(p, stateColumns)).where('id', '=', p.id),
 );
 
-/** Selects the enabled webhooks that a key created, oldest first, and locks their rows until the transaction ends. */
-export const lockEnabledOfKey = statement<{ keyId: string }>()((query, p, { lockRows }) =>
-  query
-    .selectFrom('webhooks')
-    .select(webhookColumns)
-    .where('key_id', '=', p.keyId)
-    .where('status', '=', sql.lit('enabled'))
-    .orderBy('id')
-    .modifyEnd(lockRows),
-);
-
 /** Selects the webhooks that a key created, oldest first. */
 export const selectWebhooksOfKey = statement<{ keyId: string }>()((query, p) =>
   query
@@ -80,11 +69,9 @@ export type WebhookFilter = {
   readonly publicId: string | null;
 };
 
-type PageParameters = WebhookFilter & { newestId: bigint; count: bigint };
-
-/** Selects a page of webhooks with ids up to `newestId`, newest first. */
+/** Selects a page of webhooks, newest first. */
 export const selectWebhookPage = byFilters((isSet: (name: keyof WebhookFilter) => boolean) =>
-  statement<PageParameters>()((query, p, { nowMs }) =>
+  statement<WebhookFilter & PageRange>()((query, p, { nowMs }) =>
     query
       .selectFrom('webhooks')
       .select([
@@ -118,21 +105,6 @@ export const selectWebhookPage = byFilters((isSet: (name: keyof WebhookFilter) =
 );
 
 export type ListedWebhookRow = RowOf<ReturnType<typeof selectWebhookPage>>;
-
-/**
- * Reads the rows of a page of webhooks with ids up to `newestId`, newest first, and the first row of the next page. An
- * absent filter is null. If `newestId` is null, the page starts with the newest webhook.
- */
-export function readWebhookPage(
-  database: Database,
-  filter: Partial<WebhookFilter>,
-  limit: number,
-  newestId: bigint | null,
-): Promise<readonly ListedWebhookRow[]> {
-  const filters = { accountId: null, status: null, isFailing: null, publicId: null, ...filter };
-  const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-  return database.read(selectWebhookPage(filters), { ...filters, ...range });
-}
 
 /** Makes transactions that add webhooks to an account run one after the other. */
 export const lockAccount = statement<{ id: bigint }>()((query, p, { lockRows }) =>
@@ -181,22 +153,6 @@ export const insertWebhook = statement<NewWebhookRow>()((query, p, { nowMs }) =>
     })
     .returning(webhookColumns),
 );
-
-/** Selects a requested message at a position, if it waits, and how many messages of the webhook wait. */
-export const selectRequests = statement<{ id: bigint; position: bigint }>()((query, p) =>
-  query
-    .selectFrom('webhook_requests')
-    .select([
-      sql<string | null>`max(case when position = cast(${p.position} as bigint) then message_id end)`.as(
-        'message_id',
-      ),
-      ({ fn }) => fn.countAll<bigint>().as('count'),
-    ])
-    .where('webhook_id', '=', p.id),
-);
-
-/** Requests a message beside the feed. */
-export const insertRequest = insertRow('webhook_requests', ['webhook_id', 'message_id', 'position']);
 
 /** Deletes a webhook and all that belongs to it. */
 export const deleteWebhook = statement<{ id: bigint }>()((query, p) =>

@@ -1,28 +1,43 @@
+import { findAccountId } from '../accounts/accounts.ts';
 import { randomText } from '../accounts/api-key.ts';
+import { type Actor, type Authorship, commandActor } from '../audit/audit-entry.ts';
+import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, listReadableTypes } from '../events/event-reader.ts';
-import { type Page, toPage } from '../page.ts';
+import { endsOf, selectEnds } from '../events/feed-page.ts';
+import type { Page } from '../page.ts';
 import type { Database } from '../storage/database.ts';
+import { readPage } from '../storage/read-page.ts';
 import { listAttempts } from './attempt-rows.ts';
 import {
   addWebhook,
   changeWebhook,
+  disableWebhooksOfKey,
   removeWebhook,
-  requestMessage,
-  requireReadable,
   rotateSecret,
   type WebhookChange,
   webhookNotFound,
 } from './change-webhook.ts';
-import type { SecretBox } from './secret-box.ts';
-import { generateSecret, writeSecret } from './sign-message.ts';
-import { type Attempt, readEventId, type SecretWebhook, toWebhook, type Webhook } from './webhook.ts';
+import { selectLags } from './delivery-rows.ts';
+import { requestMessage } from './requested-messages.ts';
+import { generateSecret, type SecretBox, writeSecret } from './secrets.ts';
 import {
+  type Attempt,
+  type DisabledReason,
+  readEventId,
+  type SecretWebhook,
+  toShared,
+  toWebhook,
+  type Webhook,
+  type WebhookStatus,
+} from './webhook.ts';
+import {
+  countDisabled,
   type ListedWebhookRow,
-  readWebhookPage,
-  type WebhookFilter,
+  selectWebhookPage,
+  selectWebhooksOfKey,
   type WebhookRow,
 } from './webhook-rows.ts';
 
@@ -36,9 +51,8 @@ export interface WebhookOrder {
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
 /**
- * The webhooks of accounts. A reader sees only the webhooks of its account; other webhooks are `not_found`. A change
- * throws `scope_missing` if the webhook receives events that the reader may not read, and the errors of its transaction
- * (change-webhook.ts).
+ * The webhooks of accounts. A reader sees only the webhooks of its account; other webhooks are `not_found`. Throws the
+ * errors of change-webhook.ts.
  */
 export function createWebhooks(database: Database, ids: EventIds, box: SecretBox) {
   /** Creates a secret and saves it with the function `save`. */
@@ -58,14 +72,12 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
       return await withSecret(row.public_id, (secret) => database.transact(addWebhook, { ...row, secret }));
     },
 
-    /** Returns at most `limit` webhooks with row ids up to `newestId`. Null starts with the newest webhook. */
-    async list(accountId: bigint, limit: number, newestId: bigint | null): Promise<Page<Webhook>> {
-      const rows = await readWebhookPage(database, { accountId }, limit, newestId);
-      return toPage(rows, limit, (row) => toWebhook(row, ids));
-    },
+    /** Returns a page, newest first. */
+    list: (accountId: bigint, limit: number, newestId: bigint | null): Promise<Page<Webhook>> =>
+      readPage(database, selectWebhookPage, { accountId, limit, newestId }, (row) => toWebhook(row, ids)),
 
     get: async (publicId: string, accountId: bigint): Promise<Webhook> =>
-      toWebhook(await findWebhook(database, { publicId, accountId }), ids),
+      toWebhook(await findRow(database, { publicId, accountId }), ids),
 
     change: async (publicId: string, change: WebhookChange, manager: EventReader): Promise<Webhook> =>
       toWebhook(await database.transact(changeWebhook, { publicId, manager, change }), ids),
@@ -75,40 +87,32 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
       withSecret(publicId, (secret) => database.transact(rotateSecret, { publicId, manager, secret })),
 
     /** Requests a ping and returns its id. If a ping waits already, returns its id. */
-    async ping(publicId: string, manager: EventReader): Promise<string> {
-      const request = { messageId: `ping_${randomText(16)}`, position: 0n };
-      return await database.transact(requestMessage, { publicId, manager, ...request });
+    ping(publicId: string, manager: EventReader): Promise<string> {
+      const messageId = `ping_${randomText(16)}`;
+      return database.transact(requestMessage, { publicId, manager, messageId, position: 0n });
     },
 
     /** Requests that an event is sent once more, beside the feed. */
     async send(publicId: string, eventId: string, manager: EventReader): Promise<void> {
-      const request = { messageId: eventId, position: readEventId(eventId, ids) };
-      await database.transact(requestMessage, { publicId, manager, ...request });
+      const message = { messageId: eventId, position: readEventId(eventId, ids) };
+      await database.transact(requestMessage, { publicId, manager, ...message });
     },
 
-    /** Returns the last 100 attempts of the last 7 days, newest first. */
     listAttempts: async (publicId: string, accountId: bigint): Promise<readonly Attempt[]> =>
-      listAttempts(database, (await findWebhook(database, { publicId, accountId })).id),
+      listAttempts(database, (await findRow(database, { publicId, accountId })).id),
 
     remove: (publicId: string, manager: EventReader): Promise<void> =>
       database.transact(removeWebhook, { publicId, manager }),
   };
 }
 
-/** Throws `not_found`. */
-export async function findWebhook(
-  database: Database,
-  filter: Partial<WebhookFilter>,
-): Promise<ListedWebhookRow> {
-  const [row] = await readWebhookPage(database, filter, 1, null);
-  if (row === undefined) throw webhookNotFound();
-  return row;
-}
-
 /** Throws `scope_missing` if the reader may not read all types, or none. */
 function toNewRow({ url, types, keyId }: WebhookOrder, reader: EventReader) {
-  for (const type of types ?? []) requireReadable(type, reader);
-  const chosen = types ?? listReadableTypes(reader);
+  const readable = listReadableTypes(reader);
+  const foreign = types?.find((type) => !readable.includes(type));
+  if (foreign !== undefined)
+    throw new AppError('scope_missing', `types: this API key may not read ${foreign}`);
+  const chosen = types ?? readable;
   if (chosen.length === 0) throw new AppError('scope_missing', 'this API key may not read any events');
   return {
     public_id: `wh_${randomText(16)}`,
@@ -118,5 +122,118 @@ function toNewRow({ url, types, keyId }: WebhookOrder, reader: EventReader) {
     types: chosen.join(' '),
     sees_pets: reader.seesPets ? 1n : 0n,
     sees_orders: reader.seesOrders,
+  };
+}
+
+/** Throws `not_found`. */
+async function findRow(
+  database: Database,
+  filter: { publicId: string; accountId?: bigint },
+): Promise<ListedWebhookRow> {
+  const page = await readPage(database, selectWebhookPage, { ...filter, limit: 1 }, (row) => row);
+  const [row] = page.items;
+  if (row === undefined) throw webhookNotFound();
+  return row;
+}
+
+/** A page of the webhooks of an account, or of all accounts. */
+export interface WebhookQuery {
+  readonly account?: string | null | undefined;
+  /** `failing`: enabled, and the last attempt has failed. */
+  readonly status?: WebhookStatus | 'failing' | null | undefined;
+  readonly limit: number;
+  /** The highest row id that the page may contain. */
+  readonly newestId?: bigint | null | undefined;
+}
+
+/** How far the active webhooks are behind, and how many are disabled, by the reason. */
+export type WebhookLag = Awaited<ReturnType<OperatorWebhooks['readLag']>>;
+
+type OperatorWebhooks = ReturnType<typeof createOperatorWebhooks>;
+
+/** The lag is that of the active webhooks that are farthest behind. */
+const shownLagsMax = 20n;
+
+/**
+ * The webhooks of all accounts, for operators. Each change and its row of the audit log, which names `actor`, are one
+ * transaction. Throws OperatorError if a webhook or an account does not exist, and the errors of change-webhook.ts.
+ */
+export function createOperatorWebhooks(database: Database, clock: Clock, actor: Actor = commandActor()) {
+  const byNow = (): Authorship => ({ actor, nowMs: clock() });
+
+  async function listPage(query: WebhookQuery): Promise<Page<ListedWebhook>> {
+    const { account = null, status, limit, newestId = null } = query;
+    const accountId = account === null ? null : await findAccountId(database, account);
+    const filter = status === 'failing' ? { isFailing: 1n as const } : { status: status ?? null };
+    const page = { ...filter, accountId, limit, newestId };
+    return await readPage(database, selectWebhookPage, page, toListedWebhook);
+  }
+
+  return {
+    listPage,
+
+    /** Returns all webhooks of an account, oldest first. Null means all accounts. */
+    list: async (account: string | null): Promise<ListedWebhook[]> =>
+      (await listPage({ account, limit: Number.MAX_SAFE_INTEGER })).items.toReversed(),
+
+    async get(publicId: string) {
+      const row = await findRow(database, { publicId });
+      return { webhook: toListedWebhook(row), attempts: await listAttempts(database, row.id) };
+    },
+
+    /** Reads the lag from the store, so a restart does not forget it. */
+    async readLag() {
+      const [lags, counts] = await Promise.all([
+        database.read(selectLags, { count: shownLagsMax }),
+        database.read(countDisabled, {}),
+      ]);
+      const farthest = lags.flatMap(({ id, behind_ms }) =>
+        behind_ms === null ? [] : [{ id, behindMs: Number(behind_ms) }],
+      );
+      const disabled: Record<DisabledReason, number> = { owner: 0, operator: 0, gone: 0, failing: 0 };
+      for (const { disabled_because: because, count } of counts)
+        if (because !== null) disabled[because as DisabledReason] = Number(count);
+      return { farthest, disabled };
+    },
+
+    /** Returns the lowest position after which the store has all events. */
+    readOldest: async () => endsOf(await database.read(selectEnds, { position: 0n })).deleted_to,
+
+    /** Returns the webhooks that a key created. They stay active after the key expires or is revoked. */
+    listOfKey: (keyId: string) => database.read(selectWebhooksOfKey, { keyId }),
+
+    /** Changes the status or the position, which restarts the retries. */
+    async change(publicId: string, change: Pick<WebhookChange, 'status' | 'after'>): Promise<void> {
+      await database.transact(changeWebhook, { publicId, change, manager: byNow() });
+    },
+
+    /** Sends the event at a position once more, beside the feed. `messageId` is its id. */
+    async send(publicId: string, messageId: string, position: bigint): Promise<void> {
+      await database.transact(requestMessage, { publicId, messageId, position, manager: byNow() });
+    },
+
+    /** Disables the enabled webhooks that a key created. */
+    disableOfKey: (keyId: string): Promise<void> =>
+      database.transact(disableWebhooksOfKey, { keyId, by: byNow() }),
+  };
+}
+
+/** A webhook as an operator sees it. */
+export type ListedWebhook = ReturnType<typeof toListedWebhook>;
+
+function toListedWebhook(row: ListedWebhookRow) {
+  return {
+    ...toShared(row),
+    account: row.account,
+    /** True if the account is suspended. The service sends nothing to webhooks of a suspended account. */
+    isPaused: row.suspended_at_ms !== null,
+    position: row.position,
+    /** Number of events in the feed after `position`, of all types. */
+    eventsBehind: Number(row.events_behind),
+    /** Age of the first event after `position`. Null if there is none. */
+    behindMs: row.behind_ms === null ? null : Number(row.behind_ms),
+    /** Null before the first attempt. */
+    lastAttemptAtMs: row.last_attempt_at_ms === null ? null : Number(row.last_attempt_at_ms),
+    lastResult: row.last_result,
   };
 }

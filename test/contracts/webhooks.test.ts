@@ -15,11 +15,15 @@ import type { DeliveryObserver } from '../../src/webhooks/attempts.ts';
 import type { WebhookChange } from '../../src/webhooks/change-webhook.ts';
 import { createDeliverer, type DelivererParts } from '../../src/webhooks/deliverer.ts';
 import { selectSending } from '../../src/webhooks/delivery-rows.ts';
-import { createOperatorWebhooks, type WebhookQuery } from '../../src/webhooks/operator-webhooks.ts';
 import { createPostMessage } from '../../src/webhooks/post-message.ts';
 import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
-import { createSecretBox } from '../../src/webhooks/secret-box.ts';
-import { createWebhooks, type WebhookOrder } from '../../src/webhooks/webhooks.ts';
+import { createSecretBox } from '../../src/webhooks/secrets.ts';
+import {
+  createOperatorWebhooks,
+  createWebhooks,
+  type WebhookOrder,
+  type WebhookQuery,
+} from '../../src/webhooks/webhooks.ts';
 import { type Engine, findEngines, type Store } from '../support/engines.ts';
 import { type Reaction, startReceiver } from '../support/receiver.ts';
 import { eventually } from '../support/redis-server.ts';

@@ -11,7 +11,7 @@ import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts
 import { createLog } from '../../src/observability/log.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
 import { openStore, type Store } from '../../src/store.ts';
-import { createSecretBox } from '../../src/webhooks/secret-box.ts';
+import { createSecretBox } from '../../src/webhooks/secrets.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { createMovableClock, type Ending, makeFolder } from '../support/service.ts';
 

@@ -5,8 +5,8 @@ import { type AccountQuery, createAccounts } from '../../src/accounts/accounts.t
 import { selectOverdueHold } from '../../src/pets/close-overdue-hold.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { createOperatorWebhooks } from '../../src/webhooks/operator-webhooks.ts';
 import { selectWebhookPage } from '../../src/webhooks/webhook-rows.ts';
+import { createOperatorWebhooks } from '../../src/webhooks/webhooks.ts';
 import { findPostgres } from '../support/engines.ts';
 import { storeWebhooks } from '../support/stored-webhooks.ts';
 import { type ConsoleService, startConsole } from './console-browser.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { CategoryEventSchema, eventIdExample, OrderEventSchema, PetEventSchema } from '../../events/event.ts';
 import { enumField, namedObject, timeField } from '../../schema.ts';
-import { expiredEvent, tooManyRequested } from '../../webhooks/change-webhook.ts';
+import { expiredEvent, tooManyRequested } from '../../webhooks/requested-messages.ts';
 import { AttemptSchema, SendSchema } from '../../webhooks/webhook.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { readerOf } from './events.ts';

@@ -93,7 +93,7 @@ export const accountOperations = [
       const state = await readAccountState(context, account);
       const [keyPage, webhooks, oldest] = await Promise.all([
         keyring.listPage(state.id, pageRows, keysFrom),
-        allWebhooks.listPage({ limit: Number(webhooksMax), account, status: null, newestId: null }),
+        allWebhooks.listPage({ limit: Number(webhooksMax), account }),
         allWebhooks.readOldest(),
       ]);
       return {

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { EventIds } from '../../../events/event-ids.ts';
 import { enumField } from '../../../schema.ts';
-import type { ListedWebhook } from '../../../webhooks/operator-webhooks.ts';
 import { AfterSchema, readAfter, readEventId, writeAfter } from '../../../webhooks/webhook.ts';
+import type { ListedWebhook } from '../../../webhooks/webhooks.ts';
 import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 
 const filters = {
@@ -21,7 +21,7 @@ export function toShownWebhook({ position, ...webhook }: ListedWebhook, ids: Eve
 export const webhookOperations = [
   /** Returns a page of the webhooks of all accounts, and the oldest event from which a replay can start. */
   operation('GET /webhooks', filters, async (query, { allWebhooks, eventIds }) => {
-    const { account = null, status = null, before = null } = query;
+    const { account, status, before } = query;
     const filter = { limit: pageRows, account, status, newestId: before };
     const [page, oldest] = await Promise.all([allWebhooks.listPage(filter), allWebhooks.readOldest()]);
     const items = page.items.map((webhook) => toShownWebhook(webhook, eventIds));

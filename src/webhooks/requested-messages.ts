@@ -1,0 +1,76 @@
+import { addAuditEntry } from '../audit/audit-log.ts';
+import { AppError } from '../errors.ts';
+import { canSee } from '../events/event-reader.ts';
+import { endsOf, selectEnds, selectEvent } from '../events/feed-page.ts';
+import { defineTransaction, type Steps, statement, step } from '../storage/database.ts';
+import { insertRow } from '../storage/insert-row.ts';
+import { lockManaged, type Managed } from './change-webhook.ts';
+import { readerOf } from './webhook.ts';
+import type { WebhookRow } from './webhook-rows.ts';
+
+/** Maximum number of messages of a webhook that wait beside the feed. */
+const requestsMax = 100;
+
+/** Selects the requested messages of a webhook, the oldest first. There are at most `requestsMax`. */
+export const selectRequests = statement<{ id: bigint }>()((query, p) =>
+  query
+    .selectFrom('webhook_requests')
+    .select(['id', 'message_id', 'position'])
+    .where('webhook_id', '=', p.id)
+    .orderBy('id'),
+);
+
+const insertRequest = insertRow('webhook_requests', ['webhook_id', 'message_id', 'position']);
+
+/** Deletes a requested message that is sent or cannot be sent. */
+export const deleteRequest = statement<{ requestId: bigint }>()((query, p) =>
+  query.deleteFrom('webhook_requests').where('id', '=', p.requestId),
+);
+
+/** A message that a webhook shall get once, beside the feed. */
+interface MessageRequest extends Managed {
+  readonly messageId: string;
+  /** The position of an event to send once more, or 0 for a ping. */
+  readonly position: bigint;
+}
+
+/**
+ * Requests a message and returns its id, or the id of the same message if it waits already. Throws `limit_reached` and
+ * the errors of `lockManaged`. Throws `invalid_body` for an event that the webhook may not receive, and `events_expired`
+ * for one that is deleted.
+ */
+export const requestMessage = defineTransaction(
+  'requestMessage',
+  function* ({ publicId, manager, messageId, position }: MessageRequest): Steps<string> {
+    const row = yield* lockManaged(publicId, manager);
+    if (position !== 0n) yield* requireReceivable(row, position);
+    const waiting = yield* step(selectRequests, { id: row.id });
+    const same = waiting.find((request) => request.position === position);
+    if (same === undefined && waiting.length >= requestsMax) throw tooManyRequested();
+    if (same === undefined)
+      yield* step(insertRequest, { webhook_id: row.id, message_id: messageId, position });
+    const entry = { action: 'webhook.sent', before: null, after: { event: messageId } } as const;
+    if ('actor' in manager)
+      yield* addAuditEntry(manager, { ...entry, subject: publicId, accountId: row.account_id });
+    return same?.message_id ?? messageId;
+  },
+  'row locks',
+);
+
+function* requireReceivable(row: WebhookRow, position: bigint): Steps<void> {
+  const { deleted_to, newest } = endsOf(yield* step(selectEnds, { position }));
+  if (position <= 0n || position > newest)
+    throw new AppError('invalid_body', 'eventId must be the id of an event that this service returned');
+  if (position <= deleted_to) throw expiredEvent();
+  const [event] = yield* step(selectEvent, { position });
+  if (event === undefined || !canSee(readerOf(row), event) || !row.types.split(' ').includes(event.type))
+    throw new AppError('invalid_body', 'eventId: this webhook does not receive this event');
+}
+
+export const expiredEvent = () => new AppError('events_expired', 'eventId: this event is no longer kept');
+
+export const tooManyRequested = () =>
+  new AppError(
+    'limit_reached',
+    `${requestsMax} messages of this webhook wait to be sent, the most that may wait`,
+  );

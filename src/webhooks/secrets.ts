@@ -1,0 +1,173 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { Webhook as Signer } from 'standardwebhooks';
+import { secondMs } from '../clock.ts';
+import { type Database, type Dialect, statement } from '../storage/database.ts';
+import { insertRow } from '../storage/insert-row.ts';
+
+/** Returns a new secret: 256 bits from the random generator of the system. */
+export function generateSecret(): Uint8Array {
+  return randomBytes(32);
+}
+
+/** Returns the text form of a secret, which its owner sees only once. */
+export function writeSecret(secret: Uint8Array): string {
+  return `whsec_${Buffer.from(secret).toString('base64')}`;
+}
+
+/** Returns the headers of a message (Standard Webhooks 1.0.0), with one signature for each secret. */
+export function signMessage(
+  { id, body }: { readonly id: string; readonly body: string },
+  secrets: readonly Uint8Array[],
+  atMs: number,
+): Record<string, string> {
+  const at = new Date(atMs);
+  const signatures = secrets.map((secret) => new Signer(secret, { format: 'raw' }).sign(id, at, body));
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(atMs / secondMs)),
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
+const cipher = 'aes-256-gcm';
+const ivBytes = 12;
+const tagBytes = 16;
+/** The first byte of a stored secret: plain text or encrypted. */
+const plain = 0;
+const encrypted = 1;
+
+export type SecretBox = ReturnType<typeof createSecretBox>;
+
+/**
+ * Encrypts the secrets of webhooks, so that a copy of the database is not enough to sign messages. Encrypts with the
+ * first key and decrypts with any key. A key has 32 bytes. Without keys, secrets are stored in plain text.
+ */
+export function createSecretBox(keys: readonly Uint8Array[]) {
+  const [present] = keys;
+
+  return {
+    /** Returns the stored form of a secret. If it is encrypted, it can be opened only with the same `webhookId`. */
+    seal(secret: Uint8Array, webhookId: string): Uint8Array {
+      if (present === undefined) return Buffer.concat([Buffer.of(plain), secret]);
+      const iv = randomBytes(ivBytes);
+      const sealing = createCipheriv(cipher, present, iv, { authTagLength: tagBytes });
+      sealing.setAAD(Buffer.from(webhookId));
+      const content = Buffer.concat([sealing.update(secret), sealing.final()]);
+      return Buffer.concat([Buffer.of(encrypted), iv, sealing.getAuthTag(), content]);
+    },
+
+    /**
+     * Returns the secret, and whether `seal` would store it in the same way. Returns null if no configured key decrypts
+     * it or if it belongs to another webhook.
+     */
+    open(sealed: Uint8Array, webhookId: string): { secret: Uint8Array; isCurrent: boolean } | null {
+      if (sealed[0] === plain) return { secret: sealed.subarray(1), isCurrent: present === undefined };
+      for (const key of keys) {
+        const secret = openBy(key, sealed, webhookId);
+        if (secret !== null) return { secret, isCurrent: key === present };
+      }
+      return null;
+    },
+  };
+}
+
+function openBy(key: Uint8Array, sealed: Uint8Array, webhookId: string): Uint8Array | null {
+  const iv = sealed.subarray(1, 1 + ivBytes);
+  const tag = sealed.subarray(1 + ivBytes, 1 + ivBytes + tagBytes);
+  try {
+    const decipher = createDecipheriv(cipher, key, iv, { authTagLength: tagBytes });
+    decipher.setAAD(Buffer.from(webhookId)).setAuthTag(tag);
+    const start = decipher.update(sealed.subarray(1 + ivBytes + tagBytes));
+    return Buffer.concat([start, decipher.final()]);
+  } catch {
+    return null;
+  }
+}
+
+/** Adds a secret, which becomes the current secret of the webhook. */
+export const insertSecret = insertRow('webhook_secrets', ['webhook_id', 'secret']);
+
+/** Makes the current secret expire after `overlapMs`. */
+export const endSecret = statement<{ webhookId: bigint; overlapMs: bigint }>()((query, p, { nowMs }) =>
+  query
+    .updateTable('webhook_secrets')
+    .set({ ends_at_ms: sql<bigint>`${nowMs} + cast(${p.overlapMs} as bigint)` })
+    .where('webhook_id', '=', p.webhookId)
+    .where('ends_at_ms', 'is', null),
+);
+
+/** Deletes the expired secrets of a webhook. Of the other secrets, keeps the `count` newest. */
+export const deleteOldSecrets = statement<{ webhookId: bigint; count: bigint }>()((query, p, { nowMs }) =>
+  query
+    .deleteFrom('webhook_secrets')
+    .where('webhook_id', '=', p.webhookId)
+    .where(
+      sql<boolean>`(ends_at_ms <= ${nowMs} or id not in (select kept.id from webhook_secrets as kept
+        where kept.webhook_id = ${p.webhookId} order by kept.id desc limit ${p.count}))`,
+    ),
+);
+
+const isValid = ({ nowMs }: Dialect) => sql<boolean>`(ends_at_ms is null or ends_at_ms > ${nowMs})`;
+
+/** Selects the secrets that sign the messages of a webhook, the current secret first. */
+export const selectValidSecrets = statement<{ id: bigint }>()((query, p, dialect) =>
+  query
+    .selectFrom('webhook_secrets')
+    .select('secret')
+    .where('webhook_id', '=', p.id)
+    .where(isValid(dialect))
+    .orderBy('id', 'desc'),
+);
+
+/** Selects valid secrets of all webhooks. */
+const selectSecrets = statement<{ afterId: bigint; count: bigint }>()((query, p, dialect) =>
+  query
+    .selectFrom('webhook_secrets')
+    .innerJoin('webhooks', 'webhooks.id', 'webhook_secrets.webhook_id')
+    .select(['webhook_secrets.id', 'public_id', 'status', 'secret'])
+    .where('webhook_secrets.id', '>', p.afterId)
+    .where(isValid(dialect))
+    .orderBy('webhook_secrets.id')
+    .limit(p.count),
+);
+
+const updateSecret = statement<{ id: bigint; secret: Uint8Array }>()((query, p) =>
+  query.updateTable('webhook_secrets').set({ secret: p.secret }).where('id', '=', p.id),
+);
+
+/** Number of secrets in one read. Each is decrypted on the event loop. */
+const reviewedRows = 500;
+
+/**
+ * Tries all valid secrets of webhooks. Encrypts those with the current key that are stored otherwise, also in plain text.
+ * Returns the number of enabled webhooks that get no events, because no key decrypts one of their secrets. `lostKey` is
+ * the problem if no key decrypts any secret. One webhook with a broken secret does not stop a start.
+ */
+export async function reviewSecrets(database: Database, box: SecretBox) {
+  /** Whether a secret of each enabled webhook can be decrypted. */
+  const readable = new Map<string, boolean>();
+  let hasKey = false;
+  for (let afterId = 0n; ; await nextTurn()) {
+    const rows = await database.read(selectSecrets, { afterId, count: BigInt(reviewedRows) });
+    for (const { id, public_id, status, secret } of rows) {
+      const opened = box.open(secret, public_id);
+      if (opened !== null && secret[0] !== plain) hasKey = true;
+      if (status === 'enabled') readable.set(public_id, opened !== null || readable.get(public_id) === true);
+      if (opened?.isCurrent === false)
+        await database.run(updateSecret, { id, secret: box.seal(opened.secret, public_id) });
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < reviewedRows) break;
+    afterId = last.id;
+  }
+  const unreadable = [...readable].filter(([, isReadable]) => !isReadable).map(([id]) => id);
+  return { unreadable: unreadable.length, lostKey: hasKey ? null : describeLostKey(unreadable) };
+}
+
+function describeLostKey([first, ...others]: readonly string[]): string | null {
+  if (first === undefined) return null;
+  const whose = others.length === 0 ? first : `${first} and ${others.length} more`;
+  return `WEBHOOK_SECRET_KEY does not decrypt the secrets of ${whose}: set the key that encrypted them, or run "animal-store webhooks disable ${first}"`;
+}
