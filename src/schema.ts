@@ -1,5 +1,5 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema, type TString } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { int64Max, int64Min, isInt64 } from './int64.ts';
 
 /** Maximum length of a name in Unicode code points (contract section 2). */

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { secondMs } from '../clock.ts';
-import { createLog } from '../observability/log.ts';
 import { addLeaf, type CommandContext, type Terminal } from './command.ts';
 import { writeJson } from './output.ts';
 
@@ -29,8 +28,10 @@ async function serve(
   json: boolean,
 ): Promise<void> {
   const config = readConfig();
-  const log = createLog(config.logLevel, json ? terminal.stderr : terminal.stdout);
   const stopped = lifetime.untilStopped();
+  // Other commands do without the logger and the service, and so start faster.
+  const { createLog } = await import('../observability/log.ts');
+  const log = createLog(config.logLevel, json ? terminal.stderr : terminal.stdout);
   log.info('starting');
   let isServing = false;
   void stopped.then(() => {

@@ -1,6 +1,6 @@
 import { parse } from 'node:querystring';
 import type { TObject, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { AppError } from '../../errors.ts';
 import { isInt64, parseCanonicalInt64 } from '../../int64.ts';
 import { describeRule } from '../../schema.ts';
