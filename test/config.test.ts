@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Config, parseConfig, settings } from '../src/config.ts';
 import { OperatorError } from '../src/errors.ts';
 import { parseSentinelAddress } from '../src/setting-values.ts';
+
+type SettingName = keyof typeof settings;
 
 function messageOf(environment: Record<string, string>): string {
   try {
@@ -36,101 +36,63 @@ describe('the settings of contract section 8', () => {
     webhookSecretKeys: [],
   };
 
-  test('have the documented defaults', () => {
+  test('have the documented defaults, also if the variables are empty', () => {
     assert.deepEqual(parseConfig({}), defaults);
-  });
-
-  test('count as unset if they are empty', () => {
     const empty = Object.fromEntries(Object.keys(settings).map((name) => [name, '']));
     assert.deepEqual(parseConfig(empty), defaults);
   });
 
-  const readings: [setting: string, text: string, field: keyof Config, value: unknown][] = [
-    ['HOST', '0.0.0.0', 'host', '0.0.0.0'],
-    ['HOST', '::1', 'host', '::1'],
-    ['HOST', 'localhost', 'host', 'localhost'],
-    ['PORT', '0', 'port', 0],
-    ['PORT', '65535', 'port', 65_535],
-    ['OPS_HOST', '::', 'opsHost', '::'],
-    ['OPS_PORT', '1', 'opsPort', 1],
-    ['ENVIRONMENT', 'staging', 'environment', 'staging'],
-    ['ENVIRONMENT', 'production', 'environment', 'production'],
-    ['PUBLIC_URL', 'https://api.example.com/v1', 'publicUrl', 'https://api.example.com/v1'],
-    ['PUBLIC_URL', 'http://localhost:9000/shop/v1', 'publicUrl', 'http://localhost:9000/shop/v1'],
-    ['DATABASE_URL', 'sqlite:/var/lib/store.db', 'databaseUrl', 'sqlite:/var/lib/store.db'],
-    ['DATABASE_URL', 'postgres://u:p@h:1/d', 'databaseUrl', 'postgres://u:p@h:1/d'],
-    ['DATABASE_URL', 'postgresql://h/d', 'databaseUrl', 'postgresql://h/d'],
-    ['DATABASE_URL', 'postgres://u:a%2Cb@h1,[::1]:2/d', 'databaseUrl', 'postgres://u:a%2Cb@h1,[::1]:2/d'],
-    [
-      'DATABASE_URL',
+  /** Texts of addresses, hosts and words, whose values are the texts themselves. */
+  const plain: Partial<Record<SettingName, readonly string[]>> = {
+    HOST: ['0.0.0.0', '::1', 'localhost'],
+    OPS_HOST: ['::'],
+    ENVIRONMENT: ['staging', 'production'],
+    PUBLIC_URL: ['https://api.example.com/v1', 'http://localhost:9000/shop/v1'],
+    DATABASE_URL: [
+      'sqlite:/var/lib/store.db',
+      'postgresql://h/d',
+      'postgres://u:a%2Cb@h1,[::1]:2/d',
       'postgres://h,i/d?target_session_attrs=read-write&sslmode=verify-full',
-      'databaseUrl',
-      'postgres://h,i/d?target_session_attrs=read-write&sslmode=verify-full',
+      'postgres://u:1%2F%40@h/d?a=b',
     ],
-    ['DATABASE_URL', 'postgres://u:1%2F%40@h/d?a=b', 'databaseUrl', 'postgres://u:1%2F%40@h/d?a=b'],
-    ['DRAIN_SECONDS', '15', 'drainMs', 15_000],
-    ['REDIS_URL', 'rediss://u:p@h:1/2', 'redisUrl', 'rediss://u:p@h:1/2'],
-    ['REDIS_URL', 'redis://h:6379', 'redisUrl', 'redis://h:6379'],
-    ['REDIS_URL', 'redis://h/', 'redisUrl', 'redis://h/'],
-    ['REDIS_URL', 'redis://h/15', 'redisUrl', 'redis://h/15'],
-    ['REDIS_URL', 'redis+sentinel://s1:26379/m', 'redisUrl', 'redis+sentinel://s1:26379/m'],
-    ['TRUST_PROXY', 'false', 'trustProxy', false],
-    ['TRUST_PROXY', '0', 'trustProxy', false],
-    ['TRUST_PROXY', '2', 'trustProxy', 2],
-    ['TRUST_PROXY', '10.0.0.0/8, ::1', 'trustProxy', ['10.0.0.0/8', '::1']],
-    ['TRUST_PROXY', '0.0.0.0/1,::/1', 'trustProxy', ['0.0.0.0/1', '::/1']],
-    ['LOG_LEVEL', 'trace', 'logLevel', 'trace'],
-    ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
-    ['LOG_REQUESTS', 'errors', 'logRequests', 'errors'],
-    ['LOG_REQUESTS', 'all', 'logRequests', 'all'],
-    ['CORS_ORIGINS', 'https://a.example', 'corsOrigins', ['https://a.example']],
-    [
-      'CORS_ORIGINS',
-      'https://a.example, http://b:8000',
-      'corsOrigins',
-      ['https://a.example', 'http://b:8000'],
-    ],
-  ];
+    REDIS_URL: ['rediss://u:p@h:1/2', 'redis://h:6379', 'redis://h/', 'redis+sentinel://s1:26379/m'],
+    LOG_LEVEL: ['trace', 'silent'],
+    LOG_REQUESTS: ['errors', 'all'],
+  };
   const [key, former] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
-  readings.push(
-    ['WEBHOOK_ALLOW_NETWORKS', '10.1.0.0/16, fd00::1', 'webhookAllowNetworks', ['10.1.0.0/16', 'fd00::1']],
-    ['WEBHOOK_SECRET_KEY', key.toString('base64'), 'webhookSecretKeys', [key]],
-    [
-      'WEBHOOK_SECRET_KEY',
-      [key, former].map((one) => one.toString('base64')).join(', '),
-      'webhookSecretKeys',
-      [key, former],
-    ],
-  );
-  for (const [setting, text, field, value] of readings)
-    test(`${setting}=${text} is accepted`, () => {
-      assert.deepEqual(parseConfig({ [setting]: text })[field], value);
-    });
+  const keys = [key, former].map((one) => one.toString('base64')).join(', ');
+  const readings: readonly (readonly [name: SettingName, text: string, value: unknown])[] = [
+    ['PORT', '0', 0],
+    ['PORT', '65535', 65_535],
+    ['OPS_PORT', '1', 1],
+    ['DRAIN_SECONDS', '15', 15_000],
+    ['TRUST_PROXY', 'false', false],
+    ['TRUST_PROXY', '0', false],
+    ['TRUST_PROXY', '2', 2],
+    ['TRUST_PROXY', '10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
+    ['TRUST_PROXY', '0.0.0.0/1,::/1', ['0.0.0.0/1', '::/1']],
+    ['CORS_ORIGINS', 'https://a.example, http://b:8000', ['https://a.example', 'http://b:8000']],
+    ['WEBHOOK_ALLOW_NETWORKS', '10.1.0.0/16, fd00::1', ['10.1.0.0/16', 'fd00::1']],
+    ['WEBHOOK_SECRET_KEY', keys, [key, former]],
+  ];
 
-  for (const environment of ['staging', 'production'])
-    test(`in ${environment} webhooks may be sent only to global addresses`, () => {
-      assert.deepEqual(parseConfig({ ENVIRONMENT: environment }).webhookAllowNetworks, []);
-    });
-
-  for (const environment of ['staging', 'production'])
-    test(`in ${environment} only failed and slow requests are logged by default`, () => {
-      assert.equal(parseConfig({ ENVIRONMENT: environment }).logRequests, 'errors');
-      assert.equal(parseConfig({ ENVIRONMENT: environment, LOG_REQUESTS: 'all' }).logRequests, 'all');
-    });
-});
-
-test('docs/settings.md lists the settings with their types, defaults and sentences', async () => {
-  const page = await readFile(join(import.meta.dirname, '../docs/settings.md'), 'utf8');
-  const rows = Object.entries(settings).map(([name, { type, default: fallback, sentence }]) => {
-    const shown = fallback ? `\`${fallback}\`` : '';
-    return `| \`${name}\` | ${type.replaceAll('|', '\\|')} | ${shown} | ${sentence} |`;
+  test('are read from their variables', () => {
+    const texts = Object.entries(plain) as [SettingName, readonly string[]][];
+    const asGiven = texts.flatMap(([name, all]) => all.map((text) => [name, text, text] as const));
+    for (const [name, text, value] of [...readings, ...asGiven])
+      assert.deepEqual(parseConfig({ [name]: text })[settings[name].name], value, `${name}=${text}`);
   });
-  const listed = page.split('\n').filter((line) => /^\| `[A-Z_]+` /.test(line));
-  assert.deepEqual(listed, rows);
+
+  for (const ENVIRONMENT of ['staging', 'production'])
+    test(`allow in ${ENVIRONMENT} no webhooks to local addresses, and log only failed and slow requests`, () => {
+      const { webhookAllowNetworks, logRequests } = parseConfig({ ENVIRONMENT });
+      assert.deepEqual([webhookAllowNetworks, logRequests], [[], 'errors']);
+      assert.equal(parseConfig({ ENVIRONMENT, LOG_REQUESTS: 'all' }).logRequests, 'all');
+    });
 });
 
 describe('a wrong setting', () => {
-  const wrongs: Record<keyof typeof settings, readonly string[]> = {
+  const wrongs: Record<SettingName, readonly string[]> = {
     HOST: ['a b', '-x', 'http://localhost', '127.0.0.1:80', '[::1]'],
     PORT: ['-1', '65536', '1.5', '0x50', '8080 ', 'http', '1e3', '000080'],
     OPS_HOST: ['*', 'a/b'],
@@ -138,14 +100,10 @@ describe('a wrong setting', () => {
     ENVIRONMENT: ['prod', 'Development', 'test'],
     PUBLIC_URL: [
       'example.com/v1',
-      'https://example.com',
       'https://example.com/v1/',
-      'https://example.com/v2',
       'https://example.com/notv1',
-      'https://example.com/v1?x=1',
-      'https://example.com/v1#x',
       'https://example.com/v1?',
-      'https://example.com/v1#',
+      'https://example.com/v1#x',
       'https://user:secret@example.com/v1',
       'ftp://example.com/v1',
     ],
@@ -215,15 +173,7 @@ describe('a wrong setting', () => {
     ],
     LOG_LEVEL: ['verbose', 'INFO', '30'],
     LOG_REQUESTS: ['none', 'true', '5xx'],
-    CONSOLE_URL: [
-      'ops.example.com/console',
-      'https://ops.example.com',
-      'https://ops.example.com/console/',
-      'https://ops.example.com/v1',
-      'https://ops.example.com/console#x',
-      'https://user:secret@ops.example.com/console',
-      'ftp://ops.example.com/console',
-    ],
+    CONSOLE_URL: ['https://ops.example.com/console/', 'https://ops.example.com/v1'],
     CORS_ORIGINS: ['*', 'null', 'example.com', 'https://a.example/', 'https://a.example,x', 'file:///x'],
     WEBHOOK_ALLOW_NETWORKS: ['10.0.0.0/0', '::/0', 'example.com', '10.0.0.0/33', '10.1', 'all', '10.0.0.1;'],
     WEBHOOK_SECRET_KEY: [
@@ -235,11 +185,10 @@ describe('a wrong setting', () => {
     ],
   };
   for (const [setting, texts] of Object.entries(wrongs))
-    for (const text of texts)
-      test(`${setting}=${text} is reported with the name and the rule of the setting`, () => {
-        const message = messageOf({ [setting]: text });
-        assert.match(message, new RegExp(`^wrong settings: ${setting} must be [^;\n]+$`));
-      });
+    test(`${setting} is reported with its name and its rule`, () => {
+      const rule = new RegExp(`^wrong settings: ${setting} must be [^;\n]+$`);
+      for (const text of texts) assert.match(messageOf({ [setting]: text }), rule, text);
+    });
 
   test('is reported with the rule that an address with several hosts breaks', () => {
     const rules = {
@@ -268,26 +217,18 @@ describe('a wrong setting', () => {
   });
 });
 
-describe('the public port and the operator port', () => {
-  const rule = 'wrong settings: OPS_PORT must differ from PORT';
-  for (const [host, opsHost] of [
-    ['127.0.0.1', '127.0.0.1'],
-    ['0.0.0.0', '127.0.0.1'],
-    ['127.0.0.1', '::'],
-  ] as const)
-    test(`cannot be the same port on ${host} and ${opsHost}`, () => {
-      assert.equal(messageOf({ HOST: host, OPS_HOST: opsHost, PORT: '9000', OPS_PORT: '9000' }), rule);
-    });
-
-  test('cannot be the same port even if only one of them is set', () => {
-    assert.equal(messageOf({ PORT: '8081' }), rule);
-    assert.equal(messageOf({ OPS_PORT: '8080' }), rule);
-  });
-
-  test('may be the same port on two addresses, or both 0 for any free port', () => {
-    assert.equal(parseConfig({ HOST: '10.0.0.1', PORT: '80', OPS_PORT: '80' }).opsPort, 80);
-    assert.equal(parseConfig({ PORT: '0', OPS_PORT: '0' }).opsPort, 0);
-  });
+test('the public port and the operator port cannot be the same port of one address, but both may be any free port', () => {
+  const ports = { PORT: '9000', OPS_PORT: '9000' };
+  for (const wrong of [
+    ports,
+    { ...ports, HOST: '0.0.0.0' },
+    { ...ports, OPS_HOST: '::' },
+    { PORT: '8081' },
+    { OPS_PORT: '8080' },
+  ])
+    assert.equal(messageOf(wrong), 'wrong settings: OPS_PORT must differ from PORT');
+  assert.equal(parseConfig({ ...ports, HOST: '10.0.0.1' }).opsPort, 9000);
+  assert.equal(parseConfig({ PORT: '0', OPS_PORT: '0' }).opsPort, 0);
 });
 
 test('an address of Sentinels is read with its default port, its user and its password', () => {

@@ -1,8 +1,5 @@
-import type { Command } from 'commander';
 import { type AccountState, readAccountState, type WindowState } from '../accounts/account-state.ts';
 import type { ListedKey } from '../accounts/key-state.ts';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
 import { OperatorError, reasonOf } from '../errors.ts';
 import type { LookAtUsage } from '../limits/counters.ts';
 import { createStoredLook } from '../limits/memory/counter-store.ts';
@@ -11,10 +8,17 @@ import { readSecret } from '../storage/secret-rows.ts';
 import type { Store } from '../store.ts';
 import type { UsageHour } from '../usage/usage.ts';
 import { accountArgument } from './arguments.ts';
-import { addLeaf, type CommandContext, type Terminal } from './command.ts';
+import type { AppCommand, CommandContext, Terminal } from './command.ts';
 import { keyColumns, keyToJson } from './keys.ts';
-import { formatSecond, formatTime, toIsoTime, withIsoTimes, writeLine } from './output.ts';
-import { type Column, writeColumns } from './table.ts';
+import {
+  type Column,
+  formatSecond,
+  formatTime,
+  toIsoTime,
+  withIsoTimes,
+  writeColumns,
+  writeLine,
+} from './output.ts';
 
 /** Maximum number of hours in the text output. --json lists the hours of 7 days. */
 const shownHours = 24;
@@ -23,79 +27,70 @@ const shownKeysMax = 50;
 
 type Overview = AccountState & { readonly keys: readonly ListedKey[] };
 
-export function addShow(accounts: Command, context: CommandContext): void {
-  addLeaf(
-    accounts,
-    'show',
-    'show an account: its plan, its remaining requests, its keys and its usage',
-    ['accounts show "Acme Zoo"', 'accounts show "Acme Zoo" --json'],
-    `The rate limit windows and the usage are read from the store. A running service
+export function addShow(accounts: AppCommand): void {
+  accounts
+    .addLeaf(
+      'show',
+      'show an account: its plan, its remaining requests, its keys and its usage',
+      ['accounts show "Acme Zoo"', 'accounts show "Acme Zoo" --json'],
+      `The rate limit windows and the usage are read from the store. A running service
 updates them twice a second. With REDIS_URL, the windows are read from Redis.
 Without --json, the output shows the newest ${shownHours} hours with requests. With --json,
 it shows all hours with requests in the last 7 days. Both show the newest ${shownKeysMax}
 keys.`,
-  )
+    )
     .addArgument(accountArgument)
-    .printing(context, async (_options, account: string) => {
-      const { withStore, readConfig, clock } = context;
-      const overview = await withStore(async (store) => {
-        const state = await withLook(readConfig(), store, clock, (look) =>
-          readAccountState({ ...store, look, clock }, account),
-        );
-        return { ...state, keys: await store.keyring.list(account, shownKeysMax) };
-      });
+    .doesWithStore(async (store, _options, account: string) => {
+      const keys = await store.keyring.list(account, shownKeysMax);
+      const overview = { ...(await readState(store, accounts.context, account)), keys };
       return { json: toJson(overview), print: (terminal) => writeOverview(terminal, overview) };
     });
 }
 
-/**
- * Calls `task` with the counts of the running instances. The counts are in Redis if `REDIS_URL` is set, otherwise in
- * the store.
- */
-async function withLook<T>(
-  { redisUrl }: Config,
-  { database }: Store,
-  clock: Clock,
-  task: (look: LookAtUsage) => Promise<T>,
-): Promise<T> {
-  if (redisUrl === null) return task(createStoredLook(database, clock));
+/** The counts of the running instances are in Redis if `REDIS_URL` is set, otherwise in the store. */
+async function readState(
+  store: Store,
+  { readConfig, clock }: CommandContext,
+  account: string,
+): Promise<AccountState> {
+  const { redisUrl: url } = readConfig();
+  const read = (look: LookAtUsage) => readAccountState({ ...store, look, clock }, account);
+  if (url === null) return read(createStoredLook(store.database, clock));
   const { createRedisCounters, redisPrefix } = await import('../limits/redis/redis-counters.ts');
-  const prefix = redisPrefix(await readSecret(database, 'cursor'));
-  const counters = createRedisCounters({ url: redisUrl, prefix });
-  const look: LookAtUsage = async (subject) => {
-    try {
-      return await counters.look(subject, clock());
-    } catch (error) {
-      throw new OperatorError(
-        `the rate limits cannot be read from Redis ${showRedisHosts(redisUrl)}: ${reasonOf(error)}`,
-        { cause: error },
-      );
-    }
+  const prefix = redisPrefix(await readSecret(store.database, 'cursor'));
+  const counters = createRedisCounters({ url, prefix });
+  const refuse = (cause: unknown) => {
+    const server = `Redis ${showRedisHosts(url)}`;
+    throw new OperatorError(`the rate limits cannot be read from ${server}: ${reasonOf(cause)}`, { cause });
   };
   try {
-    return await task(look);
+    return await read((subject) => counters.look(subject, clock()).catch(refuse));
   } finally {
     counters.close();
   }
 }
 
 function writeOverview(terminal: Terminal, overview: Overview): void {
-  const { account, plan, limits, ownLimits, suspendedAtMs, createdAtMs, minute, day, lastDay } = overview;
-  writeLine(terminal, `account     ${account}`);
-  writeLine(
-    terminal,
-    `plan        ${plan}: ${limits.perMinute} a minute, ${limits.perDay} a day${describeOwn(ownLimits)}`,
-  );
-  if (suspendedAtMs !== null) writeLine(terminal, `suspended   since ${formatTime(suspendedAtMs)}`);
-  writeLine(terminal, `created     ${formatTime(createdAtMs)}`);
-  writeLine(terminal, `minute      ${describeWindow(minute)}`);
-  writeLine(terminal, `day         ${describeWindow(day)}`);
-  writeLine(terminal, `open holds  ${overview.holdsOpen} of ${overview.openHolds}`);
-  writeLine(terminal, `last day    ${describeUse(lastDay)}`);
-  writeLine(terminal, '');
-  writeColumns(terminal, keyColumns, overview.keys);
-  if (overview.keys.length < overview.keysTotal) writeLine(terminal, describeRest(overview));
+  const { account, plan, limits, ownLimits, suspendedAtMs, keys, keysTotal } = overview;
+  const { perMinute, perDay } = limits;
   const hours = overview.usage.slice(-shownHours);
+  const lines: readonly (readonly [label: string, text: string | null])[] = [
+    ['account', account],
+    ['plan', `${plan}: ${perMinute} a minute, ${perDay} a day${describeOwn(ownLimits)}`],
+    ['suspended', suspendedAtMs === null ? null : `since ${formatTime(suspendedAtMs)}`],
+    ['created', formatTime(overview.createdAtMs)],
+    ['minute', describeWindow(overview.minute)],
+    ['day', describeWindow(overview.day)],
+    ['open holds', `${overview.holdsOpen} of ${overview.openHolds}`],
+    ['last day', describeUse(overview.lastDay)],
+  ];
+  for (const [label, text] of lines) if (text !== null) writeLine(terminal, label.padEnd(12) + text);
+  writeLine(terminal, '');
+  writeColumns(terminal, keyColumns, keys);
+  if (keys.length < keysTotal) {
+    const all = `keys list --account "${account}"`;
+    writeLine(terminal, `(the newest ${keys.length} of ${keysTotal}; to list all: ${all})`);
+  }
   if (hours.length === 0) return;
   writeLine(terminal, '');
   writeColumns(terminal, hourColumns, hours);
@@ -104,10 +99,6 @@ function writeOverview(terminal: Terminal, overview: Overview): void {
 function describeOwn(own: Overview['ownLimits']): string {
   if (own === null) return '';
   return `, its own limits${own.untilMs === null ? '' : ` until ${formatTime(own.untilMs)}`}`;
-}
-
-function describeRest({ account, keys, keysTotal }: Overview): string {
-  return `(the newest ${keys.length} of ${keysTotal}; to list all: keys list --account "${account}")`;
 }
 
 function describeWindow({ used, limit, remaining, resetAtMs }: WindowState): string {

@@ -1,72 +1,132 @@
-import type { Command } from 'commander';
 import type { ListedAccount } from '../accounts/account-rows.ts';
 import { UsageError } from '../errors.ts';
 import { limitMax, openHoldsOf, type Plan } from '../plans/plan.ts';
+import type { Store } from '../store.ts';
 import { addShow } from './account-show.ts';
 import {
   accountArgument,
   addPlanOptions,
-  type Options,
+  type PlanOptions,
   parseAccountName,
   parseCountUpTo,
   parseTime,
-  requirePlan,
+  readPlan,
   soon,
 } from './arguments.ts';
-import { addGroup, addLeaf, type CommandContext, printLines, printTable } from './command.ts';
-import { formatTime, toIsoTime, withIsoTimes } from './output.ts';
-import type { Column } from './table.ts';
+import { type AppCommand, printLines, printTable } from './command.ts';
+import { type Column, formatTime, toIsoTime, withIsoTimes } from './output.ts';
 
-export function addAccounts(program: Command, context: CommandContext): void {
-  const accounts = addGroup(
-    program,
+export function addAccounts(program: AppCommand): void {
+  const accounts = program.addGroup(
     'accounts',
     'create, show, rename, suspend and delete accounts, and change their plans',
   );
-  const create = addLeaf(accounts, 'create', 'create an account without a key', [
-    'accounts create "Acme Zoo" --plan pro',
-  ]).argument('<account>', 'the name of the account', parseAccountName);
-  addPlanOptions(create).printing(context, async (options: Options, account: string) => {
-    const plan = requirePlan(options);
-    await context.withStore((store) => store.accounts.create(account, plan));
-    return printLines(planToJson(account, plan), `${account} is created on the plan ${plan.name}`);
-  });
-  const list = addLeaf(accounts, 'list', 'list all accounts', ['accounts list', 'accounts list --json']);
-  list.printing(context, async () =>
-    printTable(await context.withStore((store) => store.accounts.list()), columns, toJson),
-  );
-  addShow(accounts, context);
-  addChanges(accounts, context);
-  addLimits(accounts, context);
-  addDelete(accounts, context);
+  const create = accounts
+    .addLeaf('create', 'create an account without a key', ['accounts create "Acme Zoo" --plan pro'])
+    .argument('<account>', 'the name of the account', parseAccountName);
+  setPlanOf(create, 'is created', (store, account, plan) => store.accounts.create(account, plan));
+  accounts
+    .addLeaf('list', 'list all accounts', ['accounts list', 'accounts list --json'])
+    .doesWithStore(async (store) => printTable(await store.accounts.list(), columns, toJson));
+  addShow(accounts);
+  accounts
+    .addLeaf('rename', 'rename an account', ['accounts rename "Acme Zoo" "Acme Zoo Ltd"'])
+    .addArgument(accountArgument)
+    .argument('<name>', 'its new name', parseAccountName)
+    .doesWithStore(async (store, _options, account: string, name: string) => {
+      await store.accounts.rename(account, name);
+      return printLines({ account: name, formerly: account }, `${account} is renamed to ${name}`);
+    });
+  const setPlan = accounts
+    .addLeaf('set-plan', `move an account to another plan; ${soon}`, [
+      'accounts set-plan "Acme Zoo" --plan pro',
+      'accounts set-plan "Acme Zoo" --plan enterprise --per-minute 5000 --per-day 1000000 \\\n    --open-holds 500',
+    ])
+    .addArgument(accountArgument);
+  setPlanOf(setPlan, 'is', (store, account, plan) => store.accounts.setPlan(account, plan));
+  addSuspension(accounts);
+  addLimits(accounts);
+  addDelete(accounts);
 }
 
-function addDelete(accounts: Command, context: CommandContext): void {
-  addLeaf(
-    accounts,
-    'delete',
-    'delete an account and erase its data, for good',
-    ['accounts delete "Acme Zoo" --confirm "Acme Zoo" --keep-days 30'],
-    `Revokes its keys, deletes its webhooks and cancels its open holds. Erases its
-name, the references of its orders, its counts, its failed requests and its
-first answers. Its orders and events stay without names. If the command is
-killed, a running service erases the rest.`,
-  )
-    .addArgument(accountArgument)
-    .requiredOption('--confirm <account>', 'the name of the account once more')
-    .option(
-      '--keep-days <days>',
-      'refuse if an order was completed within so many days',
-      parseCountUpTo(36_500),
+/** Sets what a command does that gives an account its plan. */
+function setPlanOf(
+  leaf: AppCommand,
+  done: string,
+  change: (store: Store, account: string, plan: Plan) => Promise<unknown>,
+): void {
+  addPlanOptions(leaf, true).does(async ({ withStore }, options: PlanOptions, account: string) => {
+    const plan = readPlan(options);
+    await withStore((store) => change(store, account, plan));
+    const { name, limits, openHolds = openHoldsOf[name] } = plan;
+    return printLines(
+      { account, plan: name, ...limits, openHolds },
+      `${account} ${done} on the plan ${name}`,
+    );
+  });
+}
+
+function addSuspension(accounts: AppCommand): void {
+  accounts
+    .addLeaf(
+      'suspend',
+      'suspend an account: its requests are refused within 2 seconds (5 with several instances)',
+      ['accounts suspend "Acme Zoo"'],
+      'The account keeps its keys, orders and webhooks. Its open holds expire.',
     )
-    .printing(context, async ({ confirm, keepDays }: DeleteOptions, account: string) => {
-      if (confirm !== account) throw new UsageError(`--confirm must repeat the name "${account}"`);
-      const erased = await context.withStore((store) => store.accounts.delete(account, keepDays ?? null));
-      const { keys, webhooks, holds } = erased;
+    .addArgument(accountArgument)
+    .doesWithStore(async (store, _options, account: string) => {
+      await store.accounts.suspend(account);
+      return printLines({ account, suspended: true }, `${account} is suspended`);
+    });
+  accounts
+    .addLeaf('resume', `resume a suspended account; ${soon}`, ['accounts resume "Acme Zoo"'])
+    .addArgument(accountArgument)
+    .doesWithStore(async (store, _options, account: string) => {
+      await store.accounts.resume(account);
+      return printLines({ account, suspended: false }, `${account} is active again`);
+    });
+}
+
+interface LimitOptions {
+  readonly perMinute: number;
+  readonly perDay: number;
+  /** Unix milliseconds. */
+  readonly until?: number;
+}
+
+function addLimits(accounts: AppCommand): void {
+  const count = parseCountUpTo(limitMax);
+  accounts
+    .addLeaf(
+      'set-limits',
+      `set limits for one account, on any plan; ${soon}`,
+      ['accounts set-limits "Acme Zoo" --per-minute 600 --per-day 50000 --until 2027-01-11'],
+      `Without --until, the limits apply until "accounts set-plan", which removes them.
+The counts of the open windows stay.`,
+    )
+    .addArgument(accountArgument)
+    .requiredOption('--per-minute <count>', 'requests per minute', count)
+    .requiredOption('--per-day <count>', 'requests per day', count)
+    .option('--until <time>', 'when the limits end: a date in UTC or an RFC 3339 time', parseTime)
+    .does(async ({ withStore, clock }, { until, ...limits }: LimitOptions, account: string) => {
+      const end = toIsoTime(until ?? null);
+      if (until !== undefined && until <= clock())
+        throw new UsageError(`--until must be in the future, not ${end}`);
+      await withStore((store) => store.accounts.setLimits(account, limits, until ?? null));
       return printLines(
-        { account, deleted: true, ...erased },
-        `${account} is deleted; revoked keys: ${keys}, deleted webhooks: ${webhooks}, cancelled holds: ${holds}`,
+        { account, ...limits, until: end },
+        `${account} may send ${limits.perMinute} requests a minute and ${limits.perDay} a day${end === null ? '' : ` until ${end}`}`,
       );
+    });
+  accounts
+    .addLeaf('reset-limits', 'let the minute and the day of an account start again, within 2 seconds', [
+      'accounts reset-limits "Acme Zoo"',
+    ])
+    .addArgument(accountArgument)
+    .doesWithStore(async (store, _options, account: string) => {
+      await store.accounts.resetLimits(account);
+      return printLines({ account, reset: true }, `the windows of ${account} start again`);
     });
 }
 
@@ -75,77 +135,32 @@ interface DeleteOptions {
   readonly keepDays?: number;
 }
 
-function addChanges(accounts: Command, context: CommandContext): void {
-  addLeaf(accounts, 'rename', 'rename an account', ['accounts rename "Acme Zoo" "Acme Zoo Ltd"'])
+function addDelete(accounts: AppCommand): void {
+  accounts
+    .addLeaf(
+      'delete',
+      'delete an account and erase its data, for good',
+      ['accounts delete "Acme Zoo" --confirm "Acme Zoo" --keep-days 30'],
+      `Revokes its keys, deletes its webhooks and cancels its open holds. Erases its
+name, the references of its orders, its counts, its failed requests and its
+first answers. Its orders and events stay without names. If the command is
+killed, a running service erases the rest.`,
+    )
     .addArgument(accountArgument)
-    .argument('<name>', 'its new name', parseAccountName)
-    .printing(context, async (_options, account: string, name: string) => {
-      await context.withStore((store) => store.accounts.rename(account, name));
-      return printLines({ account: name, formerly: account }, `${account} is renamed to ${name}`);
-    });
-  const setPlan = addLeaf(accounts, 'set-plan', `move an account to another plan; ${soon}`, [
-    'accounts set-plan "Acme Zoo" --plan pro',
-    'accounts set-plan "Acme Zoo" --plan enterprise --per-minute 5000 --per-day 1000000 \\\n    --open-holds 500',
-  ]).addArgument(accountArgument);
-  addPlanOptions(setPlan).printing(context, async (options: Options, account: string) => {
-    const plan = requirePlan(options);
-    await context.withStore((store) => store.accounts.setPlan(account, plan));
-    return printLines(planToJson(account, plan), `${account} is on the plan ${plan.name}`);
-  });
-  const suspended =
-    'suspend an account: its requests are refused within 2 seconds (5 with several instances)';
-  const kept = 'The account keeps its keys, orders and webhooks. Its open holds expire.';
-  addLeaf(accounts, 'suspend', suspended, ['accounts suspend "Acme Zoo"'], kept)
-    .addArgument(accountArgument)
-    .printing(context, async (_options, account: string) => {
-      await context.withStore((store) => store.accounts.suspend(account));
-      return printLines({ account, suspended: true }, `${account} is suspended`);
-    });
-  addLeaf(accounts, 'resume', `resume a suspended account; ${soon}`, ['accounts resume "Acme Zoo"'])
-    .addArgument(accountArgument)
-    .printing(context, async (_options, account: string) => {
-      await context.withStore((store) => store.accounts.resume(account));
-      return printLines({ account, suspended: false }, `${account} is active again`);
-    });
-}
-
-type LimitOptions = Required<Pick<Options, 'perMinute' | 'perDay'>> & Pick<Options, 'until'>;
-
-function addLimits(accounts: Command, context: CommandContext): void {
-  const count = parseCountUpTo(limitMax);
-  addLeaf(
-    accounts,
-    'set-limits',
-    `set limits for one account, on any plan; ${soon}`,
-    ['accounts set-limits "Acme Zoo" --per-minute 600 --per-day 50000 --until 2027-01-11'],
-    `Without --until, the limits apply until "accounts set-plan", which removes them.
-The counts of the open windows stay.`,
-  )
-    .addArgument(accountArgument)
-    .requiredOption('--per-minute <count>', 'requests per minute', count)
-    .requiredOption('--per-day <count>', 'requests per day', count)
-    .option('--until <time>', 'when the limits end: a date in UTC or an RFC 3339 time', parseTime)
-    .printing(context, async ({ perMinute, perDay, until }: LimitOptions, account: string) => {
-      const untilMs = until ?? null;
-      if (untilMs !== null && untilMs <= context.clock())
-        throw new UsageError(`--until must be in the future, not ${toIsoTime(untilMs)}`);
-      await context.withStore((store) => store.accounts.setLimits(account, { perMinute, perDay }, untilMs));
-      const end = untilMs === null ? '' : ` until ${toIsoTime(untilMs)}`;
+    .requiredOption('--confirm <account>', 'the name of the account once more')
+    .option(
+      '--keep-days <days>',
+      'refuse if an order was completed within so many days',
+      parseCountUpTo(36_500),
+    )
+    .does(async ({ withStore }, { confirm, keepDays }: DeleteOptions, account: string) => {
+      if (confirm !== account) throw new UsageError(`--confirm must repeat the name "${account}"`);
+      const erased = await withStore((store) => store.accounts.delete(account, keepDays ?? null));
+      const { keys, webhooks, holds } = erased;
       return printLines(
-        { account, perMinute, perDay, until: toIsoTime(untilMs) },
-        `${account} may send ${perMinute} requests a minute and ${perDay} a day${end}`,
+        { account, deleted: true, ...erased },
+        `${account} is deleted; revoked keys: ${keys}, deleted webhooks: ${webhooks}, cancelled holds: ${holds}`,
       );
-    });
-  addLeaf(
-    accounts,
-    'reset-limits',
-    'let the minute and the day of an account start again, within 2 seconds',
-    ['accounts reset-limits "Acme Zoo"'],
-  )
-    .addArgument(accountArgument)
-    .printing(context, async (_options, account: string) => {
-      await context.withStore((store) => store.accounts.resetLimits(account));
-      return printLines({ account, reset: true }, `the windows of ${account} start again`);
     });
 }
 
@@ -162,8 +177,4 @@ const columns: readonly Column<ListedAccount>[] = [
 
 function toJson({ id: _, limits, ownLimits: __, ...account }: ListedAccount) {
   return withIsoTimes({ ...account, ...limits });
-}
-
-function planToJson(account: string, { name, limits, openHolds = openHoldsOf[name] }: Plan) {
-  return { account, plan: name, ...limits, openHolds };
 }

@@ -1,29 +1,11 @@
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, InvalidArgumentError, Option } from 'commander';
 import { accountNameRule, isAccountName, parseScopes, type Scope } from '../accounts/account.ts';
-import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
+import { type Clock, dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { int64Max, int64Min, parseCanonicalInt64 } from '../int64.ts';
 import { isReference } from '../orders/order.ts';
-import type { PetFileFormat } from '../pets/pet-files.ts';
 import { limitMax, openHoldsMax, type Plan, planNames, resolvePlan } from '../plans/plan.ts';
-
-/** The parsed options that mean the same in all commands that have them. An option that was not given is absent. */
-export interface Options {
-  readonly account?: string;
-  readonly since?: Since;
-  /** Unix milliseconds. */
-  readonly until?: number;
-  /** Has a default. */
-  readonly limit: number;
-  readonly plan?: string;
-  readonly perMinute?: number;
-  readonly perDay?: number;
-  readonly openHolds?: number;
-  readonly format?: PetFileFormat;
-  readonly output?: string;
-  /** False by default. */
-  readonly force: boolean;
-}
+import type { AppCommand } from './command.ts';
 
 /** Returns a parser of commander, which throws InvalidArgumentError with `rule` if `read` returns null. */
 export function parserOf<T>(read: (text: string) => T | null, rule: string): (text: string) => T {
@@ -62,20 +44,11 @@ function readTime(text: string): number | null {
   return new Date(date).toISOString().startsWith(date) ? ms : null;
 }
 
-/** Returns the time in Unix milliseconds, if the present time is `nowMs`. */
-export type Since = (nowMs: number) => number;
-
-/** Parses a time, or a duration that ends now, such as `7d`. */
-export function parseSince(text: string): Since {
-  const ms = readTime(text);
-  if (ms !== null) return () => ms;
-  const durationMs = parseDuration(text);
-  return (nowMs) => nowMs - durationMs;
-}
-
-export function sinceOption(of: string): Option {
-  return new Option('--since <time>', `only ${of} since then: a duration, as in 7d, or a time`).argParser(
-    parseSince,
+/** The option --since: a time, or a duration that ends now, such as `7d`, in Unix milliseconds. */
+export function sinceOption(of: string, clock: Clock): Option {
+  const description = `only ${of} since then: a duration, as in 7d, or a time`;
+  return new Option('--since <time>', description).argParser(
+    (text) => readTime(text) ?? clock() - parseDuration(text),
   );
 }
 
@@ -123,8 +96,6 @@ export const soon = 'effective within 2 seconds (5 with several instances)';
 
 export const accountArgument = new Argument('<account>', 'the name of the account');
 
-export const jsonOption = new Option('--json', 'print one JSON value');
-
 export function accountFilter(of: string): Option {
   return new Option('--account <name>', `only ${of} of this account`).argParser(parseAccountName);
 }
@@ -138,10 +109,22 @@ export function limitOption(of: string): Option {
     .default(listedDefault);
 }
 
-export function addPlanOptions<Leaf extends Command>(command: Leaf): Leaf {
+/** The options of a plan. An option that was not given is absent. */
+export interface PlanOptions {
+  readonly plan?: string;
+  readonly perMinute?: number;
+  readonly perDay?: number;
+  readonly openHolds?: number;
+}
+
+export function addPlanOptions(command: AppCommand, isRequired: boolean): AppCommand {
   const count = parseCountUpTo(limitMax);
   return command
-    .addOption(new Option('--plan <plan>', 'the plan of the account').choices(planNames))
+    .addOption(
+      new Option('--plan <plan>', 'the plan of the account')
+        .choices(planNames)
+        .makeOptionMandatory(isRequired),
+    )
     .option('--per-minute <count>', 'requests per minute, for enterprise', count)
     .option('--per-day <count>', 'requests per day, for enterprise', count)
     .option(
@@ -151,28 +134,11 @@ export function addPlanOptions<Leaf extends Command>(command: Leaf): Leaf {
     );
 }
 
-/**
- * Returns the plan that the options name, or null without any of them. Throws UsageError if the options contradict each
- * other.
- */
-export function readPlan({ plan, perMinute, perDay, openHolds }: Partial<Options>): Plan | null {
-  const numbers = {
-    ...(perMinute !== undefined && { perMinute }),
-    ...(perDay !== undefined && { perDay }),
-    ...(openHolds !== undefined && { openHolds }),
-  };
-  if (plan === undefined) {
-    if (Object.keys(numbers).length === 0) return null;
+/** Returns the plan that the options name. Throws UsageError if there is none, or if the options contradict each other. */
+export function readPlan({ plan, ...numbers }: PlanOptions): Plan {
+  if (plan === undefined)
     throw new UsageError('--per-minute, --per-day and --open-holds need --plan enterprise');
-  }
   const resolved = resolvePlan(plan, numbers);
   if ('problem' in resolved) throw new UsageError(resolved.problem);
   return resolved;
-}
-
-/** Like `readPlan`, but throws UsageError without a plan. */
-export function requirePlan(options: Partial<Options>): Plan {
-  const plan = readPlan(options);
-  if (plan === null) throw new UsageError("required option '--plan <plan>' not specified");
-  return plan;
 }

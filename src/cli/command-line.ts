@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Clock, systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
@@ -6,21 +6,18 @@ import { AppError, OperatorError, UsageError } from '../errors.ts';
 import { toSafeText } from '../observability/safe-text.ts';
 import { openStore } from '../store.ts';
 import { addAccounts } from './accounts.ts';
-import { addAudit } from './audit.ts';
 import { addBackup, addRestore, addVacuum } from './backup.ts';
-import { addBans } from './bans.ts';
-import type { AddCommand, CommandContext, Lifetime, Terminal } from './command.ts';
+import { AppCommand, type CommandContext, type Lifetime, type Terminal } from './command.ts';
 import { addConsole } from './console.ts';
 import { addDoctor } from './doctor.ts';
 import { addExport } from './export.ts';
 import { addImport } from './import.ts';
-import { addKeys } from './keys.ts';
+import { addBans, addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
 import { addOrders } from './orders.ts';
 import { addPets } from './pets.ts';
-import { addRequests } from './requests.ts';
+import { addAudit, addRequests, addUsage } from './reports.ts';
 import { addServe } from './serve.ts';
-import { addUsage } from './usage.ts';
 import { addWebhooks } from './webhooks.ts';
 
 export interface CommandLineOptions {
@@ -35,11 +32,25 @@ export interface CommandLineOptions {
  * as one line on standard error, never a stack trace.
  */
 export async function runCommandLine(argv: readonly string[], options: CommandLineOptions): Promise<number> {
-  const { terminal, lifetime } = options;
+  const { environment, terminal, lifetime, clock = systemClock } = options;
   const report = (error: unknown) => terminal.stderr.write(toOneLine(`error: ${describeFailure(error)}`));
   lifetime.onCrash(report);
+  const readConfig = () => parseConfig(environment);
   try {
-    await buildProgram(createContext(options)).parseAsync(argv, { from: 'user' });
+    await buildProgram({
+      readConfig,
+      clock,
+      terminal,
+      lifetime,
+      async withStore(task, makesStore = false) {
+        const store = await openStore(readConfig(), clock, undefined, makesStore);
+        try {
+          return await task(store);
+        } finally {
+          await store.close();
+        }
+      },
+    }).parseAsync(argv, { from: 'user' });
     return 0;
   } catch (error) {
     // Commander has already printed this error. After --help, it throws with exit code 0.
@@ -62,28 +73,8 @@ function toOneLine(text: string): string {
   return `${toSafeText(text.trimEnd().replaceAll(/\s*\n\s*/g, ' '))}\n`;
 }
 
-function createContext(options: CommandLineOptions): CommandContext {
-  const { environment, terminal, lifetime, clock = systemClock } = options;
-  const readConfig = () => parseConfig(environment);
-  return {
-    readConfig,
-    clock,
-    terminal,
-    lifetime,
-    async withStore(task, { makesStore = false } = {}) {
-      const config = readConfig();
-      const store = await openStore(config, clock, undefined, makesStore);
-      try {
-        return await task(store);
-      } finally {
-        await store.close();
-      }
-    },
-  };
-}
-
-/** The commands in the order of the help. */
-const commands: readonly AddCommand[] = [
+/** The functions that add the commands, in the order of the help. */
+const commands = [
   addServe,
   addKeys,
   addAccounts,
@@ -104,10 +95,17 @@ const commands: readonly AddCommand[] = [
   addDoctor,
 ];
 
-function buildProgram(context: CommandContext): Command {
-  const program = new Command('animal-store')
+function buildProgram(context: CommandContext): AppCommand {
+  const { stdout, stderr } = context.terminal;
+  const program = new AppCommand('animal-store', context)
     .description('A catalogue of animals over HTTP, with API keys and exact limits.')
     .version(manifest.version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      outputError: (text, write) => write(toOneLine(text)),
+    })
     .addHelpText(
       'after',
       `
@@ -120,31 +118,6 @@ The exit code is 0 for success, 1 for an error, 2 for a usage error. An error is
 one line on standard error. Output has colours on a terminal, but not if
 NO_COLOR is set. The settings are environment variables: see docs/settings.md.`,
     );
-  for (const add of commands) add(program, context);
-  configure(program, context.terminal);
+  for (const add of commands) add(program);
   return program;
-}
-
-/**
- * Configures a command and all its subcommands. Commander passes settings only to subcommands that it creates itself.
- */
-function configure(command: Command, terminal: Terminal): void {
-  const { stdout, stderr } = terminal;
-  command.exitOverride().configureOutput({
-    writeOut: (text) => stdout.write(text),
-    writeErr: (text) => stderr.write(text),
-    outputError: (text, write) => write(toOneLine(text)),
-  });
-  command.addHelpText('before', ({ error }) => refuseUnknownTopic(command, error));
-  for (const child of command.commands) configure(child, terminal);
-}
-
-/**
- * For `help` with an unknown command, commander prints the usage as an error. Parsing only the unknown word makes
- * commander print an error that names the word.
- */
-function refuseUnknownTopic(command: Command, isError: boolean): string {
-  const [, topic] = command.args;
-  if (isError && topic !== undefined) command.parse([topic], { from: 'user' });
-  return '';
 }

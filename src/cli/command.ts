@@ -4,9 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { Store } from '../store.ts';
-import { jsonOption } from './arguments.ts';
-import { writeJson, writeLine } from './output.ts';
-import { type Column, writeColumns } from './table.ts';
+import { type Column, writeColumns, writeJson, writeLine } from './output.ts';
 
 export type Output = Writable & {
   readonly isTTY?: boolean;
@@ -41,66 +39,10 @@ export interface CommandContext {
   readonly terminal: Terminal;
   readonly lifetime: Lifetime;
   /**
-   * Opens the store for a task and closes it afterwards. If the store does not exist, throws OperatorError. With
-   * `makesStore`, creates the store instead.
+   * Opens the store for a task and closes it afterwards. If the store does not exist, throws OperatorError, or creates
+   * it with `makesStore`.
    */
-  readonly withStore: <T>(
-    task: (store: Store) => Promise<T>,
-    options?: { readonly makesStore?: boolean },
-  ) => Promise<T>;
-}
-
-/** A function that adds a command and its subcommands to the program. */
-export type AddCommand = (program: Command, context: CommandContext) => void;
-
-/** The examples of each command, which are also the examples of its group. */
-const examplesOf = new WeakMap<Command, readonly string[]>();
-
-/** A command with the option --json. */
-class Leaf extends Command {
-  /** Sets what the command does. `run` gets the options and then the arguments, and returns what is printed. */
-  printing<Options, Arguments extends unknown[]>(
-    { terminal }: Pick<CommandContext, 'terminal'>,
-    run: (options: Options, ...args: Arguments) => Promise<Printed>,
-  ): this {
-    return this.action(async () => {
-      const { json, ...options } = this.opts();
-      const printed = await run(options as Options, ...(this.processedArgs as Arguments));
-      if (json) writeJson(terminal, printed.json);
-      else printed.print(terminal);
-      if (printed.failure !== undefined) throw printed.failure;
-    });
-  }
-}
-
-/**
- * Adds a command with the option --json. `examples` are command lines without the name of the program. `notes` come
- * before them in the help, in lines of at most 80 characters.
- */
-export function addLeaf(
-  parent: Command,
-  name: string,
-  description: string,
-  examples: readonly string[],
-  notes = '',
-): Leaf {
-  const command = new Leaf(name).description(description).addOption(jsonOption);
-  examplesOf.set(command, examples);
-  parent.addCommand(command.addHelpText('after', `${notes && `\n${notes}\n`}${formatExamples(examples)}`));
-  return command;
-}
-
-/** Adds a command that only has subcommands. Its help shows the first example of each. */
-export function addGroup(program: Command, name: string, description: string): Command {
-  const group = new Command(name).description(description);
-  const listExamples = () => group.commands.flatMap((command) => examplesOf.get(command)?.slice(0, 1) ?? []);
-  program.addCommand(group.addHelpText('after', () => formatExamples(listExamples())));
-  return group;
-}
-
-function formatExamples(examples: readonly string[]): string {
-  const lines = examples.map((example) => `\n  ${example.replace(/^(?=[a-z])/, 'animal-store ')}`);
-  return `\n${examples.length === 1 ? 'Example' : 'Examples'}:${lines.join('')}`;
+  readonly withStore: <T>(task: (store: Store) => Promise<T>, makesStore?: boolean) => Promise<T>;
 }
 
 /** The output of a command: one JSON value with --json, otherwise what `print` writes. */
@@ -109,6 +51,80 @@ export interface Printed {
   readonly print: (terminal: Terminal) => void;
   /** An error that is thrown after the output. */
   readonly failure?: unknown;
+}
+
+/** The program, a group of its commands, or a command. */
+export class AppCommand extends Command {
+  readonly context: CommandContext;
+  /** The first example of each subcommand. */
+  private readonly examples: string[] = [];
+
+  constructor(name: string, context: CommandContext) {
+    super(name);
+    this.context = context;
+    this.addHelpText('before', ({ error }) => this.refuseUnknownTopic(error));
+  }
+
+  /** Commander makes each subcommand by this method, and passes the output and the handling of errors on. */
+  override createCommand(name = ''): AppCommand {
+    return new AppCommand(name, this.context);
+  }
+
+  /** Adds a command that only has subcommands. Its help shows the first example of each. */
+  addGroup(name: string, description: string): AppCommand {
+    const group: AppCommand = this.command(name).description(description);
+    return group.addHelpText('after', () => formatExamples(group.examples));
+  }
+
+  /**
+   * Adds a command with the option --json. `examples` are command lines without the name of the program. `notes` come
+   * before them in the help, in lines of at most 80 characters.
+   */
+  addLeaf(name: string, description: string, examples: readonly string[], notes = ''): AppCommand {
+    this.examples.push(...examples.slice(0, 1));
+    const leaf: AppCommand = this.command(name).description(description);
+    return leaf
+      .option('--json', 'print one JSON value')
+      .addHelpText('after', `${notes && `\n${notes}\n`}${formatExamples(examples)}`);
+  }
+
+  /** Sets what a command does. `run` gets the options and then the arguments, and returns what is printed. */
+  does<Options, Arguments extends unknown[]>(
+    run: (context: CommandContext, options: Options, ...args: Arguments) => Promise<Printed>,
+  ): void {
+    const { context } = this;
+    this.action(async () => {
+      const { json, ...options } = this.opts();
+      const printed = await run(context, options as Options, ...(this.processedArgs as Arguments));
+      if (json) writeJson(context.terminal, printed.json);
+      else printed.print(context.terminal);
+      if (printed.failure !== undefined) throw printed.failure;
+    });
+  }
+
+  /** Sets what a command does with an existing store, which is open while `run` runs. */
+  doesWithStore<Options, Arguments extends unknown[]>(
+    run: (store: Store, options: Options, ...args: Arguments) => Promise<Printed>,
+  ): void {
+    this.does(({ withStore }, options: Options, ...args: Arguments) =>
+      withStore((store) => run(store, options, ...args)),
+    );
+  }
+
+  /**
+   * For `help` with an unknown command, commander prints the usage as an error. Parsing only the unknown word makes
+   * commander print an error that names the word.
+   */
+  private refuseUnknownTopic(isError: boolean): string {
+    const [, topic] = this.args;
+    if (isError && topic !== undefined) this.parse([topic], { from: 'user' });
+    return '';
+  }
+}
+
+function formatExamples(examples: readonly string[]): string {
+  const lines = examples.map((example) => `\n  ${example.replace(/^(?=[a-z])/, 'animal-store ')}`);
+  return `\n${examples.length === 1 ? 'Example' : 'Examples'}:${lines.join('')}`;
 }
 
 /** The output of a command that prints lines of text. */

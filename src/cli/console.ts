@@ -1,33 +1,35 @@
-import type { Command } from 'commander';
 import { commandActor } from '../audit/audit-entry.ts';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { consolePath, createSessions } from '../operator/sessions.ts';
-import { addLeaf, type CommandContext, printLines } from './command.ts';
+import { type AppCommand, printLines } from './command.ts';
 import { countThings, toIsoTime } from './output.ts';
 
-export function addConsole(program: Command, context: CommandContext): void {
-  const { withStore, readConfig, clock } = context;
-  addLeaf(
-    program,
-    'console',
-    'print a link that signs in to the web console once, within 10 minutes',
-    ['console', 'console --revoke'],
-    `A running service serves the console on the operator's port. A session expires
+export function addConsole(program: AppCommand): void {
+  program
+    .addLeaf(
+      'console',
+      'print a link that signs in to the web console once, within 10 minutes',
+      ['console', 'console --revoke'],
+      `A running service serves the console on the operator's port. A session expires
 after 12 hours.`,
-  )
+    )
     .option('--revoke', 'end all sessions and links instead of printing a link', false)
-    .printing(context, async ({ revoke }: { readonly revoke: boolean }) => {
-      if (revoke) {
-        const ended = await withStore(({ database }) => createSessions(database, clock).revokeAll());
-        return printLines({ ended }, `${countThings(ended, 'session')} ended; earlier links no longer work`);
-      }
-      const address = findAddress(readConfig());
-      const { token, expiresAtMs } = await withStore(({ database }) =>
-        createSessions(database, clock).makeLink(commandActor().name),
-      );
-      const url = `${address}#sign-in=${token}`;
-      return printLines({ url, expiresAt: toIsoTime(expiresAtMs) }, url);
+    .does(async ({ withStore, readConfig, clock }, { revoke }: { readonly revoke: boolean }) => {
+      const address = revoke ? '' : findAddress(readConfig());
+      return withStore(async ({ database }) => {
+        const sessions = createSessions(database, clock);
+        if (revoke) {
+          const ended = await sessions.revokeAll();
+          return printLines(
+            { ended },
+            `${countThings(ended, 'session')} ended; earlier links no longer work`,
+          );
+        }
+        const { token, expiresAtMs } = await sessions.makeLink(commandActor().name);
+        const url = `${address}#sign-in=${token}`;
+        return printLines({ url, expiresAt: toIsoTime(expiresAtMs) }, url);
+      });
     });
 }
 

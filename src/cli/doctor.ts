@@ -1,23 +1,23 @@
 import { styleText } from 'node:util';
-import type { Command } from 'commander';
 import type { Finding, Verdict } from '../doctor/finding.ts';
 import { OperatorError } from '../errors.ts';
 import { toSafeText } from '../observability/safe-text.ts';
-import { addLeaf, type CommandContext, type Printed, type Terminal } from './command.ts';
+import type { AppCommand, Printed, Terminal } from './command.ts';
 import { countThings } from './output.ts';
 
-export function addDoctor(program: Command, context: CommandContext): void {
-  addLeaf(
-    program,
-    'doctor',
-    'check settings, store, Redis, clock, ports and files, and suggest repairs; changes nothing',
-    ['doctor', 'doctor --json'],
-    `The exit code is 1 if there are problems, otherwise 0. Warnings do not count as
+export function addDoctor(program: AppCommand): void {
+  program
+    .addLeaf(
+      'doctor',
+      'check settings, store, Redis, clock, ports and files, and suggest repairs; changes nothing',
+      ['doctor', 'doctor --json'],
+      `The exit code is 1 if there are problems, otherwise 0. Warnings do not count as
 problems. Run the command as the user of the service, with the same settings.`,
-  ).printing(context, async () => {
-    const { examine } = await import('../doctor/examine.ts');
-    return printFindings((await examine(context.readConfig, context.clock)).map(toShown));
-  });
+    )
+    .does(async ({ readConfig, clock }) => {
+      const { examine } = await import('../doctor/examine.ts');
+      return printFindings((await examine(readConfig, clock)).map(toShown));
+    });
 }
 
 function printFindings(findings: readonly Finding[]): Printed {

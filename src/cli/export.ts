@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { Audit } from '../audit/audit-log.ts';
 import { UsageError } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
@@ -10,33 +10,39 @@ import { toPrintableJson } from '../observability/safe-text.ts';
 import { petFields } from '../pets/pet.ts';
 import { type PetFileFormat, petFileFormats } from '../pets/pet-files.ts';
 import { requireNotStore } from '../storage/require-not-store.ts';
-import type { Options } from './arguments.ts';
-import { addLeaf, type CommandContext, type Printed, printLines, type Terminal } from './command.ts';
+import { type AppCommand, type Printed, printLines, type Terminal } from './command.ts';
 import { countThings } from './output.ts';
 import { writeWholeFile } from './whole-file.ts';
 
-export function addExport(program: Command, context: CommandContext): void {
-  const command = addLeaf(
-    program,
-    'export',
-    'write all animals as CSV or NDJSON, oldest first',
-    [
-      'export > animals.ndjson',
-      'export --output animals.csv',
-      'export --without-ids > for-another-store.ndjson',
-    ],
-    `When the file is imported, a row with an id changes that animal, and a row
+export function addExport(program: AppCommand): void {
+  const leaf = program
+    .addLeaf(
+      'export',
+      'write all animals as CSV or NDJSON, oldest first',
+      [
+        'export > animals.ndjson',
+        'export --output animals.csv',
+        'export --without-ids > for-another-store.ndjson',
+      ],
+      `When the file is imported, a row with an id changes that animal, and a row
 without an id adds an animal.`,
-  ).option('--without-ids', 'omit the ids, for an import into another store', false);
-  addExportOptions(command, context).printing(context, ({ withoutIds, ...options }: PetExportOptions) =>
-    context.withStore(({ catalogue, audit }) => {
-      const columns = withoutIds ? petFields : ['id', ...petFields];
-      return exportRows(catalogue.listAll(), columns, 'animal', options, context.terminal, audit);
-    }),
-  );
+    )
+    .option('--without-ids', 'omit the ids, for an import into another store', false);
+  addExportOptions(leaf).doesWithStore(async ({ catalogue, audit }, options: PetExportOptions) => {
+    const columns = options.withoutIds ? petFields : ['id', ...petFields];
+    return exportRows(catalogue.listAll(), columns, 'animal', options, program.context.terminal, audit);
+  });
 }
 
-type PetExportOptions = Options & { readonly withoutIds: boolean };
+export interface ExportOptions {
+  readonly format?: PetFileFormat;
+  readonly output?: string;
+  readonly force: boolean;
+}
+
+interface PetExportOptions extends ExportOptions {
+  readonly withoutIds: boolean;
+}
 
 export function formatOption(description: string): Option {
   return new Option('--format <format>', description).choices(petFileFormats);
@@ -53,19 +59,16 @@ export function formatOfEnding(file: string): PetFileFormat | null {
   return formats[extname(file).toLowerCase()] ?? null;
 }
 
-export function addExportOptions<Leaf extends Command>(
-  command: Leaf,
-  { readConfig }: Pick<CommandContext, 'readConfig'>,
-): Leaf {
-  return command
+export function addExportOptions(leaf: AppCommand): AppCommand {
+  return leaf
     .addOption(formatOption("the format (default: by the file's ending, else ndjson)"))
     .option('--output <file>', 'write to a file instead of standard output')
     .option('--force', 'replace an existing file', false)
-    .hook('preAction', async (_, command) => {
-      const { json, output } = command.opts();
+    .hook('preAction', async () => {
+      const { json, output } = leaf.opts();
       if (json && output === undefined)
         throw new UsageError('--json needs --output FILE, because the rows go to standard output');
-      if (output !== undefined) await requireNotStore(output, readConfig().databaseUrl);
+      if (output !== undefined) await requireNotStore(output, leaf.context.readConfig().databaseUrl);
     });
 }
 
@@ -81,7 +84,7 @@ export async function exportRows(
   batches: AsyncIterable<readonly object[]>,
   columns: readonly string[],
   thing: keyof typeof auditActions,
-  { format, output, force }: Pick<Options, 'format' | 'output' | 'force'>,
+  { format, output, force }: ExportOptions,
   { stdout }: Terminal,
   audit: Pick<Audit, 'record'>,
 ): Promise<Printed> {

@@ -1,55 +1,53 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Command } from 'commander';
 import { type Authorship, commandActor } from '../audit/audit-entry.ts';
 import { OperatorError, OutcomeUnknownError, reasonOf, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { LoadedCounts } from '../pets/load-pets.ts';
 import { petFields } from '../pets/pet.ts';
 import type { PetFileFormat } from '../pets/pet-files.ts';
-import type { Options } from './arguments.ts';
-import { addLeaf, type CommandContext, type Printed, type Terminal } from './command.ts';
+import type { AppCommand, Printed, Terminal } from './command.ts';
 import { formatOfEnding, formatOption } from './export.ts';
-import { countThings, formatSecondsSince, writeLine } from './output.ts';
-import { startBar } from './progress.ts';
+import { countThings, formatSecondsSince, startBar, writeLine } from './output.ts';
 import { createRowCheck } from './row-check.ts';
 
-interface ImportOptions extends Pick<Options, 'format'> {
+interface ImportOptions {
+  readonly format?: PetFileFormat;
   readonly skipInvalid: boolean;
   readonly dryRun: boolean;
   readonly ignoreUnknown?: boolean;
 }
 
-export function addImport(program: Command, context: CommandContext): void {
-  addLeaf(
-    program,
-    'import',
-    'add and change animals from a CSV or NDJSON file, all rows or none',
-    [
-      'import animals.csv',
-      'import animals.csv --dry-run',
-      'import - --format ndjson < animals.ndjson',
-      'import animals.csv --skip-invalid --json',
-    ],
-    `CSV has the columns ${petFields.join(', ')} and id.
+export function addImport(program: AppCommand): void {
+  program
+    .addLeaf(
+      'import',
+      'add and change animals from a CSV or NDJSON file, all rows or none',
+      [
+        'import animals.csv',
+        'import animals.csv --dry-run',
+        'import - --format ndjson < animals.ndjson',
+        'import animals.csv --skip-invalid --json',
+      ],
+      `CSV has the columns ${petFields.join(', ')} and id.
 NDJSON has the same fields. A categoryId is a whole number: in CSV decimal
 digits, with a minus sign if it is negative (100, -5), in NDJSON any JSON form
 (100, 1e2). The default status is available. A row with an id changes the animal
 with this id, and fields that the row omits stay unchanged. A row without an id
 adds an animal.`,
-  )
+    )
     .argument('<file>', 'a path, or - for standard input')
     .addOption(formatOption("the format (default: by the file's ending)"))
     .option('--skip-invalid', 'import the valid rows even if there are invalid ones', false)
     .option('--ignore-unknown', 'ignore columns and fields that an animal does not have', false)
     .option('--dry-run', 'check every row and write nothing', false)
-    .printing(context, async (options: ImportOptions, file: string) => {
+    .does(async ({ withStore, clock, terminal }, options: ImportOptions, file: string) => {
       const format = options.format ?? guessFormat(file);
-      const by = { actor: commandActor(), nowMs: context.clock() };
-      return context.withStore(
-        ({ catalogue }) => importFile(catalogue, file, { ...options, format }, by, context.terminal),
-        { makesStore: !options.dryRun },
+      const by = { actor: commandActor(), nowMs: clock() };
+      return withStore(
+        ({ catalogue }) => importFile(catalogue, file, { ...options, format }, by, terminal),
+        !options.dryRun,
       );
     });
 }

@@ -1,14 +1,12 @@
-import type { Command } from 'commander';
 import { partnerScopes, type Scope, scopes } from '../accounts/account.ts';
-import { isOfEnvironment, keyEnvironmentOf } from '../accounts/api-key.ts';
 import type { ListedKey } from '../accounts/key-state.ts';
 import { defaultOverlapMs, type IssuedKey } from '../accounts/keyring.ts';
-import { environments } from '../config.ts';
 import { UsageError } from '../errors.ts';
+import type { ListedBan } from '../limits/bans.ts';
 import {
   accountFilter,
   addPlanOptions,
-  type Options,
+  type PlanOptions,
   parseAccountName,
   parseDuration,
   parseLifetime,
@@ -18,50 +16,63 @@ import {
   soon,
   textId,
 } from './arguments.ts';
-import { addGroup, addLeaf, type CommandContext, type Printed, printLines, printTable } from './command.ts';
-import { formatTime, toIsoTime, withIsoTimes, writeWarning } from './output.ts';
-import type { Column } from './table.ts';
-
-export function addKeys(program: Command, context: CommandContext): void {
-  const keys = addGroup(program, 'keys', 'create, list, rotate and revoke API keys');
-  addCreate(keys, context);
-  addLeaf(keys, 'list', 'list keys, also expired and revoked ones', [
-    'keys list --account "Acme Zoo"',
-    'keys list --json',
-  ])
-    .addOption(accountFilter('the keys'))
-    .printing(context, async ({ account }: Options) =>
-      printTable(await context.withStore(({ keyring }) => keyring.list(account)), keyColumns, keyToJson),
-    );
-  addLeaf(keys, 'rotate', 'replace a key with a new one; the old key stays valid for 24h, or for --overlap', [
-    'keys rotate key_3kTMd8fZq1LxW0aB',
-    'keys rotate key_3kTMd8fZq1LxW0aB --overlap 0',
-  ])
-    .addArgument(keyId)
-    .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', parseDuration)
-    .printing(context, async ({ overlap = defaultOverlapMs }: { readonly overlap?: number }, id: string) =>
-      printIssued(await context.withStore(({ keyring }) => keyring.rotate(id, overlap))),
-    );
-  addRevoke(keys, context);
-}
+import { type AppCommand, type CommandContext, type Printed, printLines, printTable } from './command.ts';
+import { type Column, formatTime, toIsoTime, withIsoTimes, writeWarning } from './output.ts';
 
 const keyId = textId('key', 'keys list');
 
-interface CreateOptions extends Options {
+export function addKeys(program: AppCommand): void {
+  const keys = program.addGroup('keys', 'create, list, rotate and revoke API keys');
+  addCreate(keys);
+  keys
+    .addLeaf('list', 'list keys, also expired and revoked ones', [
+      'keys list --account "Acme Zoo"',
+      'keys list --json',
+    ])
+    .addOption(accountFilter('the keys'))
+    .doesWithStore(async ({ keyring }, { account }: { readonly account?: string }) =>
+      printTable(await keyring.list(account), keyColumns, keyToJson),
+    );
+  keys
+    .addLeaf('rotate', 'replace a key with a new one; the old key stays valid for 24h, or for --overlap', [
+      'keys rotate key_3kTMd8fZq1LxW0aB',
+      'keys rotate key_3kTMd8fZq1LxW0aB --overlap 0',
+    ])
+    .addArgument(keyId)
+    .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', parseDuration)
+    .doesWithStore(async ({ keyring }, { overlap }: { readonly overlap?: number }, id: string) =>
+      printIssued(keys.context, await keyring.rotate(id, overlap ?? defaultOverlapMs)),
+    );
+  keys
+    .addLeaf('revoke', `revoke a key; ${soon}`, ['keys revoke key_3kTMd8fZq1LxW0aB'])
+    .addArgument(keyId)
+    .option('--disable-webhooks', 'also disable the webhooks that the key created', false)
+    .doesWithStore(async (store, { disableWebhooks }: { readonly disableWebhooks: boolean }, id: string) => {
+      await store.keyring.revoke(id);
+      if (disableWebhooks) await store.allWebhooks.disableOfKey(id);
+      // Revoking a key does not disable the webhooks that it created, so the output lists them.
+      const webhooks = await store.allWebhooks.listOfKey(id);
+      const left = webhooks.map((made) => `its webhook ${made.id} to ${made.url} is ${made.status}`);
+      return printLines({ id, state: 'revoked', webhooks }, `${id} is revoked`, ...left);
+    });
+}
+
+interface CreateOptions extends PlanOptions {
+  readonly account?: string;
   readonly name?: string;
   readonly scopes?: readonly Scope[];
   readonly expiresIn?: number;
 }
 
-function addCreate(keys: Command, context: CommandContext): void {
-  const command = addLeaf(keys, 'create', 'create a key, and its account if it does not exist', [
+function addCreate(keys: AppCommand): void {
+  const create = keys.addLeaf('create', 'create a key, and its account if it does not exist', [
     'keys create --plan free',
     'keys create --plan pro --account "Acme Zoo" --expires-in 30d',
     'keys create --account "Acme Zoo" --name Warehouse --scopes pets:read',
     'keys create --account "Own shop" --scopes all',
     'keys create --plan enterprise --per-minute 5000 --per-day 1000000',
   ]);
-  addPlanOptions(command)
+  addPlanOptions(create, false)
     .option(
       '--account <name>',
       'the account (default: a new account with a generated name)',
@@ -74,39 +85,24 @@ function addCreate(keys: Command, context: CommandContext): void {
       parseScopeList,
     )
     .option('--expires-in <duration>', 'how long the key is valid (default: until revoked)', parseLifetime)
-    .printing(context, (options: CreateOptions) => create(context, options));
-}
-
-async function create({ withStore, terminal }: CommandContext, options: CreateOptions): Promise<Printed> {
-  const plan = readPlan(options);
-  const { account = null, name = null, scopes: granted = null, expiresIn: lifetimeMs = null } = options;
-  if (plan === null && account === null) throw new UsageError('a new account needs --plan');
-  const order = { account, plan, name, scopes: granted, lifetimeMs };
-  const issued = await withStore(({ keyring }) => keyring.issue(order));
-  if (account !== null && issued.isNewAccount)
-    writeWarning(terminal, `there was no account "${account}": a new one was created`);
-  return printIssued(issued);
-}
-
-function addRevoke(keys: Command, context: CommandContext): void {
-  addLeaf(keys, 'revoke', `revoke a key; ${soon}`, ['keys revoke key_3kTMd8fZq1LxW0aB'])
-    .addArgument(keyId)
-    .option('--disable-webhooks', 'also disable the webhooks that the key created', false)
-    .printing(context, async ({ disableWebhooks }: { readonly disableWebhooks: boolean }, id: string) => {
-      const webhooks = await context.withStore(async ({ keyring, allWebhooks }) => {
-        await keyring.revoke(id);
-        if (disableWebhooks) await allWebhooks.disableOfKey(id);
-        return await allWebhooks.listOfKey(id);
-      });
-      // Revoking a key does not disable the webhooks that it created, so the output lists them.
-      const left = webhooks.map((made) => `its webhook ${made.id} to ${made.url} is ${made.status}`);
-      return printLines({ id, state: 'revoked', webhooks }, `${id} is revoked`, ...left);
+    .does(async (context, options: CreateOptions) => {
+      const { account = null, name = null, scopes: granted = null, expiresIn = null, ...planned } = options;
+      const plan = Object.keys(planned).length === 0 ? null : readPlan(planned);
+      if (plan === null && account === null) throw new UsageError('a new account needs --plan');
+      const order = { account, plan, name, scopes: granted, lifetimeMs: expiresIn };
+      const issued = await context.withStore(({ keyring }) => keyring.issue(order));
+      if (account !== null && issued.isNewAccount)
+        writeWarning(context.terminal, `there was no account "${account}": a new one was created`);
+      return printIssued(context, issued);
     });
 }
 
-function printIssued(issued: IssuedKey & { readonly oldEndsAtMs?: number }): Printed {
-  const { id, name, key, account, plan, scopes: granted, expiresAtMs, oldEndsAtMs = null } = issued;
-  const old = oldEndsAtMs === null ? {} : { oldKeyEndsAt: toIsoTime(oldEndsAtMs) };
+function printIssued(
+  { readConfig }: CommandContext,
+  issued: IssuedKey & { readonly oldEndsAtMs?: number },
+): Printed {
+  const { id, name, key, account, plan, scopes: granted, expiresAtMs, oldEndsAtMs } = issued;
+  const old = oldEndsAtMs === undefined ? {} : { oldKeyEndsAt: toIsoTime(oldEndsAtMs) };
   return printLines(
     { id, name, key, account, plan, scopes: granted, expiresAt: toIsoTime(expiresAtMs), ...old },
     `key      ${key}`,
@@ -116,17 +112,11 @@ function printIssued(issued: IssuedKey & { readonly oldEndsAtMs?: number }): Pri
     `plan     ${plan}`,
     `scopes   ${granted.join(', ')}`,
     `expires  ${formatTime(expiresAtMs)}`,
-    `works only with ENVIRONMENT=${environmentOf(key)}`,
-    ...(oldEndsAtMs === null ? [] : [`the old key works until ${toIsoTime(oldEndsAtMs)}`]),
+    `works only with ENVIRONMENT=${readConfig().environment}`,
+    ...(oldEndsAtMs === undefined ? [] : [`the old key works until ${toIsoTime(oldEndsAtMs)}`]),
     '',
     'Copy the key now: it is not stored and cannot be shown again.',
   );
-}
-
-/** Returns the environment in the text of a key. */
-function environmentOf(key: string): string {
-  const found = environments.find((environment) => isOfEnvironment(key, keyEnvironmentOf[environment]));
-  return found ?? 'no environment';
 }
 
 export const keyColumns: readonly Column<ListedKey>[] = [
@@ -148,4 +138,34 @@ function describeState({ state, bannedUntilMs }: ListedKey): string {
 
 export function keyToJson({ visibleStart: start, ...key }: ListedKey): object {
   return withIsoTimes({ ...key, start, state: key.bannedUntilMs === null ? key.state : 'banned' });
+}
+
+export function addBans(program: AppCommand): void {
+  const bans = program.addGroup('bans', 'list the bans of keys and lift them');
+  bans
+    .addLeaf('list', 'list the banned keys; the ban that expires first comes first', [
+      'bans list',
+      'bans list --json',
+    ])
+    .doesWithStore(async (store) => printTable(await store.bans.list(), banColumns, banToJson));
+  bans
+    .addLeaf('lift', `lift the ban of a key; ${soon}`, ['bans lift key_3kTMd8fZq1LxW0aB'])
+    .argument('<key>', 'the id of the key, as shown by "bans list"')
+    .doesWithStore(async (store, _options, id: string) => {
+      await store.bans.lift(id);
+      return printLines({ keyId: id, lifted: true }, `the ban of ${id} is lifted`);
+    });
+}
+
+const banColumns: readonly Column<ListedBan>[] = [
+  { heading: 'KEY', cell: ({ keyId: id }) => id },
+  { heading: 'NAME', cell: ({ keyName }) => keyName ?? '-', leavesAt: 1 },
+  { heading: 'ACCOUNT', cell: ({ account }) => account },
+  { heading: 'BANNED SINCE', cell: ({ beganAtMs }) => formatTime(beganAtMs), leavesAt: 2 },
+  { heading: 'BANNED UNTIL', cell: ({ endsAtMs }) => formatTime(endsAtMs) },
+];
+
+function banToJson({ keyId: id, visibleStart: start, keyName: name, account, ...times }: ListedBan) {
+  const { beganAtMs, endsAtMs } = times;
+  return { keyId: id, start, name, account, since: toIsoTime(beganAtMs), until: toIsoTime(endsAtMs) };
 }

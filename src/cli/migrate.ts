@@ -1,9 +1,7 @@
-import type { Command } from 'commander';
 import { reasonOf, UsageError } from '../errors.ts';
 import { parseDatabaseUrl } from '../setting-values.ts';
-import { addLeaf, type CommandContext, type Printed, printLines } from './command.ts';
-import { countThings, formatSecondsSince } from './output.ts';
-import { startBar } from './progress.ts';
+import { type AppCommand, type CommandContext, type Printed, printLines } from './command.ts';
+import { countThings, formatSecondsSince, startBar } from './output.ts';
 
 interface MigrateOptions {
   /** The address of the store to copy. This store stays unchanged. */
@@ -12,24 +10,24 @@ interface MigrateOptions {
   readonly to?: string;
 }
 
-export function addMigrate(program: Command, context: CommandContext): void {
-  addLeaf(
-    program,
-    'migrate',
-    'update the schema of the store, as every start does, or move the store',
-    ['migrate', 'migrate --from sqlite:./data/animal-store.db --to postgres://user@db.example.com/animals'],
-    `An address is sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE. The
+export function addMigrate(program: AppCommand): void {
+  program
+    .addLeaf(
+      'migrate',
+      'update the schema of the store, as every start does, or move the store',
+      ['migrate', 'migrate --from sqlite:./data/animal-store.db --to postgres://user@db.example.com/animals'],
+      `An address is sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE. The
 password is percent-encoded. It can also be in PGPASSWORD. A move copies the
 store. Changes to the old store after the start of the move are not copied.`,
-  )
+    )
     .option('--from <address>', 'move the store at this address')
     .option('--to <address>', 'move the store to this address, which must have an empty store or no store')
-    .printing(context, async ({ from, to }: MigrateOptions) => {
+    .does(async (context, { from, to }: MigrateOptions) => {
       checkAddress('--from', from);
       checkAddress('--to', to);
       if (from !== undefined && to !== undefined) return move(context, from, to);
       if (from !== to) throw new UsageError('--from and --to must be used together');
-      const engine = await context.withStore(async ({ database }) => database.engine, { makesStore: true });
+      const engine = await context.withStore(async ({ database }) => database.engine, true);
       return printLines({ engine, schema: 'newest' }, `the ${engine} store has the newest schema`);
     });
 }

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { UsageError } from '../errors.ts';
 import { type Order, OrderSchema, type OrderStatus, orderStatuses } from '../orders/order.ts';
 import { everyAccount } from '../orders/orders.ts';
@@ -8,46 +8,40 @@ import {
   accountFilter,
   limitOption,
   numericId,
-  type Options,
   parseInt64Id,
   parseName,
   parseTime,
   sinceOption,
 } from './arguments.ts';
-import { addGroup, addLeaf, type CommandContext, orMissing, printLines, printTable } from './command.ts';
-import { addExportOptions, exportRows } from './export.ts';
-import { formatTime } from './output.ts';
-import type { Column } from './table.ts';
+import { type AppCommand, orMissing, printLines, printTable } from './command.ts';
+import { addExportOptions, type ExportOptions, exportRows } from './export.ts';
+import { type Column, formatTime } from './output.ts';
 
-export function addOrders(program: Command, context: CommandContext): void {
-  const orders = addGroup(program, 'orders', 'list, export and cancel orders');
-  addLeaf(orders, 'list', 'list the orders of all accounts, newest first', [
-    'orders list',
-    'orders list --status reserved --json',
-    'orders list --pet 42',
-    'orders list --account Acme',
-  ])
+export function addOrders(program: AppCommand): void {
+  const orders = program.addGroup('orders', 'list, export and cancel orders');
+  orders
+    .addLeaf('list', 'list the orders of all accounts, newest first', [
+      'orders list',
+      'orders list --status reserved --json',
+      'orders list --pet 42',
+      'orders list --account Acme',
+    ])
     .addOption(new Option('--status <status>', 'only orders with this status').choices(orderStatuses))
     .option('--pet <id>', 'only orders for this animal', parseInt64Id)
     .option('--reference <text>', 'only orders with this reference', parseName)
     .addOption(accountFilter('orders'))
     .addOption(limitOption('orders'))
-    .printing(context, async ({ limit, ...filters }: Filters & Options) => {
-      const found = await context.withStore(async (store) => {
-        const readPage = await findOrders(store, filters);
-        return (await readPage(limit, null)).items;
-      });
-      return printTable(found, columns, (order) => order);
+    .doesWithStore(async (store, { limit, ...filters }: Filters & { readonly limit: number }) => {
+      const readPage = await findOrders(store, filters);
+      return printTable((await readPage(limit, null)).items, columns, (order) => order);
     });
-  addOrdersExport(orders, context);
-  addLeaf(orders, 'cancel', 'cancel a reserved order; its animal becomes available again', [
-    'orders cancel 7',
-  ])
+  addOrdersExport(orders);
+  orders
+    .addLeaf('cancel', 'cancel a reserved order; its animal becomes available again', ['orders cancel 7'])
     .addArgument(numericId('order'))
-    .printing(context, async (_options, id: bigint) => {
-      const order = await context.withStore((store) =>
-        orMissing(`there is no order "${id}": see "orders list"`, () => store.closeOrder('cancel', id)),
-      );
+    .doesWithStore(async (store, _options, id: bigint) => {
+      const missing = `there is no order "${id}": see "orders list"`;
+      const order = await orMissing(missing, () => store.closeOrder('cancel', id));
       return printLines(order, `the order ${id} is cancelled`);
     });
 }
@@ -56,37 +50,44 @@ interface Filters {
   readonly status?: OrderStatus;
   readonly pet?: bigint;
   readonly reference?: string;
+  readonly account?: string;
 }
 
 /** Returns a function that reads a page of orders, which begins at the order `newestId` or at the newest one. */
-async function findOrders({ orders, accounts }: Store, options: Filters & Pick<Options, 'account'>) {
-  const { status = null, pet: petId = null, reference = null, account } = options;
+async function findOrders({ orders, accounts }: Store, filters: Filters) {
+  const { status = null, pet: petId = null, reference = null, account } = filters;
   const ofAccount = account === undefined ? null : await accounts.findId(account);
   return (limit: number, newestId: bigint | null) =>
     orders.list({ status, petId, reference, ofAccount, limit, newestId }, everyAccount);
 }
 
-function addOrdersExport(orders: Command, context: CommandContext): void {
-  const command = addLeaf(
-    orders,
-    'export',
-    'write orders as CSV or NDJSON, newest first',
-    [
-      'orders export --output orders.csv',
-      'orders export --account "Acme Zoo" --since 2026-11-01 --until 2026-12-01 > november.ndjson',
-    ],
-    `References are written as the clients sent them. A spreadsheet may take a
+interface OrdersExportOptions extends ExportOptions, Filters {
+  /** Unix milliseconds. */
+  readonly since?: number;
+  readonly until?: number;
+}
+
+function addOrdersExport(orders: AppCommand): void {
+  const leaf = orders
+    .addLeaf(
+      'export',
+      'write orders as CSV or NDJSON, newest first',
+      [
+        'orders export --output orders.csv',
+        'orders export --account "Acme Zoo" --since 2026-11-01 --until 2026-12-01 > november.ndjson',
+      ],
+      `References are written as the clients sent them. A spreadsheet may take a
 reference that begins with =, +, - or @ for a formula: import it as text.`,
-  )
+    )
     .addOption(accountFilter('orders'))
-    .addOption(sinceOption('orders placed'))
+    .addOption(sinceOption('orders placed', orders.context.clock))
     .option('--until <time>', 'only orders placed before this time', parseTime);
-  addExportOptions(command, context).printing(context, ({ since, until, ...options }: Options) => {
-    const [sinceMs, untilMs] = [since?.(context.clock()) ?? -Infinity, until ?? Infinity];
-    if (sinceMs >= untilMs) throw new UsageError('--until must be later than --since');
-    return context.withStore(async (store) => {
-      const found = listPlacedBetween(await findOrders(store, options), sinceMs, untilMs);
-      return exportRows(found, orderFields, 'order', options, context.terminal, store.audit);
+  addExportOptions(leaf).does(async ({ withStore, terminal }, options: OrdersExportOptions) => {
+    const { since = -Infinity, until = Infinity } = options;
+    if (since >= until) throw new UsageError('--until must be later than --since');
+    return withStore(async (store) => {
+      const found = listPlacedBetween(await findOrders(store, options), since, until);
+      return exportRows(found, orderFields, 'order', options, terminal, store.audit);
     });
   });
 }

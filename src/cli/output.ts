@@ -1,18 +1,31 @@
+import { SingleBar } from 'cli-progress';
+import measureWidth from 'string-width';
 import { stringifyExactJson } from '../exact-json.ts';
 import { toPrintable, toPrintableJson } from '../observability/safe-text.ts';
 import type { Terminal } from './command.ts';
 
-export function writeLine({ stdout }: Pick<Terminal, 'stdout'>, text: string): void {
+type Stdout = Pick<Terminal, 'stdout'>;
+type Stderr = Pick<Terminal, 'stderr'>;
+
+export function writeLine({ stdout }: Stdout, text: string): void {
   stdout.write(`${toPrintable(text)}\n`);
 }
 
 /** Warns of a result that the operator may not have intended. */
-export function writeWarning({ stderr }: Pick<Terminal, 'stderr'>, text: string): void {
+export function writeWarning({ stderr }: Stderr, text: string): void {
   stderr.write(`warning: ${toPrintable(text)}\n`);
 }
 
-export function writeJson({ stdout }: Pick<Terminal, 'stdout'>, value: unknown): void {
+export function writeJson({ stdout }: Stdout, value: unknown): void {
   stdout.write(`${toPrintableJson(stringifyExactJson(value))}\n`);
+}
+
+/** Starts a progress bar on standard error. Returns null if standard error is not a terminal. */
+export function startBar({ stderr: stream }: Stderr, format: string, total: number, shown: object) {
+  if (!stream.isTTY) return null;
+  const bar = new SingleBar({ stream, format, clearOnComplete: true, linewrap: true, gracefulExit: false });
+  bar.start(total, 0, shown);
+  return bar;
 }
 
 /** Returns a time in UTC, to the minute, or a dash for null. */
@@ -47,4 +60,58 @@ export function countThings(count: number, thing: string): string {
 /** Returns the seconds since `startedMs`, a time of `performance.now()`: `1.2`. */
 export function formatSecondsSince(startedMs: number): string {
   return ((performance.now() - startedMs) / 1_000).toFixed(1);
+}
+
+/** Width in columns that a table may always have, even on a narrower terminal. */
+const widthMin = 80;
+const gap = '  ';
+
+export interface Column<Row> {
+  readonly heading: string;
+  readonly cell: (row: Row) => string;
+  /**
+   * If the table does not fit, the columns with the highest number are omitted first. A column without a number is
+   * never omitted.
+   */
+  readonly leavesAt?: number;
+}
+
+/** Prints rows in aligned columns with headings. Omits columns until the table fits the terminal. */
+export function writeColumns<Row>(
+  terminal: Stdout,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): void {
+  const measured = columns.map(({ heading, cell, leavesAt = 0 }) => {
+    const cells = [heading, ...rows.map((row) => toPrintable(cell(row)))];
+    const width = cells.reduce((widest, text) => Math.max(widest, measureWidth(text)), 0);
+    return { cells, width, leavesAt };
+  });
+  const { stdout } = terminal;
+  const terminalWidth = 'columns' in stdout && typeof stdout.columns === 'number' ? stdout.columns : 0;
+  const shown = fit(measured, Math.max(widthMin, terminalWidth));
+  for (let line = 0; line <= rows.length; line += 1) {
+    const cells = shown.map(({ cells, width }) => pad(cells[line] ?? '', width));
+    writeLine(terminal, cells.join(gap).trimEnd());
+  }
+}
+
+interface Measured {
+  readonly cells: readonly string[];
+  readonly width: number;
+  readonly leavesAt: number;
+}
+
+function fit(columns: readonly Measured[], width: number): readonly Measured[] {
+  const total = columns.reduce((sum, column) => sum + column.width + gap.length, -gap.length);
+  const first = columns.reduce((highest, { leavesAt }) => Math.max(highest, leavesAt), 0);
+  if (total <= width || first === 0) return columns;
+  return fit(
+    columns.filter(({ leavesAt }) => leavesAt !== first),
+    width,
+  );
+}
+
+function pad(text: string, width: number): string {
+  return text + ' '.repeat(width - measureWidth(text));
 }

@@ -1,33 +1,41 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { OperatorError, UsageError } from '../errors.ts';
 import { type Pet, type PetInput, type PetPatch, petChangeRules, petInputs } from '../pets/pet.ts';
 import { describeViolations } from '../schema.ts';
-import type { Store } from '../store.ts';
 import { numericId, parseInt64 } from './arguments.ts';
-import { addGroup, addLeaf, type CommandContext, orMissing, type Printed, printLines } from './command.ts';
+import { type AppCommand, orMissing, type Printed, printLines } from './command.ts';
 
-export function addPets(program: Command, context: CommandContext): void {
-  const pets = addGroup(program, 'pets', 'show, change and delete an animal');
-  addLeaf(pets, 'show', 'show an animal', ['pets show 42'])
-    .addArgument(numericId('animal'))
-    .printing(context, async (_options, id: bigint) => {
-      const pet = await context.withStore(async ({ catalogue }) => catalogue.get(id));
+const animalId = numericId('animal');
+const noSuchPet = (id: bigint) => `there is no animal "${id}"`;
+
+export function addPets(program: AppCommand): void {
+  const pets = program.addGroup('pets', 'show, change and delete an animal');
+  pets
+    .addLeaf('show', 'show an animal', ['pets show 42'])
+    .addArgument(animalId)
+    .doesWithStore(async ({ catalogue }, _options, id: bigint) => {
+      const pet = await catalogue.get(id);
       if (pet === null) throw new OperatorError(noSuchPet(id));
       return printPet(pet);
     });
-  const edit = addLeaf(pets, 'edit', 'change an animal; other fields stay unchanged', [
-    'pets edit 42 --name Max --category-id 3',
-    'pets edit 42 --category-id=-1',
-  ]).addArgument(numericId('animal'));
+  const edit = pets
+    .addLeaf('edit', 'change an animal; other fields stay unchanged', [
+      'pets edit 42 --name Max --category-id 3',
+      'pets edit 42 --category-id=-1',
+    ])
+    .addArgument(animalId);
   for (const input of petInputs) edit.addOption(toOption(input));
-  edit.printing(context, async (patch: PetPatch, id: bigint) => {
+  edit.does(async ({ withStore }, patch: PetPatch, id: bigint) => {
     checkPatch(id, patch);
-    return printPet(await change(context, id, (store) => store.changePet(id, patch, null)));
+    return printPet(
+      await withStore((store) => orMissing(noSuchPet(id), () => store.changePet(id, patch, null))),
+    );
   });
-  addLeaf(pets, 'delete', 'delete an animal for good, unless an order owns it', ['pets delete 42'])
-    .addArgument(numericId('animal'))
-    .printing(context, async (_options, id: bigint) => {
-      await change(context, id, (store) => store.deletePet(id));
+  pets
+    .addLeaf('delete', 'delete an animal for good, unless an order owns it', ['pets delete 42'])
+    .addArgument(animalId)
+    .doesWithStore(async (store, _options, id: bigint) => {
+      await orMissing(noSuchPet(id), () => store.deletePet(id));
       return printLines({ id, deleted: true }, `the animal ${id} is deleted`);
     });
 }
@@ -51,14 +59,6 @@ function checkPatch(id: bigint, patch: PetPatch): void {
   }
   const violations = petChangeRules.findViolations({ id, ...patch });
   if (violations.length > 0) throw new UsageError(describeViolations(violations, 'the change'));
-}
-
-function change<T>({ withStore }: CommandContext, id: bigint, act: (store: Store) => Promise<T>): Promise<T> {
-  return withStore((store) => orMissing(noSuchPet(id), () => act(store)));
-}
-
-function noSuchPet(id: bigint): string {
-  return `there is no animal "${id}"`;
 }
 
 function printPet(pet: Pet): Printed {

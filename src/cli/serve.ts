@@ -1,7 +1,6 @@
-import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { secondMs } from '../clock.ts';
-import { addLeaf, type CommandContext, type Terminal } from './command.ts';
+import type { AppCommand, CommandContext, Terminal } from './command.ts';
 import { writeJson } from './output.ts';
 
 /**
@@ -9,18 +8,19 @@ import { writeJson } from './output.ts';
  */
 const startEndMsMax = 5 * secondMs;
 
-export function addServe(program: Command, context: CommandContext): void {
-  addLeaf(
-    program,
-    'serve',
-    'run the service',
-    [
+export function addServe(program: AppCommand): void {
+  program
+    .addLeaf(
       'serve',
-      'PORT=80 ENVIRONMENT=production DATABASE_URL=sqlite:/var/lib/animal-store/store.db animal-store serve',
-    ],
-    `With --json, the addresses of the service go to standard output, and the log
+      'run the service',
+      [
+        'serve',
+        'PORT=80 ENVIRONMENT=production DATABASE_URL=sqlite:/var/lib/animal-store/store.db animal-store serve',
+      ],
+      `With --json, the addresses of the service go to standard output, and the log
 goes to standard error.`,
-  ).action(({ json = false }: { readonly json?: boolean }) => serve(context, json));
+    )
+    .action(({ json = false }: { readonly json?: boolean }) => serve(program.context, json));
 }
 
 async function serve(

@@ -1,32 +1,31 @@
-import type { Command } from 'commander';
 import type { ListedWebhook } from '../webhooks/webhooks.ts';
-import { accountFilter, type Options, textId } from './arguments.ts';
-import { addGroup, addLeaf, type CommandContext, printLines, printTable } from './command.ts';
-import { formatTime, toIsoTime } from './output.ts';
-import type { Column } from './table.ts';
+import { accountFilter, textId } from './arguments.ts';
+import { type AppCommand, printLines, printTable } from './command.ts';
+import { type Column, formatTime, toIsoTime } from './output.ts';
 
-export function addWebhooks(program: Command, context: CommandContext): void {
-  const webhooks = addGroup(program, 'webhooks', 'list, enable and disable webhooks');
-  addLeaf(webhooks, 'list', 'list the webhooks of all accounts', ['webhooks list', 'webhooks list --json'])
+export function addWebhooks(program: AppCommand): void {
+  const webhooks = program.addGroup('webhooks', 'list, enable and disable webhooks');
+  webhooks
+    .addLeaf('list', 'list the webhooks of all accounts', ['webhooks list', 'webhooks list --json'])
     .addOption(accountFilter('webhooks'))
-    .printing(context, async ({ account }: Options) => {
-      const found = await context.withStore(({ allWebhooks }) => allWebhooks.list(account ?? null));
-      return printTable(found, columns, toJson);
-    });
+    .doesWithStore(async ({ allWebhooks }, { account }: { readonly account?: string }) =>
+      printTable(await allWebhooks.list(account ?? null), columns, toJson),
+    );
   for (const [name, status, effect] of [
     ['enable', 'enabled', 'it continues from its position'],
     ['disable', 'disabled', 'it keeps its position'],
   ] as const)
-    addLeaf(webhooks, name, `${name} a webhook; ${effect}`, [`webhooks ${name} wh_8tKq2ZmX0aLr5VnC`])
+    webhooks
+      .addLeaf(name, `${name} a webhook; ${effect}`, [`webhooks ${name} wh_8tKq2ZmX0aLr5VnC`])
       .addArgument(textId('webhook', 'webhooks list'))
-      .printing(context, async (_options, id: string) => {
-        await context.withStore(({ allWebhooks }) => allWebhooks.change(id, { status }));
+      .doesWithStore(async ({ allWebhooks }, _options, id: string) => {
+        await allWebhooks.change(id, { status });
         return printLines({ id, status }, `${id} is ${status}`);
       });
 }
 
-function toJson({ lastAttemptAtMs, lastResult, ...webhook }: ListedWebhook) {
-  const { id, account, keyId: key, url, types, status, disabledBecause } = webhook;
+function toJson({ lastAttemptAtMs, lastResult, keyId: key, ...webhook }: ListedWebhook) {
+  const { id, account, url, types, status, disabledBecause } = webhook;
   const lastAttempt = lastResult === null ? null : { at: toIsoTime(lastAttemptAtMs), result: lastResult };
   return { id, account, url, types, status, disabledBecause, key, lastAttempt };
 }

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
-import type { Options } from '../../src/cli/arguments.ts';
 import type { Terminal } from '../../src/cli/command.ts';
-import { exportRows } from '../../src/cli/export.ts';
+import { type ExportOptions, exportRows } from '../../src/cli/export.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { petFileFormats } from '../../src/pets/pet-files.ts';
 import { openCatalogue } from '../support/catalogue.ts';
@@ -65,7 +64,7 @@ describe('export to standard output', () => {
   const exportTo = (
     { listAll }: { listAll(): AsyncIterable<readonly object[]> },
     stdout: Terminal['stdout'],
-    options: Pick<Options, 'format' | 'output'> = {},
+    options: Partial<ExportOptions> = {},
   ) =>
     exportRows(
       listAll(),

@@ -51,7 +51,6 @@ describe('a usage error prints one line and exits with 2:', () => {
     ['keys rotate', /missing required argument 'id'/],
     ['keys rotate key_x --overlap soon', /'soon' is invalid/],
     ['keys revoke', /missing required argument 'id'/],
-    ['accounts set-plan', /missing required argument 'account'/],
     ['accounts create Zoo', /required option '--plan <plan>' not specified/],
     ['accounts rename Zoo', /missing required argument 'name'/],
     ['accounts rename Zoo \x07', /An account name must/],

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { test } from 'node:test';
 import measureWidth from 'string-width';
-import { type Column, writeColumns } from '../../src/cli/table.ts';
+import { type Column, writeColumns } from '../../src/cli/output.ts';
 
 const nameAndPlan: readonly Column<string>[] = [
   { heading: 'NAME', cell: (name) => name },

@@ -33,15 +33,20 @@ import { readDocument, readTable } from './markdown.ts';
 const document = await readDocument('docs/settings.md');
 const bounds = await readDocument('docs/bounds.md');
 
-test('docs/settings.md lists exactly the settings of the program', () => {
+test('docs/settings.md lists exactly the settings of the program, with their defaults and choices', () => {
   const listed = readTable(document, 'Environment variables');
-  const actual = Object.entries(settings).map(([name, setting]) => [
+  const actual = Object.entries(settings).map(([name, { fallback }]) => [
     `\`${name}\``,
-    setting.type,
-    setting.default ? `\`${setting.default}\`` : '',
-    setting.sentence,
+    typeof fallback === 'string' && fallback !== '' ? `\`${fallback}\`` : '',
   ]);
-  assert.deepEqual(listed, actual);
+  assert.deepEqual(
+    listed.map(([name, , fallback]) => [name, fallback]),
+    actual,
+  );
+  for (const name of ['ENVIRONMENT', 'LOG_LEVEL', 'LOG_REQUESTS'] as const) {
+    const [, type = ''] = listed.find(([cell]) => cell === `\`${name}\``) ?? [];
+    assert.throws(() => settings[name].parse('?'), { message: `one of ${type.replaceAll(' | ', ', ')}` });
+  }
 });
 
 test('docs/bounds.md has the same fixed bounds as the program', () => {

@@ -1,0 +1,156 @@
+import { Option } from 'commander';
+import { type AuditAction, auditActions } from '../audit/audit-entry.ts';
+import type { ListedAuditEntry } from '../audit/audit-log.ts';
+import { dayMs } from '../clock.ts';
+import { errorCodes } from '../errors.ts';
+import { stringifyExactJson } from '../exact-json.ts';
+import { type ListedRequest, listRequests } from '../usage/request-rows.ts';
+import { type AccountUsage, listUsageByAccount, type UsageOrder, usageOrders } from '../usage/usage.ts';
+import {
+  accountFilter,
+  limitOption,
+  parseAccountName,
+  parseCountUpTo,
+  parserOf,
+  sinceOption,
+} from './arguments.ts';
+import { type AppCommand, printTable } from './command.ts';
+import { type Column, formatSecond, withIsoTimes } from './output.ts';
+
+const statusMax = 599;
+
+const parseCode = parserOf(
+  (text) => errorCodes.find((code) => code === text) ?? null,
+  'It must be one of the codes in docs/errors.md.',
+);
+
+interface ReportOptions {
+  readonly account?: string;
+  /** Unix milliseconds. */
+  readonly since?: number;
+  readonly limit: number;
+}
+
+interface RequestsOptions extends ReportOptions {
+  readonly key?: string;
+  readonly status?: number;
+  readonly code?: string;
+  readonly id?: string;
+}
+
+export function addRequests(program: AppCommand): void {
+  program
+    .addLeaf(
+      'requests',
+      'show the requests that failed or took over a second',
+      [
+        'requests --account "Acme Zoo" --since 24h',
+        'requests --status 409',
+        'requests --id 3kTMd8fZq1LxW0aB --json',
+      ],
+      `The newest request comes first. The store keeps requests for 7 days. Requests
+that a limit refused share a row for each key and hour, and so do more than 100
+failed requests of an account in an hour. Such a row has their number and no
+request id.`,
+    )
+    .addOption(accountFilter('requests'))
+    .option('--key <id>', 'only requests with this key')
+    .option('--status <status>', 'only requests with this HTTP status', parseCountUpTo(statusMax))
+    .option('--code <code>', 'only requests with this error code, as in pet_unavailable', parseCode)
+    .addOption(sinceOption('requests', program.context.clock))
+    .option('--id <request id>', 'only the request with this X-Request-Id')
+    .addOption(limitOption('requests'))
+    .doesWithStore(async ({ database, accounts }, options: RequestsOptions) => {
+      const { account, key: keyId, since: sinceMs, id: requestId, status, code, limit } = options;
+      const accountId = account === undefined ? undefined : await accounts.findId(account);
+      const query = { accountId, keyId, status, code, sinceMs, requestId, limit, newestId: null };
+      const { items } = await listRequests(database, query);
+      return printTable(items, requestColumns, ({ id: _, ...request }) => withIsoTimes(request));
+    });
+}
+
+const requestColumns: readonly Column<ListedRequest>[] = [
+  { heading: 'WHEN', cell: ({ lastAtMs }) => formatSecond(lastAtMs) },
+  { heading: 'STATUS', cell: ({ status }) => String(status) },
+  { heading: 'CODE', cell: ({ code }) => code ?? '-' },
+  { heading: 'TIMES', cell: ({ times }) => String(times), leavesAt: 5 },
+  { heading: 'OPERATION', cell: ({ operation }) => operation ?? '-', leavesAt: 4 },
+  { heading: 'ACCOUNT', cell: ({ account }) => account ?? '-' },
+  { heading: 'KEY', cell: ({ keyId }) => keyId ?? '-', leavesAt: 3 },
+  { heading: 'ADDRESS', cell: ({ address }) => address ?? '-', leavesAt: 2 },
+  { heading: 'MS', cell: ({ durationMs }) => String(durationMs), leavesAt: 6 },
+  { heading: 'REQUEST ID', cell: ({ requestId }) => requestId ?? '-', leavesAt: 1 },
+  { heading: 'MESSAGE', cell: ({ message }) => message ?? '-', leavesAt: 7 },
+];
+
+interface UsageOptions extends Required<ReportOptions> {
+  readonly by: UsageOrder;
+}
+
+export function addUsage(program: AppCommand): void {
+  const { clock } = program.context;
+  program
+    .addLeaf(
+      'usage',
+      'show which accounts send the most requests',
+      ['usage', 'usage --since 7d --by refused', 'usage --by errors --json'],
+      'Requests are counted by hour, so the first hour is counted as a whole.\nThe store keeps the counts of 7 days.',
+    )
+    .addOption(sinceOption('requests', clock).default(clock() - dayMs, '24h'))
+    .addOption(new Option('--by <count>', 'the order').choices(usageOrders).default('requests'))
+    .addOption(limitOption('accounts'))
+    .doesWithStore(async ({ database }, { since, by, limit }: UsageOptions) =>
+      printTable(await listUsageByAccount(database, since, by, limit), usageColumns, (usage) => usage),
+    );
+}
+
+const usageColumns: readonly Column<AccountUsage>[] = [
+  { heading: 'ACCOUNT', cell: ({ account }) => account },
+  { heading: 'REQUESTS', cell: ({ requests }) => String(requests) },
+  { heading: 'REFUSED', cell: ({ refused }) => String(refused) },
+  { heading: 'ERRORS', cell: ({ errors }) => String(errors) },
+];
+
+interface AuditOptions extends ReportOptions {
+  readonly by?: string;
+  readonly action?: AuditAction;
+  readonly of?: string;
+}
+
+export function addAudit(program: AppCommand): void {
+  program
+    .addLeaf(
+      'audit',
+      'show who changed what, and when: by command, in the console or with a key',
+      ['audit', 'audit --account "Acme Zoo" --since 7d', 'audit --of key_3kTMd8fZq1LxW0aB --json'],
+      'The newest change comes first. The store keeps changes for one year.',
+    )
+    .option('--account <name>', 'only changes of this account and of what it owns', parseAccountName)
+    .option('--by <actor>', 'only changes by this system user, key or console session')
+    .addOption(new Option('--action <action>', 'only changes of this kind').choices(auditActions))
+    .option(
+      '--of <subject>',
+      'only changes of this object: the name of an account, or the id of any other object',
+    )
+    .addOption(sinceOption('changes', program.context.clock))
+    .addOption(limitOption('changes'))
+    .doesWithStore(async ({ audit }, { by, of, since, ...options }: AuditOptions) => {
+      const query = { ...options, actor: by, subject: of, sinceMs: since, newestId: null };
+      const { items } = await audit.list(query);
+      return printTable(items, auditColumns, ({ actor, ...entry }) => withIsoTimes({ ...entry, by: actor }));
+    });
+}
+
+const auditColumns: readonly Column<ListedAuditEntry>[] = [
+  { heading: 'WHEN', cell: ({ atMs }) => formatSecond(atMs) },
+  { heading: 'WHO', cell: ({ actor }) => (actor.kind === 'console' ? `console ${actor.name}` : actor.name) },
+  { heading: 'DID', cell: ({ action }) => action },
+  { heading: 'TO', cell: ({ subject }) => subject },
+  { heading: 'ACCOUNT', cell: ({ account }) => account ?? '-', leavesAt: 1 },
+  { heading: 'BEFORE', cell: ({ before }) => toText(before), leavesAt: 3 },
+  { heading: 'AFTER', cell: ({ after }) => toText(after), leavesAt: 2 },
+];
+
+function toText(value: unknown): string {
+  return value === null ? '-' : stringifyExactJson(value);
+}
