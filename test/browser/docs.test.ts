@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { App } from '../../src/app.ts';
 import { operations } from '../../src/http/api/operations.ts';
 import { guides } from '../../src/http/docs-site/guides.ts';
-import { nameAddress } from '../../src/http/docs-site/reference/operation-page.ts';
+import { nameAddress } from '../../src/http/docs-site/reference/operation-markdown.ts';
 import { startService } from '../support/service.ts';
 import { expectAccessible } from './accessible.ts';
 import { describeInBrowser, openVisit } from './chromium.ts';

@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { nameAddress } from '../../src/http/docs-site/reference/operation-page.ts';
+import { nameAddress } from '../../src/http/docs-site/reference/operation-markdown.ts';
 
 /** Opens the page of an operation. */
 export async function openOperation(page: Page, url: string, id: string): Promise<void> {

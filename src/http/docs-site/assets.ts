@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Assets, makeAssets } from '../response/served-file.ts';
+import type { Page } from './frame.ts';
+import { toText } from './markup.ts';
 
 const styles = ['page', 'guide', 'code', 'reference', 'try-it', 'search', 'print'];
 /** The scripts that run once the page is complete. Each becomes a function, so that its names stay local. */
@@ -9,7 +11,7 @@ const lateScripts = ['copy', 'tabs', 'search', 'try-it'];
  * Reads the files of the pages. They are joined into one style sheet and one script, because every request counts
  * against the rate limit of readers. A page loads the search with its index when it is used first.
  */
-export async function readAssets(searchIndex: unknown): Promise<Assets> {
+export async function readAssets(pages: readonly Page[]): Promise<Assets> {
   const texts = await Promise.all(styles.map((name) => readOwn(`${name}.css`)));
   const late = lateScripts.map(
     async (name) =>
@@ -24,11 +26,40 @@ export async function readAssets(searchIndex: unknown): Promise<Assets> {
       (await readOwn('samples.js')).replaceAll(/^export /gm, ''),
       ...(await Promise.all(late)),
     ].join('\n'),
-    'search.json': JSON.stringify(searchIndex),
+    'search.json': JSON.stringify(pages.flatMap(indexPage)),
     'minisearch.js': await readFile(new URL(import.meta.resolve('minisearch')), 'utf8'),
   });
 }
 
 function readOwn(file: string): Promise<string> {
   return readFile(new URL(`files/${file}`, import.meta.url), 'utf8');
+}
+
+/** Maximum number of characters of the text of a search entry. */
+const textLengthMax = 2_000;
+/** Matches a heading with an anchor, the title of a page, or a field of the reference. */
+const places = /<h1>|<h[23] id="([^"]*)">|<li id="([^"]*)">/g;
+const titleEnd = /<\/h[123]>|<\/code>/;
+
+/**
+ * Returns a search entry for every heading and field of a page: its title, the title of its page, its address below
+ * `/docs`, such as `errors#gone`, and the text after it.
+ */
+function indexPage({ path, title, content: { markup } }: Page) {
+  const found = [...markup.matchAll(places)];
+  return found.map(({ index, 1: heading, 2: field }, place) => {
+    const anchor = heading ?? field;
+    const [named = '', ...others] = markup.slice(index, found[place + 1]?.index).split(titleEnd);
+    return {
+      title: toLine(named),
+      page: title,
+      address: anchor === undefined ? path : `${path}#${anchor}`,
+      text: toLine(others.join(' ')).slice(0, textLengthMax),
+    };
+  });
+}
+
+/** Returns the text of several elements on one line. */
+function toLine(markup: string): string {
+  return toText(markup.replaceAll('<', ' <')).replaceAll(/\s+/g, ' ').trim();
 }

@@ -1,24 +1,7 @@
 import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import { type Content, html, type Markup, trusted } from './markup.ts';
-
-/**
- * Renders tabs as radio buttons, which work with the keyboard and without scripts. `name` must be unique on the page.
- */
-export function renderTabs(
-  name: string,
-  legend: string,
-  tabs: readonly (readonly [label: string, content: Content])[],
-): Markup {
-  const parts = tabs.map(([label, content], index) => {
-    const id = `${name}-${label.toLowerCase()}`;
-    const checked = index === 0 && html` checked`;
-    return html`<input type="radio" name="${name}" id="${id}" value="${label}"${checked}><label for="${id}">${label}</label>
-<div class="panel">${content}</div>`;
-  });
-  return html`<fieldset class="tabs"><legend class="unseen">${legend}</legend>${parts}</fieldset>`;
-}
+import { html, type Markup, trusted } from './markup.ts';
 
 /** Renders a code block. `colourPages` colours it, and in the browser, copy.js adds a copy button. */
 export function renderCode(code: string, language: string): Markup {

@@ -9,7 +9,7 @@ import ruby from '@shikijs/langs/ruby';
 import typescript from '@shikijs/langs/typescript';
 import { codeToTokensBase, createShikiPrimitive } from '@shikijs/primitive';
 import { codeBlock } from './code.ts';
-import { html, join, toText } from './markup.ts';
+import { html, toText } from './markup.ts';
 
 /** The languages of the blocks, by the name that a block shows. Blocks of other languages stay as they are. */
 const languages: Readonly<Record<string, string>> = {
@@ -55,18 +55,14 @@ const shiki = createShikiPrimitive({
 
 /** Colours a block, given as escaped HTML. */
 function colour(escaped: string, lang: string): string {
-  const lines = codeToTokensBase(shiki, toText(escaped), {
-    lang,
-    theme: theme.name,
-    // Without this, Shiki leaves the rest of a line plain after half a second, which a slow machine takes for its first.
-    tokenizeTimeLimit: 0,
-  }).map((tokens) =>
-    tokens.map(({ content, color = plainColour }) => {
-      const kind = kindByColour.get(color);
-      return kind === undefined || content.trim() === '' ? content : html`<i class="${kind}">${content}</i>`;
-    }),
-  );
-  return join(lines, '\n').markup;
+  // Without `tokenizeTimeLimit`, Shiki leaves the rest of a line plain after half a second, which a slow machine takes for
+  // its first.
+  const lines = codeToTokensBase(shiki, toText(escaped), { lang, theme: theme.name, tokenizeTimeLimit: 0 });
+  const write = ({ content, color = plainColour }: (typeof lines)[number][number]) => {
+    const kind = kindByColour.get(color);
+    return kind === undefined || content.trim() === '' ? content : html`<i class="${kind}">${content}</i>`;
+  };
+  return lines.map((tokens) => html`${tokens.map(write)}`.markup).join('\n');
 }
 
 /** Blocks that were coloured before: many pages have the same errors. */

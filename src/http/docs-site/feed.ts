@@ -1,5 +1,6 @@
+import { marked } from 'marked';
 import type { Page } from './frame.ts';
-import { renderDescription, toAnchor } from './markdown.ts';
+import { toAnchor } from './markdown.ts';
 import { html, type Markup } from './markup.ts';
 
 const dated = / – (\d{4}-\d{2}-\d{2})$/;
@@ -22,7 +23,7 @@ export function writeFeed(changelog: Page, docsUrl: string): string {
 <title>${heading}</title>
 <link href="${link}"/>
 <updated>${updated}</updated>
-<content type="html">${renderDescription(changes.join('\n')).markup}</content>
+<content type="html">${marked.parse(changes.join('\n'), { async: false })}</content>
 </entry>
 `;
     return [[updated, entry]];

@@ -36,14 +36,9 @@ export interface Frame {
 }
 
 /** Returns the address of a page. */
-export function addressOf(path: string): string {
-  return path === '' ? '/docs' : `/docs/${path}`;
-}
-
+export const addressOf = (path: string) => (path === '' ? '/docs' : `/docs/${path}`);
 /** Returns the address of a page as Markdown. */
-export function markdownOf(path: string): string {
-  return `/docs/${path || 'index'}.md`;
-}
+export const markdownOf = (path: string) => `/docs/${path || 'index'}.md`;
 
 /**
  * Returns the relative path from an address to `/`. All links on a page are relative, so that the page also works if a

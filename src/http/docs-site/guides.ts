@@ -50,13 +50,11 @@ export async function readGuide({ name, path, title, group }: Guide, baseUrl: st
   const [text = ''] = (await readFile(document, 'utf8')).split(`\n${operatorPart}`, 1);
   const docsUrl = baseUrl.replace(/v1\/?$/, 'docs');
   const served = text.replaceAll(usualBaseUrl, baseUrl).replaceAll(usualDocsUrl, docsUrl);
-  const article = renderDocument(served, (href) => toAddress(href, document));
+  const link = (ending: string) =>
+    served.replaceAll(/\]\(([^)\s]+)\)/g, (_, href) => `](${toAddress(href, document, ending)})`);
+  const article = renderDocument(link(''));
   const content = html`<article class="guide">${article}</article>${renderContents(article)}`;
-  const markdown = served.replaceAll(
-    /\]\(([^)\s]+)\)/g,
-    (_, href) => `](${toMarkdownAddress(href, document)})`,
-  );
-  return { path: name, title, group, content, markdown };
+  return { path: name, title, group, content, markdown: link('.md') };
 }
 
 /** Renders the table of contents. Returns null if the guide has fewer than `contentsMin` sections. */
@@ -69,15 +67,11 @@ function renderContents({ markup }: Markup): Markup | null {
   return html`<aside class="contents" aria-label="On this page"><p>On this page</p><ul>${entries}</ul></aside>`;
 }
 
-function toMarkdownAddress(href: string, document: URL): string {
-  return toAddress(href, document).replace(/^([a-z-]+)(#|$)/, '$1.md$2');
-}
-
-/** Converts a link between documents into a link between pages. */
-function toAddress(href: string, document: URL): string {
+/** Converts a link between documents into a link between pages, whose paths end in `ending`. */
+function toAddress(href: string, document: URL, ending: string): string {
   if (/^(?:#|[a-z]+:)/.test(href)) return href;
   const { href: target, hash } = new URL(href, document);
   const guide = guides.find(({ path }) => new URL(path, root).href === target.replace(/#.*/, ''));
   if (guide === undefined) throw new Error(`${document.pathname}: the link ${href} does not lead to a guide`);
-  return guide.name + hash;
+  return guide.name + ending + hash;
 }

@@ -2,35 +2,13 @@ import { Marked, type RendererObject } from 'marked';
 import { renderCode } from './code.ts';
 import { type Markup, trusted } from './markup.ts';
 
-const plain = new Marked();
-
-/** Renders a description in Markdown as HTML. */
-export function renderDescription(text: string): Markup {
-  return trusted(plain.parse(text, { async: false }));
-}
-
-/** Renders inline Markdown as HTML, without a paragraph around it. */
-export function renderInline(text: string): Markup {
-  return trusted(plain.parseInline(text, { async: false }));
-}
-
 /** The method at the start of a link to an operation. */
 const methodStart = /^<code>([A-Z]+)<\/code> /;
+const renderMethod = (_: string, method: string) =>
+  `<span class="method ${method.toLowerCase()}">${method}</span>`;
 
-function renderMethod(_: string, method: string): string {
-  return `<span class="method ${method.toLowerCase()}">${method}</span>`;
-}
-
-/**
- * Renders a document as HTML, with anchors at its headings. `toAddress` converts the target of each link, and `renderer`
- * renders some elements in another way.
- */
-export function renderDocument(
-  text: string,
-  toAddress = (href: string) => href,
-  nameAnchor = toAnchor,
-  renderer: RendererObject = {},
-): Markup {
+/** Renders a document as HTML, with anchors at its headings. `renderer` renders some elements in another way. */
+export function renderDocument(text: string, nameAnchor = toAnchor, renderer: RendererObject = {}): Markup {
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth, text: heading }) {
@@ -42,7 +20,7 @@ export function renderDocument(
 
       link({ href, tokens }) {
         const content = this.parser.parseInline(tokens).replace(methodStart, renderMethod);
-        return `<a href="${toAddress(href)}">${content}</a>`;
+        return `<a href="${href}">${content}</a>`;
       },
 
       em({ text: mark, tokens }) {

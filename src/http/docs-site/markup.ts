@@ -39,11 +39,6 @@ export function toText(markup: string): string {
     );
 }
 
-/** Joins contents with a separator. */
-export function join(contents: readonly Content[], between: Content): Markup {
-  return trusted(contents.map(toHtml).join(toHtml(between)));
-}
-
 function toHtml(content: Content): string {
   if (content === null || content === undefined || content === false) return '';
   if (typeof content === 'string') return escapeHtml(content);

@@ -18,11 +18,9 @@ import {
 import { guides, readGuide } from './guides.ts';
 import { renderDocument } from './markdown.ts';
 import { html } from './markup.ts';
-import { writeEventTypes } from './reference/event-types.ts';
-import { writeOperation } from './reference/operation-markdown.ts';
-import { nameAddress, renderOperation } from './reference/operation-page.ts';
-import { writeHeaders, writeOverview } from './reference/overview.ts';
-import { indexPages } from './search-index.ts';
+import { nameAddress, writeOperation } from './reference/operation-markdown.ts';
+import { renderOperation } from './reference/operation-page.ts';
+import { writeEventTypes, writeHeaders, writeOverview } from './reference/text-pages.ts';
 
 export interface SiteOptions {
   readonly operations: readonly Operation[];
@@ -39,54 +37,53 @@ export interface Site {
   notFound(address: string): Answer;
 }
 
-const htmlType = 'text/html; charset=utf-8';
 const pageHeaders = { 'referrer-policy': 'no-referrer', 'cache-control': 'private, no-cache' };
 const neverStored = listHeaders({ ...pageHeaders, 'cache-control': 'no-store' });
 
 /** Renders all pages. Throws if a guide has a link that leads to no page. */
 export async function makeSite(options: SiteOptions): Promise<Site> {
-  const plain = await listPages(options);
-  const assets = await readAssets(indexPages(plain));
+  const baseUrl = options.publicUrl ?? options.findOwnUrl();
+  const docsUrl = new URL('docs', baseUrl).href;
+  const plain = await listPages(options, baseUrl);
+  const assets = await readAssets(plain);
   const coloured = await colourPages(plain.map(({ content }) => content));
   const pages = plain.map((page, index) => ({ ...page, content: coloured[index] ?? page.content }));
   const frame = { pages, version: assets.version };
   const changelog = pages.find(({ path }) => path === 'changelog');
   if (changelog === undefined) throw new Error('there is no changelog');
-  const texts: (readonly [address: string, type: string, text: string])[] = [
-    ['/', htmlType, renderPage(welcomePage, '/', frame)],
-    ['/llms.txt', 'text/plain; charset=utf-8', writeList(pages, options)],
-    [
-      '/docs/changelog.atom',
-      'application/atom+xml; charset=utf-8',
-      writeFeed(changelog, findDocsUrl(options)),
-    ],
+  const texts: readonly (readonly [address: string, type: string, text: string])[] = [
+    ['/', 'text/html', renderPage(welcomePage, '/', frame)],
+    ['/llms.txt', 'text/plain', writeList(pages, docsUrl)],
+    ['/docs/changelog.atom', 'application/atom+xml', writeFeed(changelog, docsUrl)],
+    ...pages.flatMap((page) => {
+      const address = addressOf(page.path);
+      return [
+        [address, 'text/html', renderPage(page, address, frame)] as const,
+        [markdownOf(page.path), 'text/markdown', page.markdown] as const,
+      ];
+    }),
   ];
-  for (const page of pages) {
-    const address = addressOf(page.path);
-    texts.push([address, htmlType, renderPage(page, address, frame)]);
-    texts.push([markdownOf(page.path), 'text/markdown; charset=utf-8', page.markdown]);
-  }
-  const files = texts.map(
-    async ([address, type, text]) => [address, await makeServedFile(text, type, pageHeaders)] as const,
-  );
-  const assetFiles = Array.from(
-    assets.files,
-    ([name, file]) => [`/docs/assets/${assets.version}/${name}`, file] as const,
-  );
+  const files = texts.map(async ([address, type, text]) => {
+    return [address, await makeServedFile(text, `${type}; charset=utf-8`, pageHeaders)] as const;
+  });
+  for (const [name, file] of assets.files)
+    files.push(Promise.resolve([`/docs/assets/${assets.version}/${name}`, file]));
   return {
-    files: new Map([...(await Promise.all(files)), ...assetFiles]),
-    notFound: (address) => makeAnswer(404, renderPage(notFoundPage, address, frame), neverStored, htmlType),
+    files: new Map(await Promise.all(files)),
+    notFound(address) {
+      const text = renderPage(notFoundPage, address, frame);
+      return makeAnswer(404, text, neverStored, 'text/html; charset=utf-8');
+    },
   };
 }
 
 /** Returns all pages in the order of the navigation: guides, operations by tag, headers and event types. */
-async function listPages({ operations, publicUrl, findOwnUrl }: SiteOptions): Promise<Page[]> {
-  const baseUrl = publicUrl ?? findOwnUrl();
+async function listPages({ operations, publicUrl }: SiteOptions, baseUrl: string): Promise<Page[]> {
   const callUrl = publicUrl ?? `${findRoot('/docs/reference/any')}/v1`;
   const byTag = tags.flatMap(({ name }) => operations.filter(({ tag }) => tag === name));
   const overview = writeOverview(byTag, baseUrl);
   return [
-    makeTextPage('', 'Overview', 'Start', overview, (href) => `./docs/${href}`),
+    makeTextPage('', 'Overview', 'Start', overview),
     ...(await Promise.all(guides.map((guide) => readGuide(guide, baseUrl)))),
     ...byTag.map((operation) => ({
       path: `reference/${nameAddress(operation)}`,
@@ -102,30 +99,19 @@ async function listPages({ operations, publicUrl, findOwnUrl }: SiteOptions): Pr
   ];
 }
 
-function makeTextPage(
-  path: string,
-  title: string,
-  group: string,
-  markdown: string,
-  toAddress?: (href: string) => string,
-): Page {
-  const content = html`<article class="${path === '' ? 'overview' : 'text'}">${renderDocument(markdown, toAddress)}</article>`;
+function makeTextPage(path: string, title: string, group: string, markdown: string): Page {
+  // The first page is at `/docs`, beside the folder of the others.
+  const text = path === '' ? markdown.replaceAll('](', '](./docs/') : markdown;
+  const content = html`<article class="${path === '' ? 'overview' : 'text'}">${renderDocument(text)}</article>`;
   return { path, title, group, content, markdown };
 }
 
-/** Returns the absolute address of `/docs`. */
-function findDocsUrl({ publicUrl, findOwnUrl }: SiteOptions): string {
-  return new URL('docs', publicUrl ?? findOwnUrl()).href;
-}
-
 /** Writes `/llms.txt`: what the service is, and the address of each page as Markdown. */
-function writeList(pages: readonly Page[], options: SiteOptions): string {
-  const docs = findDocsUrl(options);
-  const groups = Map.groupBy(pages, ({ group }) => group);
-  const parts = [...groups].map(([group, own]) => {
-    const lines = own.map(({ title, path }) => `- [${title}](${docs}/${path || 'index'}.md)`);
+function writeList(pages: readonly Page[], docsUrl: string): string {
+  const parts = [...Map.groupBy(pages, ({ group }) => group)].map(([group, own]) => {
+    const lines = own.map(({ title, path }) => `- [${title}](${docsUrl}/${path || 'index'}.md)`);
     return `## ${group}\n\n${lines.join('\n')}`;
   });
-  const description = `- [openapi.json](${new URL('openapi.json', docs).href}): the description in OpenAPI 3.1`;
+  const description = `- [openapi.json](${new URL('openapi.json', docsUrl).href}): the description in OpenAPI 3.1`;
   return `# Animal Store\n\n> ${introduction.split('\n')[0]}\n\n${parts.join('\n\n')}\n${description}\n`;
 }

@@ -4,7 +4,7 @@ import { eventTypes } from '../../../src/events/event.ts';
 import { operations } from '../../../src/http/api/operations.ts';
 import { guides, operatorPart } from '../../../src/http/docs-site/guides.ts';
 import { toText } from '../../../src/http/docs-site/markup.ts';
-import { nameAddress } from '../../../src/http/docs-site/reference/operation-page.ts';
+import { nameAddress } from '../../../src/http/docs-site/reference/operation-markdown.ts';
 import { findLinks, readDocument } from '../../docs/markdown.ts';
 import { formatRequest, openRaw } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';

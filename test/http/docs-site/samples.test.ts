@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { scopes } from '../../../src/accounts/account.ts';
 import { operations } from '../../../src/http/api/operations.ts';
 import { toText } from '../../../src/http/docs-site/markup.ts';
-import { nameAddress } from '../../../src/http/docs-site/reference/operation-page.ts';
+import { nameAddress } from '../../../src/http/docs-site/reference/operation-markdown.ts';
 import type { Operation } from '../../../src/http/operation.ts';
 import { installPacked } from '../../client/packed-client.ts';
 import { createExampleRequests, putIdentifiers } from '../../support/example-requests.ts';

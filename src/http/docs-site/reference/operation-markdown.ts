@@ -1,11 +1,10 @@
 import { commonCodes, type DescribedAnswer, listAnswers } from '../../openapi/answers.ts';
 import { responseHeaders } from '../../openapi/headers.ts';
-import { listParameters, type Place } from '../../openapi/parameters.ts';
+import { listParameters, type Place, type Schema } from '../../openapi/parameters.ts';
 import type { Operation } from '../../operation.ts';
 import { jsonTypes } from '../../request/body.ts';
 import { formatJson } from '../code.ts';
 import { writeSamples } from '../files/samples.js';
-import { inAnswer, inRequest, writeFields } from './fields.ts';
 import { chooseRequest } from './samples.ts';
 
 /** The headings of the parameters. */
@@ -14,6 +13,11 @@ export const placeTitles: Readonly<Record<Place, string>> = {
   query: 'Query parameters',
   header: 'Headers',
 };
+
+/** Returns the name of an operation in URLs, such as `list-pets`. */
+export function nameAddress({ id }: Pick<Operation, 'id'>): string {
+  return id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
 
 /** Writes the page of an operation as Markdown. */
 export function writeOperation(operation: Operation, baseUrl: string): string {
@@ -104,4 +108,85 @@ function writeCodes(failures: readonly Failure[], lineEnd: string): string {
     return `| ${status} | [\`${code}\`](../errors#${code}) | ${text} |`;
   });
   return ['| Status | Code | Example message |', '| --- | --- | --- |', ...rows].join(lineEnd);
+}
+
+/** The words for a field that is always there, and for one that may be absent. */
+type Presence = readonly [always: string, sometimes: string];
+const inRequest: Presence = [' **required**', ''];
+const inAnswer: Presence = ['', ' **may be absent**'];
+
+/**
+ * Writes the fields of an object, of the items of an array, or of each variant as a Markdown list. Returns an empty
+ * string for a schema without fields. `renderProse` gives each field an anchor.
+ */
+function writeFields(schema: Schema, presence: Presence, indent = ''): string {
+  const { items, anyOf = [], properties = {}, required = [] } = schema;
+  if (items !== undefined) return writeFields(items, presence, indent);
+  const deeper = `${indent}  `;
+  const fields = Object.entries(properties).map(([name, field]) => {
+    const word = presence[required.includes(name) ? 0 : 1];
+    const mark = field['x-stability'] === 'beta' ? ' *beta*' : '';
+    const rules = writeRules(field);
+    const lines = [
+      `\`${name}\` *${nameType(field)}*${word}${mark}`,
+      field.description,
+      rules && `*${rules.charAt(0).toUpperCase()}${rules.slice(1)}.*`,
+    ];
+    const item = `${indent}- ${lines.filter(Boolean).join(`  \n${deeper}`)}`;
+    return [item, writeFields(field, presence, deeper)];
+  });
+  const variants = anyOf.filter((variant) => variant.properties !== undefined);
+  const kinds = variants.map((variant) => {
+    const { title = 'Object', about = variant.description } = variant;
+    return [`${indent}- **${title}**: ${about}`, writeFields(variant, presence, deeper)];
+  });
+  return [...fields, ...kinds].flat().filter(Boolean).join('\n');
+}
+
+/** Returns the type of a value in words, such as `integer (int64)`, `array of strings` or `null or string`. */
+function nameType({ type, format, items, anyOf }: Schema): string {
+  if (anyOf !== undefined) return [...new Set(anyOf.map(nameType))].join(' or ');
+  if (items !== undefined) return `array of ${nameType(items).replace(/^\w+/, '$&s')}`;
+  const types = [type ?? 'any'].flat();
+  return types.map((name) => (name === 'integer' ? `integer (${format ?? 'int32'})` : name)).join(' or ');
+}
+
+/** Writes the rules of a value as short phrases. The full range of an int64 is not among them, but in its type. */
+function writeRules(schema: Schema): string {
+  const { enum: own, items, anyOf = [], const: only, format, minimum, maximum, default: usual } = schema;
+  const { minLength = 0, maxLength, minItems = 0, maxItems } = schema;
+  const choices = own ?? items?.enum ?? anyOf.find((variant) => variant.enum !== undefined)?.enum;
+  const hasLength = maxLength !== undefined && format !== 'date-time' && own === undefined;
+  const rules = [
+    only !== undefined && `always \`${only}\``,
+    choices && `one of ${choices.map((choice) => `\`${choice}\``).join(', ')}`,
+    format === 'date-time' && 'RFC 3339 in UTC, with milliseconds',
+    format === 'uri' && 'a URL',
+    minimum !== undefined && maximum !== undefined && `${writeNumber(minimum)} to ${writeNumber(maximum)}`,
+    hasLength && `${nameCount(minLength, maxLength)} characters`,
+    namePattern(schema),
+    items && maxItems !== undefined && `${nameCount(minItems, maxItems)} items`,
+    usual !== undefined && `default \`${usual}\``,
+  ];
+  return rules.filter(Boolean).join('; ');
+}
+
+function nameCount(least: number, most: number): string {
+  if (least === most) return writeNumber(most);
+  return least === 0 ? `up to ${writeNumber(most)}` : `${writeNumber(least)} to ${writeNumber(most)}`;
+}
+
+const patternLengthMax = 32;
+
+/** Describes a pattern. Returns null for a long pattern, because the description of its field explains it. */
+function namePattern({ pattern }: Schema): string | null {
+  if (pattern === undefined) return null;
+  if (pattern === '^[ -~]*$') return 'ASCII without control characters';
+  if (pattern === '^[!-~]+$') return 'visible ASCII without spaces';
+  if (pattern.includes('\\x00-\\x1f\\x7f')) return 'no control characters';
+  return pattern.length > patternLengthMax ? null : `matches \`${pattern}\``;
+}
+
+function writeNumber(value: number): string {
+  return value.toLocaleString('en');
 }

@@ -1,18 +1,13 @@
+import { marked } from 'marked';
 import { listAnswers } from '../../openapi/answers.ts';
+import { listParameters, type Parameter } from '../../openapi/parameters.ts';
 import type { Operation } from '../../operation.ts';
-import { formatJson, renderCode, renderTabs } from '../code.ts';
-import { type SampleRequest, writeSamples } from '../files/samples.js';
-import { renderDocument, renderInline } from '../markdown.ts';
-import { html, type Markup } from '../markup.ts';
-import { writeIntroduction, writeMarks, writeProse } from './operation-markdown.ts';
-import { renderProse } from './prose.ts';
-import { chooseRequest } from './samples.ts';
-import { renderTryIt } from './try-it.ts';
-
-/** Returns the name of an operation in URLs, such as `list-pets`. */
-export function nameAddress({ id }: Pick<Operation, 'id'>): string {
-  return id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
+import { formatJson, renderCode } from '../code.ts';
+import { writeSamples } from '../files/samples.js';
+import { renderDocument, toAnchor } from '../markdown.ts';
+import { type Content, html, type Markup, trusted } from '../markup.ts';
+import { placeTitles, writeIntroduction, writeMarks, writeProse } from './operation-markdown.ts';
+import { chooseRequest, nameKind, type SampleRequest } from './samples.ts';
 
 /**
  * Renders the page of an operation, at `/docs/reference/…`. `baseUrl` is the base URL in the samples, and `callUrl` that of
@@ -56,8 +51,109 @@ function renderExamples(operation: Operation): Markup {
         const caption = summary ?? html`<code>${name}</code>`;
         return html`<p class="caption">${caption}</p>\n${renderCode(formatJson(value), 'JSON')}`;
       });
-      const none = html`<p class="caption">${renderInline(description)} No body.</p>`;
+      const none = html`<p class="caption">${trusted(marked.parseInline(description, { async: false }))} No body.</p>`;
       return [String(status), examples === undefined ? none : parts] as const;
     });
   return renderTabs('status', 'Status of the answer', tabs);
+}
+
+/**
+ * Renders tabs as radio buttons, which work with the keyboard and without scripts. `name` must be unique on the page.
+ */
+function renderTabs(
+  name: string,
+  legend: string,
+  tabs: readonly (readonly [label: string, content: Content])[],
+): Markup {
+  const parts = tabs.map(([label, content], index) => {
+    const id = `${name}-${label.toLowerCase()}`;
+    const checked = index === 0 && html` checked`;
+    return html`<input type="radio" name="${name}" id="${id}" value="${label}"${checked}><label for="${id}">${label}</label>
+<div class="panel">${content}</div>`;
+  });
+  return html`<fieldset class="tabs"><legend class="unseen">${legend}</legend>${parts}</fieldset>`;
+}
+
+/** The start of a field: its name and its type. */
+const fieldStart = /^`([^`]+)` \*/;
+/** The start of one of several kinds of objects: its name. */
+const kindStart = /^\*\*(\w+)\*\*/;
+
+/**
+ * Renders the Markdown of `writeProse`. Each field has an anchor, such as `query.limit`. What a list item contains below
+ * its own text can be folded.
+ */
+function renderProse(text: string): Markup {
+  /** The parts of an anchor: that of the heading, then the names of the fields around. */
+  let place: readonly string[] = [];
+  const nameAnchor = (heading: string) => {
+    place = [nameHeading(heading)];
+    return place.join('.');
+  };
+  return renderDocument(text, nameAnchor, {
+    listitem({ text: item, tokens: [own, ...others] }) {
+      const line = own !== undefined && 'tokens' in own ? this.parser.parseInline(own.tokens ?? []) : item;
+      const [, field] = fieldStart.exec(item) ?? [];
+      const [, kind] = kindStart.exec(item) ?? [];
+      const around = place;
+      place = [...around, ...[field ?? kind ?? []].flat()];
+      const anchor = place.join('.');
+      const content = trusted(this.parser.parse(others));
+      place = around;
+      const folded = (summary: Markup) =>
+        others.length > 0 &&
+        html`<details class="nested"${kind && html` open`}><summary>${summary}</summary>${content}</details>`;
+      if (field === undefined) return html`<li>${folded(trusted(line)) || trusted(line)}</li>`.markup;
+      const linked = line.replace(/^<code>.*?<\/code>/, `<a href="#${anchor}">$&</a>`);
+      return html`<li id="${anchor}">${trusted(linked)}${folded(html`Fields of <code>${field}</code>`)}</li>
+`.markup;
+    },
+  });
+}
+
+function nameHeading(heading: string): string {
+  const [, status] = /^`(\d+)`/.exec(heading) ?? [];
+  if (status !== undefined) return `answer.${status}`;
+  const [place] = Object.entries(placeTitles).find(([, title]) => title === heading) ?? [];
+  return place ?? toAnchor(heading);
+}
+
+/** Maximum line length of the example body. It is so short that each field gets its own line. */
+const bodyLineLength = 16;
+
+/**
+ * Renders the form that calls the service. The form is hidden until try-it.js shows it. Only required inputs are filled
+ * in, so that nobody sends an optional value by accident.
+ */
+function renderTryIt(operation: Operation, request: SampleRequest, callUrl: string): Markup {
+  const { body, bodyExamples = {} } = operation;
+  const [example] = Object.values(bodyExamples);
+  return html`<section id="try" class="try" aria-labelledby="try-title" hidden>
+<h2 id="try-title">Try it</h2>
+<form data-base="${callUrl}" data-request="${JSON.stringify(request)}">
+<p class="field key"><label for="try-key">API key</label>
+<input id="try-key" name="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="as_…" aria-describedby="try-key-note">
+<span class="note" id="try-key-note">Kept for this tab only.</span></p>
+${listParameters(operation).map(renderInput)}
+${body && html`<p class="field"><label for="try-body">Body</label><textarea id="try-body" name="body" spellcheck="false" rows="6">${formatJson(example?.value, bodyLineLength)}</textarea></p>`}
+<p><button type="submit">Send</button> <span class="note" role="alert"></span></p>
+</form>
+<div class="answer" aria-live="polite"></div>
+</section>`;
+}
+
+function renderInput(parameter: Parameter): Markup {
+  const { place, name, schema } = parameter;
+  const isRequired = place === 'path';
+  const id = `try-${place}-${name}`;
+  const common = html`id="${id}" name="${name}" data-place="${place}" data-kind="${nameKind(parameter)}"`;
+  const hint = String(schema.examples?.[0] ?? '');
+  const value = isRequired && html` value="${hint}"`;
+  const input =
+    schema.enum === undefined
+      ? html`<input ${common} type="text" autocomplete="off" spellcheck="false" placeholder="${hint}"${value}>`
+      : html`<select ${common}><option value=""></option>${schema.enum.map((choice) => html`<option>${String(choice)}</option>`)}</select>`;
+  return html`<p class="field"><label for="${id}">${name}</label>
+${input}
+<span class="note">${isRequired ? `required, in the ${place}` : place}</span></p>`;
 }

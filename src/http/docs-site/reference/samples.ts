@@ -1,7 +1,6 @@
 import { listParameters, type Parameter } from '../../openapi/parameters.ts';
 import type { Operation } from '../../operation.ts';
 import { jsonTypes } from '../../request/body.ts';
-import type { RequestValue, SampleRequest } from '../files/samples.js';
 
 /** The client methods whose names do not follow from their operations. */
 const exceptions: Readonly<Record<string, string>> = {
@@ -15,11 +14,14 @@ function nameMethod({ id, tag }: Operation): string {
   return exceptions[id] ?? `${tag}.${id.replace(noun, '')}`;
 }
 
+/** The request that samples show, and that the try-it form changes. The path is that of OpenAPI; `body.text` is JSON. */
+export type SampleRequest = ReturnType<typeof chooseRequest>;
+
 /**
  * Chooses an example request with all required values. If the operation has `limit` or a filter with fixed values, they
  * are included. A cursor or a position comes from an earlier response, so samples have none.
  */
-export function chooseRequest(operation: Operation, baseUrl: string): SampleRequest {
+export function chooseRequest(operation: Operation, baseUrl: string) {
   const { method, path, body, bodyTypes = jsonTypes.plain, bodyExamples = {}, isIdempotent } = operation;
   const [example] = Object.values(bodyExamples);
   const isShown = ({ place, name, schema }: Parameter) =>
@@ -42,12 +44,13 @@ export function chooseRequest(operation: Operation, baseUrl: string): SampleRequ
 }
 
 /** Says how a program writes a parameter. */
-export function nameKind({ schema: { type, items } }: Parameter): RequestValue['kind'] {
+export function nameKind({ schema: { type, items } }: Parameter): 'number' | 'numbers' | 'text' {
   if (items !== undefined) return 'numbers';
   return type === 'integer' ? 'number' : 'text';
 }
 
-function nameAnswer({ answers, query }: Operation): SampleRequest['answer'] {
+/** A `list` has pages, an `array` has none. */
+function nameAnswer({ answers, query }: Operation): 'list' | 'array' | 'object' | 'nothing' {
   const body = Object.values(answers)[0]?.body;
   if (body === undefined) return 'nothing';
   if (!('items' in body)) return 'object';

@@ -1,0 +1,105 @@
+import { type EventType, eventTypes } from '../../../events/event.ts';
+import { eventExamples } from '../../api/events.ts';
+import { tags } from '../../api/operations.ts';
+import { pingMessageExample } from '../../api/webhook-messages.ts';
+import { introduction } from '../../openapi/description.ts';
+import { responseHeaders, universalHeaders } from '../../openapi/headers.ts';
+import type { Operation } from '../../operation.ts';
+import { formatJson } from '../code.ts';
+import { nameAddress, writeMarks } from './operation-markdown.ts';
+
+/** Writes the first page as Markdown. */
+export function writeOverview(operations: readonly Operation[], baseUrl: string): string {
+  const groups = tags.map(({ name, description }) => {
+    const own = operations.filter(({ tag }) => tag === name).map(writeEntry);
+    return `## ${name.charAt(0).toUpperCase()}${name.slice(1)}\n\n${description}\n\n${own.join('\n')}`;
+  });
+  return `# Animal Store
+
+${introduction}
+
+- [Quickstart](getting-started) Get a key and add your first animal.
+- [Authentication](authentication) API keys and their scopes.
+- [TypeScript client](client) Handles pages, retries and exact integers.
+- [Errors](errors) The cause of each error code and how to fix it.
+
+## Base address
+
+\`\`\`address
+${baseUrl}
+\`\`\`
+
+[openapi.json](../openapi.json) describes the interface in OpenAPI 3.1, for code generators and other tools.
+
+${groups.join('\n\n')}
+`;
+}
+
+function writeEntry(operation: Operation): string {
+  const { method, path, summary } = operation;
+  const address = `reference/${nameAddress(operation)}`;
+  return `- [\`${method}\` ${summary}](${address}) \`${path}\`${writeMarks(operation)}`;
+}
+
+/** Writes the page of all response headers as Markdown. */
+export function writeHeaders(): string {
+  const byName = Map.groupBy(Object.entries(responseHeaders), ([name]) => name.replace(/^.+Link$/, 'Link'));
+  const write = (areCommon: boolean) =>
+    [...byName]
+      .filter(([name]) => name in universalHeaders === areCommon)
+      .map(([name, entries]) => {
+        const [first, ...others] = entries.map(([, header]) => header);
+        if (first === undefined) return '';
+        const texts = [first, ...others].map(({ description }) => description).join('\n\n');
+        const presence = 'required' in first ? '' : ' It may be absent.';
+        return `### ${name}\n\n${texts}${presence} Example: \`${first.example}\``;
+      })
+      .join('\n\n');
+  return `# Headers
+
+## On every answer
+
+Error answers have these headers too. [Limits](../limits#headers) explains the headers of the rate limits.
+
+${write(true)}
+
+## On some answers
+
+The page of each operation lists the headers of its answers.
+
+${write(false)}
+`;
+}
+
+const meanings: Readonly<Record<EventType, string>> = {
+  'pet.added': 'An animal was added.',
+  'pet.updated':
+    'An animal was changed. `previous` has the former values of the changed fields. Orders change their animal too.',
+  'pet.deleted': 'An animal was deleted. `data` is the animal before the deletion.',
+  'category.updated':
+    'A category was named or renamed. `previous` is absent if the category had no name before.',
+  'category.deleted': 'The name of a category was deleted.',
+  'order.reserved': 'An order was placed. Its animal is `pending`.',
+  'order.completed': 'An order was completed. Its animal is `sold`.',
+  'order.cancelled': 'An order was cancelled. Its animal is `available` again.',
+  'order.expired': 'A hold ended at its `expiresAt`. Its animal is `available` again.',
+  'order.returned': 'A sold animal came back. It is `pending`, without an order.',
+};
+
+/** Writes the page of all event types as Markdown. */
+export function writeEventTypes(): string {
+  const write = (type: string, meaning: string, example: unknown) =>
+    `## ${type}\n\n${meaning}\n\n\`\`\`json\n${formatJson(example)}\n\`\`\``;
+  const parts = eventTypes.map((type) => {
+    const scope = type.startsWith('order.') ? '`orders:read`' : '`pets:read`';
+    return write(type, `${meanings[type]} Needs the scope ${scope}.`, eventExamples[type]);
+  });
+  const ping = 'A test that `POST /webhooks/{webhookId}/ping` sends to one webhook. It is not in the feed.';
+  return `# Event types
+
+The [feed](../events) and [webhooks](../webhooks) contain these events. Later releases may add types and fields, so ignore what
+your program does not know.
+
+${[...parts, write('webhook.ping', ping, pingMessageExample)].join('\n\n')}
+`;
+}
