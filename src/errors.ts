@@ -1,7 +1,4 @@
-/**
- * Every `code` of an Error body and its HTTP status (interface section 7, contract section 7). docs/errors.md describes
- * the cause and the remedy of each code.
- */
+/** Every `code` of an Error body and its HTTP status. docs/errors.md has the cause and the remedy of each. */
 const statuses = {
   api_key_missing: 401,
   api_key_invalid: 401,
@@ -49,24 +46,20 @@ const consoleStatuses = {
   not_done: 409,
 } as const;
 
-/** A code of the console. */
-export type ConsoleErrorCode = keyof typeof consoleStatuses;
+type AnyCode = ErrorCode | keyof typeof consoleStatuses;
 
 /** The HTTP status of every code. */
-export const errorStatus: Readonly<Record<ErrorCode | ConsoleErrorCode, number>> = {
-  ...statuses,
-  ...consoleStatuses,
-};
+export const errorStatus: Readonly<Record<AnyCode, number>> = { ...statuses, ...consoleStatuses };
 
 /**
- * A failure that is reported to the client. The client receives `message` unchanged, so the message must name the
- * field and the rule, and no internals. The optional `cause` is only logged.
+ * A failure that is reported to the client. `message` is sent unchanged, so it must name the field and the rule, and no
+ * internals. The `cause` is only logged.
  */
 export class AppError extends Error {
   override readonly name = 'AppError';
-  readonly code: ErrorCode | ConsoleErrorCode;
+  readonly code: AnyCode;
 
-  constructor(code: ErrorCode | ConsoleErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: AnyCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }

@@ -4,19 +4,13 @@ import { isInt64, parseInt64Literal } from './int64.ts';
 /** Maximum nesting depth of objects and arrays. */
 export const jsonDepthMax = 128;
 
-/**
- * Maximum count of numbers in a text that have a fraction, an exponent or more than 15 digits. Each takes about a
- * microsecond to parse.
- */
+/** Maximum count of numbers with a fraction, an exponent or more than 15 digits. Each takes a microsecond to parse. */
 export const longNumbersMax = 1_000;
 
 /** TypeScript's library does not declare `JSON.rawJSON` (proposal "JSON.parse source text access"). */
 const { rawJSON } = JSON as JSON & { rawJSON(text: string): object };
 
-/**
- * Matches a number that JSON.parse may not read exactly. JSON.parse reads plain integers of at most 15 digits
- * exactly.
- */
+/** Matches a number that JSON.parse may not read exactly. It reads plain integers of at most 15 digits exactly. */
 const mayLoseDigits = /\d{16}|\d[.eE]/;
 /** Matches every string and every number in valid JSON. A number includes its sign, fraction and exponent. */
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
@@ -24,12 +18,11 @@ const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const mark = randomBytes(12).toString('base64url');
 
 /**
- * Parses JSON without losing digits. A number whose literal is an int64 becomes a bigint. This includes `1.0` and
- * `1e2`. `readOther` gets the literal of any other number. Default: it becomes a number. If a name is repeated, the
- * last value counts.
+ * Parses JSON without losing digits. A number whose literal is an int64, which includes `1.0` and `1e2`, becomes a bigint.
+ * `readOther` gets the literal of any other number. If a name is repeated, the last value counts.
  *
- * Throws SyntaxError if the text is not JSON. Throws RangeError if the text exceeds `jsonDepthMax` or `longNumbersMax`.
- * The message of a RangeError is a rule ("must …"). The time is linear in the length of the text.
+ * Throws SyntaxError if the text is not JSON, and RangeError beyond `jsonDepthMax` or `longNumbersMax`, whose message is a
+ * rule ("must …"). The time is linear in the length of the text.
  */
 export function parseExactJson(text: string, readOther: (literal: string) => unknown = Number): unknown {
   if (text.length > jsonDepthMax && isTooDeep(text))
@@ -46,10 +39,7 @@ export function stringifyExactJson(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => (isInt64(member) ? rawJSON(`${member}`) : member));
 }
 
-/**
- * Turns each number that may lose digits into a marked string. This takes a tenth of the time of a reviver with
- * source text.
- */
+/** Turns each number that may lose digits into a marked string, in a tenth of the time of a reviver with source text. */
 function markNumbers(text: string): string {
   let count = 0;
   return text.replace(stringOrNumber, (token) => {
@@ -77,10 +67,7 @@ function toBigints(value: unknown, readOther: (literal: string) => unknown): unk
   return value;
 }
 
-/**
- * Returns true if the text exceeds `jsonDepthMax`. Brackets in strings do not count. The check protects `toBigints`,
- * which is recursive, from a stack overflow.
- */
+/** Protects `toBigints`, which is recursive, from a stack overflow. Brackets in strings do not count. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let quoted = false;

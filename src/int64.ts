@@ -13,10 +13,7 @@ export function isInt64(value: unknown): value is bigint {
   return typeof value === 'bigint' && value >= int64Min && value <= int64Max;
 }
 
-/**
- * Parses the canonical decimal form of an int64. Returns null for any other text, such as `007`, `+1`, `-0`, `1.0` or
- * 2^63.
- */
+/** Parses the canonical decimal form of an int64. Null for any other text, such as `007`, `+1`, `-0`, `1.0` or 2^63. */
 export function parseCanonicalInt64(text: string): bigint | null {
   if (!canonicalInteger.test(text)) return null;
   const value = BigInt(text);
@@ -24,8 +21,8 @@ export function parseCanonicalInt64(text: string): bigint | null {
 }
 
 /**
- * Returns the exact int64 of a JSON number literal, or null. `1.0` and `1e2` are integers, as in JSON Schema. `1.5`
- * and `1e400` are not int64. The time is linear in the length of the literal.
+ * Returns the exact int64 of a JSON number literal, or null, in linear time. `1.0` and `1e2` are integers, as in JSON
+ * Schema; `1.5` and `1e400` are not int64.
  */
 export function parseInt64Literal(literal: string): bigint | null {
   if (plainInteger.test(literal)) {

@@ -5,9 +5,7 @@ export interface Page<Item, Position = bigint> {
   readonly next: Position | null;
 }
 
-/**
- * Makes a page of the first `limit` rows. If another page follows, `rows` has one row more, with which that page begins.
- */
+/** Makes a page of the first `limit` rows. A further row is the first one of the next page. */
 export function toPage<Row extends { readonly id: unknown }, Item>(
   rows: readonly Row[],
   limit: number,

@@ -2,7 +2,7 @@ import Type, { type Static, type TObject, type TProperties, type TSchema, type T
 import { Compile } from 'typebox/schema';
 import { int64Max, int64Min, isInt64 } from './int64.ts';
 
-/** Maximum length of a name in Unicode code points (contract section 2). */
+/** Maximum length of a name in Unicode code points. */
 export const nameLengthMax = 255;
 
 /** At least one character that is not white space. No control characters and no lone surrogates. */
@@ -41,7 +41,7 @@ export function nullable(schema: TString) {
   return Type.Unsafe<string | null>({ ...schema, type: ['string', 'null'] });
 }
 
-/** A name of 1 to 255 code points, stored as it was sent (contract section 2). */
+/** A name of 1 to 255 code points, stored as it was sent. */
 export function nameField(description: string, example: string) {
   return Type.String({
     minLength: 1,
@@ -83,18 +83,11 @@ export interface Violation {
   readonly rule: string;
 }
 
-/** A compiled schema of a JSON object. */
-interface ObjectRules<T> {
-  /** Returns true if a value satisfies the schema. An int64 must be a bigint. Unknown fields are ignored. */
-  accepts(value: unknown): value is T;
-  /**
-   * Returns the rules that a value breaks, at most one per field. Returns an empty array if the value is accepted.
-   */
-  findViolations(value: unknown): Violation[];
-}
-
-/** Compiles the schema of a JSON object. Its fields must be created by the functions above. */
-export function compileObject<S extends TObject>(schema: S): ObjectRules<Static<S>> {
+/**
+ * Compiles the schema of a JSON object. Its fields must be created by the functions above. `accepts` returns true if a
+ * value satisfies it; an int64 must be a bigint. `findViolations` returns at most one broken rule of each field.
+ */
+export function compileObject<S extends TObject>(schema: S) {
   const whole = Compile(asChecked(schema));
   const fields = Object.entries<TSchema>(schema.properties).map(([field, property]) => ({
     field,
@@ -114,18 +107,15 @@ export function compileObject<S extends TObject>(schema: S): ObjectRules<Static<
     });
   }
 
-  return { accepts: (value): value is Static<S> => whole.Check(value), findViolations };
+  return { accepts: (value: unknown): value is Static<S> => whole.Check(value), findViolations };
 }
 
-/**
- * Returns all violations in one sentence for the client, such as "name is required; status must be one of …". `whole`
- * is the name of the whole value.
- */
+/** Returns all violations in one sentence, such as "name is required; status must be …". `whole` names the whole value. */
 export function describeViolations(violations: readonly Violation[], whole: string): string {
   return violations.map(({ field, rule }) => `${field ?? whole} ${rule}`).join('; ');
 }
 
-/** Returns the rule of a field in words. If the schema has a `rule`, returns that text. */
+/** Returns the rule of a field in words: its `rule`, if the schema has one. */
 export function describeRule(schema: TSchema): string {
   const { type, format, pattern, rule, ...bounds } = schema as Readonly<Record<string, unknown>>;
   if (typeof rule === 'string') return rule;

@@ -62,10 +62,7 @@ export function compileBody(
   };
 }
 
-/**
- * Returns a function that serialises the responses of an operation by their schemas. An int64 keeps all its digits. A
- * response to GET gets an `ETag`, unless no cache may store the response.
- */
+/** Returns a function that serialises the outcomes of an operation by their schemas. An int64 keeps all its digits. */
 function compileAnswers(
   { method, answers, isNeverStored = false }: Operation,
   announcement: HeaderList,

@@ -1,9 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hash, randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/account.ts';
-import type { AppError } from '../errors.ts';
-import type { LimitHeaders, Usage } from '../limits/rules/decision.ts';
-import type { SignedIn } from './route.ts';
+import { AppError } from '../errors.ts';
+import { hashIdempotencyKey, type Idempotency } from '../idempotency/answer-once.ts';
+import { describeHeld, type LimitHeaders, type Usage } from '../limits/rules/decision.ts';
+import { isStrict } from './request/preferences.ts';
+import type { Call, Route, SignedIn } from './route.ts';
 import type { Match } from './router.ts';
 
 /** A request and its response, with what the pipeline knows about them. */
@@ -21,12 +23,9 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     caller: null as Caller | null,
     /** The signed-in operator, for requests to the console. Null for all other requests. */
     signedIn: null as SignedIn | null,
-    /** The rate limit headers. Null until they are known, and on the operator's port, which has no rate limits. */
+    /** Null until the request is counted, and on the operator's port, which has no rate limits. */
     limit: null as LimitHeaders | null,
-    /**
-     * The rate limit usage of the account after this request. Without a caller, the usage of the address. Null until the
-     * request is counted.
-     */
+    /** See `Call`. Null until the request is counted. */
     usage: null as Usage | null,
     /** The error that made the body unreadable before the request was admitted. Null if there is none. */
     brokenBy: null as AppError | null,
@@ -42,10 +41,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
   };
 }
 
-/**
- * Returns a function that creates request ids. A counter makes them unique in this process. A random prefix makes them
- * unique across processes.
- */
+/** Returns a function that creates request ids: a random prefix for this process, then a count. */
 export function createRequestIds(): () => string {
   const start = `req_${randomBytes(6).toString('hex')}_`;
   let count = 0;
@@ -53,4 +49,52 @@ export function createRequestIds(): () => string {
     count += 1;
     return start + count.toString(36);
   };
+}
+
+/**
+ * Parses a request for its route. `bytes` is the body, or null if the route takes none. Throws AppError if a part is
+ * invalid.
+ */
+export function readCall(exchange: Exchange, route: Route, bytes: Buffer | null): Call {
+  const { request, response, match, caller, usage, signedIn } = exchange;
+  const { headers } = request;
+  const strict = isStrict(headers['prefer']);
+  return {
+    params: match.params,
+    query: route.readQuery(match.query, strict),
+    body: bytes === null ? null : route.body?.parse(bytes, strict),
+    headers,
+    caller,
+    usage,
+    signedIn,
+    idempotency:
+      route.idempotentOperation && caller && bytes
+        ? readIdempotency(headers, caller, route.idempotentOperation, bytes)
+        : null,
+    onGone: (listener) => response.once('close', listener),
+    noteHeld: (ms) => noteHeld(exchange, ms),
+  };
+}
+
+/** Records how long a response was held. Also renews its rate limit headers, which have the seconds until a reset. */
+function noteHeld(exchange: Exchange, heldMs: number): void {
+  const { caller, usage } = exchange;
+  exchange.heldMs = heldMs;
+  if (caller !== null && usage !== null) exchange.limit = describeHeld(usage, caller.limits, heldMs);
+}
+
+const keyText = /^[!-~]{1,255}$/;
+
+function readIdempotency(
+  headers: IncomingHttpHeaders,
+  { accountId }: Caller,
+  operation: string,
+  bytes: Uint8Array,
+): Idempotency | null {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || !keyText.test(key))
+    throw new AppError('invalid_parameter', 'Idempotency-Key must have 1 to 255 visible ASCII characters');
+  const keyHash = hashIdempotencyKey(accountId, key);
+  return { accountId, keyHash, operation, bodyHash: hash('sha256', bytes, 'buffer') };
 }

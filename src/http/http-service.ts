@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OperatorError } from '../errors.ts';
-import { backlogMax, connectionsMax, type Timeouts } from './connection/bounds.ts';
+import { backlogMax, type Timeouts } from './connection/bounds.ts';
 import { createConnections } from './connection/connections.ts';
 import { closeGracefully } from './connection/graceful-shutdown.ts';
 import { answerMalformed, type MakeMalformedAnswer } from './connection/malformed-requests.ts';
@@ -12,20 +12,7 @@ import { listMethods, type Route } from './route.ts';
 import { createRouter } from './router.ts';
 
 /** An HTTP server that can be started and stopped. */
-export interface HttpService {
-  readonly server: Server;
-  /**
-   * Starts to listen. Returns the URL with the bound address, which may be `0.0.0.0`. Throws OperatorError if the
-   * server cannot listen.
-   */
-  listen(host: string, port: number): Promise<string>;
-  /** Returns the URL at which this machine can reach the server, without a path. The server must be listening. */
-  findUrl(): string;
-  /** From now on, every response ends its connection. The server still takes connections. */
-  announceEnd(): void;
-  /** Accepts no more connections and waits for running requests. Closes the remaining connections after `drainMs`. */
-  close(drainMs: number): Promise<void>;
-}
+export type HttpService = ReturnType<typeof createHttpService>;
 
 /** The parts in which the public server and the operator's server differ. */
 export interface HttpServiceOptions extends Omit<PipelineOptions, 'router' | 'isClosing'> {
@@ -35,18 +22,14 @@ export interface HttpServiceOptions extends Omit<PipelineOptions, 'router' | 'is
   readonly connectionsMax?: number;
   /** Called when the event loop delivers a request that need not wait, before it is handled. */
   readonly onArrival?: () => void;
-  /**
-   * Called when the server begins to close. The callback must end all waits, so that the waiting requests are answered
-   * now.
-   */
+  /** Called when the server begins to close. Must end all waits, so that the waiting requests are answered. */
   readonly onClosing?: () => void;
 }
 
-/** Creates a server that answers the requests of its connections. Call `listen` to start it. */
-export function createHttpService(options: HttpServiceOptions): HttpService {
+export function createHttpService(options: HttpServiceOptions) {
   const { routes, timeouts, onArrival = () => {}, onClosing = () => {} } = options;
   let isClosing = false;
-  const server = createNodeServer(timeouts, options.connectionsMax ?? connectionsMax);
+  const server = createNodeServer(timeouts, options.connectionsMax);
   const pipeline = createPipeline({ ...options, router: createRouter(routes), isClosing: () => isClosing });
   const connections = createConnections(server, pipeline, onArrival);
   const receive = (request: IncomingMessage, response: ServerResponse) =>
@@ -65,7 +48,8 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
 
   return {
     server,
-    async listen(host, port) {
+    /** Returns the URL with the bound address, which may be `0.0.0.0`. Throws OperatorError if it cannot listen. */
+    async listen(host: string, port: number): Promise<string> {
       server.listen({ host, port, backlog: backlogMax });
       try {
         await once(server, 'listening');
@@ -76,11 +60,14 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
       }
       return urlOf(server, false);
     },
+    /** Returns the URL at which this machine can reach the server, without a path. The server must be listening. */
     findUrl: () => urlOf(server, true),
-    announceEnd() {
+    /** From now on, every response ends its connection. The server still takes connections. */
+    announceEnd(): void {
       isClosing = true;
     },
-    async close(drainMs) {
+    /** Accepts no more connections and waits for running requests. Closes the rest after `drainMs`. */
+    async close(drainMs: number): Promise<void> {
       isClosing = true;
       onClosing();
       if (server.listening) await closeGracefully(server, drainMs);
@@ -88,10 +75,7 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
   };
 }
 
-/**
- * Returns the URL of the server. If `isReachable`, an address that stands for all interfaces is replaced by the
- * loopback address.
- */
+/** Returns the URL of the server. If `isReachable`, the loopback address stands for all interfaces. */
 function urlOf(server: Server, isReachable: boolean): string {
   const { address, family, port } = server.address() as AddressInfo;
   if (isReachable && (address === '0.0.0.0' || address === '::')) return `http://127.0.0.1:${port}`;

@@ -5,8 +5,7 @@ import type { Clock } from '../clock.ts';
 import { AppError, errorStatus } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
 import type { Soon } from '../soon.ts';
-import { type Exchange, openExchange } from './exchange.ts';
-import { readCall } from './read-call.ts';
+import { type Exchange, openExchange, readCall } from './exchange.ts';
 import { hasBody, readBody } from './request/body.ts';
 import type { Gate } from './request/gate.ts';
 import { isStrict } from './request/preferences.ts';
@@ -52,7 +51,6 @@ export type Pipeline = ReturnType<typeof createPipeline>;
  */
 export function createPipeline(options: PipelineOptions) {
   return {
-    /** Finds the route of a request that has arrived. The request is not answered yet. */
     open(request: IncomingMessage, response: ServerResponse): Exchange {
       const match = options.router.find(request.method ?? '', request.url ?? '');
       if (routes.hasSubscribers && match.route !== null) routes.publish({ request, route: match.route.path });
@@ -79,10 +77,13 @@ export function createPipeline(options: PipelineOptions) {
 /** Tells a tracing tool the route of each request (docs/operations/tracing.md). */
 const routes = channel('animal-store.route');
 
-type Parts = PipelineOptions;
-
-/** Runs the next step with a value, now or when the promise resolves. If a step fails, so does the request. */
-function proceed<T>(parts: Parts, exchange: Exchange, value: Soon<T>, next: (value: T) => void): void {
+/** Runs the next step with a value, at once or when its promise resolves. */
+function proceed<T>(
+  parts: PipelineOptions,
+  exchange: Exchange,
+  value: Soon<T>,
+  next: (value: T) => void,
+): void {
   if (value instanceof Promise)
     value
       .then((known) => {
@@ -92,7 +93,7 @@ function proceed<T>(parts: Parts, exchange: Exchange, value: Soon<T>, next: (val
   else next(value);
 }
 
-function begin(parts: Parts, exchange: Exchange): void {
+function begin(parts: PipelineOptions, exchange: Exchange): void {
   const preflight = parts.cors.answerPreflight(exchange.request);
   if (preflight === null)
     proceed(parts, exchange, parts.gate.admit(exchange), (refusal) =>
@@ -105,7 +106,7 @@ function begin(parts: Parts, exchange: Exchange): void {
     });
 }
 
-function checkAdmission(parts: Parts, exchange: Exchange, refusal: AppError | null): void {
+function checkAdmission(parts: PipelineOptions, exchange: Exchange, refusal: AppError | null): void {
   exchange.isAdmitted = true;
   const reason = refusal ?? exchange.brokenBy ?? findRefusal(exchange, parts.clock);
   const { route } = exchange.match;
@@ -113,7 +114,7 @@ function checkAdmission(parts: Parts, exchange: Exchange, refusal: AppError | nu
   else enter(parts, exchange, route);
 }
 
-function enter(parts: Parts, exchange: Exchange, route: Route): void {
+function enter(parts: PipelineOptions, exchange: Exchange, route: Route): void {
   const { request } = exchange;
   const { cache } = parts;
   if (cache === null || !route.isCached || isStrict(request.headers['prefer'])) {
@@ -129,7 +130,7 @@ function enter(parts: Parts, exchange: Exchange, route: Route): void {
   });
 }
 
-function parse(parts: Parts, exchange: Exchange, route: Route, keep?: Keep): void {
+function parse(parts: PipelineOptions, exchange: Exchange, route: Route, keep?: Keep): void {
   const { request, response } = exchange;
   const { headers } = request;
   if (route.body === null || (route.body.isOptional && !hasBody(headers))) {
@@ -155,14 +156,20 @@ function parse(parts: Parts, exchange: Exchange, route: Route, keep?: Keep): voi
 /** Stores a response in the cache. */
 type Keep = (made: Answer) => void;
 
-function operate(parts: Parts, exchange: Exchange, route: Route, bytes: Buffer | null, keep?: Keep): void {
+function operate(
+  parts: PipelineOptions,
+  exchange: Exchange,
+  route: Route,
+  bytes: Buffer | null,
+  keep?: Keep,
+): void {
   proceed(parts, exchange, route.run(readCall(exchange, route, bytes)), (made) => {
     keep?.(made);
     answer(parts, exchange, made);
   });
 }
 
-function answer(parts: Parts, exchange: Exchange, made: Answer): void {
+function answer(parts: PipelineOptions, exchange: Exchange, made: Answer): void {
   if (exchange.isAnswered) return;
   exchange.isAnswered = true;
   const { request, response } = exchange;
@@ -172,7 +179,7 @@ function answer(parts: Parts, exchange: Exchange, made: Answer): void {
   for (const observer of parts.observers) observer.note(exchange, status, ms);
 }
 
-function fail(parts: Parts, exchange: Exchange, error: unknown): void {
+function fail(parts: PipelineOptions, exchange: Exchange, error: unknown): void {
   if (exchange.isAnswered) {
     // A response that has begun cannot be completed.
     if (!exchange.response.writableEnded) exchange.response.destroy();
@@ -180,8 +187,8 @@ function fail(parts: Parts, exchange: Exchange, error: unknown): void {
   }
   const failure = toAppError(error);
   exchange.failure = failure;
-  // `unavailable` is not logged here. It comes from a failing store, which logs each of its faults once, or from a full
-  // queue, and neither needs a line for every request. The request log has some of them (`unavailableLinesMax`).
+  // `unavailable` needs no line for every request: a failing store logs each of its faults once, and the request log has
+  // some of the requests (`unavailableLinesMax`).
   if (errorStatus[failure.code] >= 500 && failure.code !== 'unavailable')
     parts.log.error({ requestId: exchange.id, err: failure.cause ?? failure }, failure.message);
   const { route, allow } = exchange.match;
@@ -189,7 +196,6 @@ function fail(parts: Parts, exchange: Exchange, error: unknown): void {
   answer(parts, exchange, parts.makeErrorAnswer(failure, [...(route?.announcement ?? []), ...allowed]));
 }
 
-/** Returns the error if a request that passed the gate must be refused, otherwise null. */
 function findRefusal({ request, match, caller }: Exchange, clock: Clock): AppError | null {
   const { route, failure } = match;
   if (caller?.isSuspended) return accountSuspended();
@@ -207,9 +213,8 @@ const otherVersion = new AppError('invalid_parameter', 'the request line must na
 const noHost = new AppError('invalid_parameter', 'Host: exactly one Host header is required');
 
 /**
- * True if the request satisfies RFC 9112, section 3.2: HTTP/1.1 requires exactly one Host. Node's own check is off,
- * because it responds without our headers. Node joins repeated Host headers with commas, and a valid host contains no
- * comma.
+ * HTTP/1.1 requires exactly one Host (RFC 9112, section 3.2). Node's own check is off, because it responds without our
+ * headers. Node joins repeated headers with commas, and a valid host contains none.
  */
 function hasOneHost({ headers: { host }, httpVersionMinor }: IncomingMessage): boolean {
   return host === undefined ? httpVersionMinor === 0 : !host.includes(',');

@@ -2,6 +2,7 @@ import { reasonOf } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
 import { createLineBudget } from '../observability/log-lines.ts';
 import { toSafeText } from '../observability/safe-text.ts';
+import type { FailedRequests } from '../usage/failed-requests.ts';
 import type { Exchange } from './exchange.ts';
 import type { ClientAddress } from './request/client-address.ts';
 import { readPath } from './router.ts';
@@ -10,8 +11,8 @@ import { readPath } from './router.ts';
 export const slowRequestMs = 1_000;
 
 /**
- * Maximum number of 503 responses that are logged per second. A failing store refuses thousands of requests, and the
- * log may be on the disk that is full. With LOG_REQUESTS=all, there is no maximum.
+ * Maximum number of logged 503 responses per second, because a failing store refuses thousands and the log may be on the
+ * disk that is full. With LOG_REQUESTS=all, there is no maximum.
  */
 export const unavailableLinesMax = 10;
 
@@ -24,18 +25,12 @@ export interface MalformedNote {
 
 /** A listener that is notified of every response. */
 export interface RequestObserver {
-  /**
-   * `ms` is the time from the arrival of the request head until the response is sent. A wait that the client asked for
-   * is not included.
-   */
+  /** `ms` is the time from the arrival of the head until the response is sent, without a wait that the client asked for. */
   note(exchange: Exchange, status: number, ms: number): void;
   noteMalformed(note: MalformedNote): void;
 }
 
-/**
- * Logs answered requests. `all` logs every request. `errors` logs requests with status 5xx and slow requests. Query
- * strings are never logged.
- */
+/** Logs every request, or only those with status 5xx and slow ones. Query strings are never logged. */
 export function createRequestLog(
   log: Log,
   which: 'errors' | 'all',
@@ -79,11 +74,46 @@ export function createRequestLog(
 
 const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
-/**
- * Returns the trace id of a `traceparent` header (W3C Trace Context). Returns an empty object if the header is absent
- * or malformed.
- */
+/** Returns the trace id of a `traceparent` header (W3C Trace Context), or an empty object if there is no valid one. */
 function readTraceId(header: string | readonly string[] | undefined): { readonly traceId?: string } {
   const [, traceId] = traceparent.exec(String(header ?? '')) ?? [];
   return traceId === undefined || /^0+$/.test(traceId) ? {} : { traceId };
+}
+
+/** Maximum number of characters of a message that are kept. */
+const messageLengthMax = 300;
+
+/** Records the requests that failed or took over a second. A request that succeeds costs nothing. */
+export function recordRequests(
+  requests: Pick<FailedRequests, 'note'>,
+  addressOf: ClientAddress,
+): RequestObserver {
+  return {
+    note({ id, request, caller, match, failure }, status, ms) {
+      if (status < 400 && ms < slowRequestMs) return;
+      const { accountId, keyId } = caller ?? nobody;
+      const { route } = match;
+      requests.note({
+        accountId,
+        keyId,
+        status,
+        requestId: id,
+        durationMs: ms,
+        address: clean(addressOf(request)),
+        operation: route === null ? null : `${route.method} ${route.path}`,
+        code: failure?.code ?? null,
+        message: failure === null ? null : clean(failure.message),
+      });
+    },
+    noteMalformed({ requestId, status, address }) {
+      const unknown = { ...nobody, operation: null, code: null, message: null, durationMs: 0 };
+      requests.note({ ...unknown, address: clean(address), status, requestId });
+    },
+  };
+}
+
+const nobody = { accountId: null, keyId: null };
+
+function clean(text: string): string {
+  return toSafeText(text).slice(0, messageLengthMax);
 }

@@ -11,9 +11,8 @@ interface Series {
 }
 
 /**
- * Counts and times requests by route and status. The `route` label is the pattern of a route and never a path, so
- * clients cannot create new series. The label is `none` for unknown paths and `malformed` for requests that are not
- * valid HTTP.
+ * Counts and times requests by route and status. The `route` label is the pattern of a route, so that clients cannot
+ * create new series, `none` for an unknown path, or `malformed`.
  */
 export function countRequests(registry: Registry): RequestObserver {
   const none: Series = { name: 'none', answers: new Map() };

@@ -10,7 +10,6 @@ export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 export type Method = (typeof methods)[number];
 
-/** Returns the methods of all routes, sorted and without duplicates. */
 export function listMethods(routes: readonly Route[]): string[] {
   return [...new Set(routes.flatMap(methodsOf))].sort();
 }
@@ -20,21 +19,16 @@ export function methodsOf({ method }: Route): (Method | 'HEAD')[] {
 }
 
 /**
- * The access level of a path. The access level also decides which count the rate limit uses.
+ * Who may use a path, and which count its requests have:
  *
  * - `key`: clients with an API key.
- * - `anyone`: an unknown path outside the API. No key is needed, but a request with a valid key counts for its account.
- * - `reader`: the documentation. Its requests have a separate count for each address.
- *
- * The operator's port has no rate limits:
- *
- * - `operator`: anyone who can reach the port.
- * - `visitor`: anyone who opens the console in a browser.
- * - `console`: an operator who is signed in to the console.
+ * - `anyone`: an unknown path outside the API. A request with a valid key counts for its account.
+ * - `reader`: the documentation, with a count of its own for each address.
+ * - `operator`, `visitor`, `console`: on the operator's port, without counts, anyone who can reach it, anyone who opens the
+ *   console in a browser, and an operator who is signed in to it.
  */
 export type Access = 'key' | 'anyone' | 'reader' | 'operator' | 'visitor' | 'console';
 
-/** An operator who is signed in to the console. */
 export interface SignedIn {
   /** Session id. */
   readonly id: string;
@@ -49,25 +43,18 @@ export interface Call<Query = unknown, Body = unknown, Who = Caller | null> {
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
   readonly caller: Who;
-  /**
-   * The rate limit usage of the account after this request. Without a caller, the usage of the address. Null if the
-   * request is not counted.
-   */
+  /** What the account, or without a caller the address, has used after this request. Null if it is not counted. */
   readonly usage: Usage | null;
   /** Null unless the access of the route is `console`. */
   readonly signedIn: SignedIn | null;
   /** Null if the request has no `Idempotency-Key` or the route ignores the header. */
   readonly idempotency: Idempotency | null;
-  /** Registers a listener that is called once the client has disconnected or the response is sent. */
+  /** Calls the listener once the client has disconnected or the response is sent. */
   readonly onGone: (listener: () => void) => void;
-  /**
-   * Records how many milliseconds the response is held back because the client asked for it. Logs and metrics subtract
-   * this time from the duration of the request.
-   */
+  /** Notes for how long the response is held back because the client asked for it. Its duration is without this time. */
   readonly noteHeld: (ms: number) => void;
 }
 
-/** Validates and parses the body of a request. */
 export interface BodyReader {
   /** True if the body may be absent. If it is absent, `parse` is not called and the body is null. */
   readonly isOptional: boolean;
@@ -83,7 +70,7 @@ export interface Route {
   /** As in OpenAPI: `/v1/pets/{petId}`. */
   readonly path: string;
   readonly access: Access;
-  /** The required scope. If it is a list, any one of its scopes is enough. Null requires no scope. */
+  /** The required scope, or a list of which any one is enough. */
   readonly scope: Scope | readonly Scope[] | null;
   /** From `removedAtMs` on, the route answers 410. Null if no removal is planned. */
   readonly deprecation: Deprecation | null;
@@ -91,7 +78,6 @@ export interface Route {
   readonly announcement: HeaderList;
   /** Security headers for browsers. Null for the defaults (`securityHeaders` in answer.ts). */
   readonly securityHeaders: HeaderList | null;
-  /** True if the response cache stores the responses. */
   readonly isCached: boolean;
   /** The operation id to which an `Idempotency-Key` belongs. Null if the route ignores the header. */
   readonly idempotentOperation: string | null;
@@ -114,9 +100,7 @@ export const plainRoute = {
   body: null,
 } as const;
 
-/**
- * Returns a GET route that is not part of the API and ignores its query, such as a documentation page or `/metrics`.
- */
+/** Returns a GET route outside the API, such as a documentation page or `/metrics`. It ignores its query. */
 export function createPageRoute(
   path: string,
   access: Access,

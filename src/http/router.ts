@@ -3,7 +3,6 @@ import { AppError } from '../errors.ts';
 import { headerBytesMax } from './connection/bounds.ts';
 import { type Access, methods, methodsOf, type Route } from './route.ts';
 
-/** The route of a request, or the error if no route matches. */
 export interface Match {
   readonly route: Route | null;
   readonly params: Readonly<Record<string, string | undefined>>;
@@ -36,10 +35,7 @@ export function createRouter(routes: readonly Route[]) {
   for (const route of routes)
     finder.on(methodsOf(route), route.path.replaceAll(/\{(\w+)\}/g, ':$1'), ignore, route);
 
-  /**
-   * Returns null if no route matches. Targets with a `*` in place of the first `/` are excluded, because find-my-way
-   * ignores the first character.
-   */
+  /** A `*` in place of the first `/` is excluded here, because find-my-way ignores the first character. */
   function look(method: string, target: string) {
     return target.startsWith('*') ? null : finder.find(method as HTTPMethod, target);
   }
@@ -81,10 +77,7 @@ export function createRouter(routes: readonly Route[]) {
 
 const schemeAndHost = /^https?:\/\/[^/?#]*/i;
 
-/**
- * Returns the path of a request target as the router sees it: without scheme, host and query, and percent-decoded
- * except for reserved characters. Returns null if the path cannot be decoded.
- */
+/** Returns the path of a request target as the router sees it, percent-decoded. Null if it cannot be decoded. */
 export function readPath(target: string): string | null {
   const [path = ''] = target.replace(schemeAndHost, '').split(/[?#]/, 1);
   try {

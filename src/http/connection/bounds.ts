@@ -1,12 +1,11 @@
-/** The timeouts for clients, in milliseconds (docs/bounds.md). */
 export interface Timeouts {
   readonly headersMs: number;
   readonly requestMs: number;
   /** Time after which an idle connection is closed. */
   readonly keepAliveMs: number;
   /**
-   * Time after which a connection with a request is closed if it neither receives nor sends a byte. This time is longer
-   * than `requestMs`, so that a client can read the 408 response, and than any wait for a response.
+   * Time after which a connection with a request is closed if it neither receives nor sends a byte. Longer than
+   * `requestMs`, so that a client can read the 408, and than any wait for a response.
    */
   readonly untakenMs: number;
 }
@@ -21,18 +20,13 @@ export const defaultTimeouts: Timeouts = {
 /** Maximum size of a request head in bytes: the target and all header names and values. */
 export const headerBytesMax = 16 * 1024;
 
-/**
- * Maximum number of headers in a request. Node needs time to parse each header, even one with an empty name and value.
- */
+/** Maximum number of headers in a request. Node needs time for each, even one with an empty name and value. */
 export const headersMax = 100;
 
 /** Maximum number of open connections. An idle connection takes about 15 KB of memory. */
 export const connectionsMax = 20_000;
 
-/**
- * Maximum number of connections that wait to be accepted. The operating system may have a lower bound
- * (net.core.somaxconn).
- */
+/** Maximum number of connections that wait to be accepted. net.core.somaxconn may be lower. */
 export const backlogMax = 4_096;
 
 /** Maximum number of bytes of a connection that are read and dropped after its request was refused or unreadable. */

@@ -23,17 +23,12 @@ interface Connection {
   readonly waiting: Waiting[];
 }
 
-/** What all connections of a server share. */
 interface All {
   readonly run: Pipeline['run'];
-  /** Number of requests that wait. */
   waiting: number;
 }
 
-/**
- * Runs the requests of each connection one after the other. `onArrival` is called before a request that need not wait
- * runs.
- */
+/** Runs the requests of each connection one after the other. Calls `onArrival` before a request that need not wait. */
 export function createConnections(
   server: Server,
   { open, run }: Pick<Pipeline, 'open' | 'run'>,
@@ -80,7 +75,6 @@ export function createConnections(
       return latest !== null && isExchange(latest) && !latest.request.complete ? latest : null;
     },
 
-    /** True if a request of the connection is not answered completely. */
     isBusy: (socket: Socket): boolean => find(socket).current !== null,
 
     /** Calls `act` once all requests that the connection has received are answered, if it is still open. */
@@ -114,10 +108,7 @@ function isExchange(waiting: Waiting): waiting is Exchange {
   return typeof waiting !== 'function';
 }
 
-/**
- * Node reads and drops the rest of the body of an answered request. This function bounds how much it reads, and keeps
- * the request until its body has arrived, because the body may break off.
- */
+/** Bounds how much Node reads and drops of the body of an answered request, and keeps the request, as it may break off. */
 function discardBody(connection: Connection, exchange: Exchange): void {
   const { request } = exchange;
   const { socket } = request;

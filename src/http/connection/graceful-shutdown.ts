@@ -7,8 +7,8 @@ export const lastCallMs = 500;
 const checkMs = 20;
 
 /**
- * Accepts no more connections and closes each connection once it is idle. After `drainMs`, closes all remaining
- * connections. During the shutdown, the caller must send `Connection: close` with every response.
+ * Accepts no more connections and closes each once it is idle, and all after `drainMs`. Meanwhile, the caller must send
+ * `Connection: close` with every response.
  */
 export async function closeGracefully(server: Server, drainMs: number): Promise<void> {
   const closeIdle = server.closeIdleConnections.bind(server);
@@ -28,8 +28,8 @@ export async function closeGracefully(server: Server, drainMs: number): Promise<
 }
 
 /**
- * Waits for a turn of the event loop in which nobody connects. A closing server resets the connections that it has not
- * accepted yet, and their clients cannot tell whether a request was received. Waits at most `lastCallMs`.
+ * Waits, at most for `lastCallMs`, for a turn of the event loop in which nobody connects. A closing server resets the
+ * connections that it has not accepted yet, and their clients cannot tell whether a request was received.
  */
 async function untilNobodyConnects(server: Server): Promise<void> {
   let hasConnected = false;

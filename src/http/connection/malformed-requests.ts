@@ -7,10 +7,7 @@ import type { Answer, HeaderList } from '../response/answer.ts';
 import { lingerBytesMax } from './bounds.ts';
 import type { Connections } from './connections.ts';
 
-/**
- * Milliseconds for which a connection stays open after its last response. An immediate close could reset the connection
- * before the client has read the response.
- */
+/** A connection stays open for this time after its last response, because a reset could overtake the response. */
 export const lingerMs = 1_000;
 
 /** Codes of Node's parser for requests that are valid HTTP but exceed a bound. */
@@ -25,10 +22,7 @@ const parserErrors: Readonly<Record<string, AppError>> = {
 const badHead = new AppError('invalid_parameter', 'the head of the request is not valid HTTP/1.1');
 const badBody = new AppError('invalid_body', 'the body does not match the headers of the request');
 
-/**
- * Makes the response to a request that is not valid HTTP, with all its headers. `headers` are those that only this
- * failure has. The request counts against its address, because its key cannot be read.
- */
+/** Makes the response to a request that is not valid HTTP and counts it for its address. `headers` are of this failure. */
 export type MakeMalformedAnswer = (
   failure: AppError,
   address: string,
@@ -38,10 +32,9 @@ export type MakeMalformedAnswer = (
 export interface MalformedOptions {
   readonly connections: Connections;
   readonly breakOff: Pipeline['breakOff'];
-  /** The methods that the server supports. */
   readonly methods: readonly string[];
   readonly makeAnswer: MakeMalformedAnswer;
-  /** Milliseconds after which a connection with unreadable bytes is closed even if its client has not read a response. */
+  /** Time after which a connection with unreadable bytes is closed even if its client has not read a response. */
   readonly untakenMs: number;
 }
 
@@ -82,10 +75,7 @@ export function answerMalformed(server: Server, options: MalformedOptions): void
     }
   });
 
-  /**
-   * CONNECT asks for a tunnel, which this server does not offer. The stream of a CONNECT request has no other error
-   * handler.
-   */
+  /** CONNECT asks for a tunnel, which this server does not offer. Its stream has no other error handler. */
   server.on('connect', ({ socket }: IncomingMessage, stream: Duplex) => {
     stream.on('error', () => stream.destroy());
     connections.afterAll(socket, () =>

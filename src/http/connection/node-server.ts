@@ -1,20 +1,20 @@
 import { createServer, type Server } from 'node:http';
-import { headerBytesMax, headersMax, type Timeouts } from './bounds.ts';
+import type { Registry } from 'prom-client';
+import { type Clock, minuteMs } from '../../clock.ts';
+import type { Log } from '../../observability/log.ts';
+import { exposeCounter } from '../../observability/metrics.ts';
+import { connectionsMax, headerBytesMax, headersMax, type Timeouts } from './bounds.ts';
 
 const checkMsMax = 1_000;
 
-/**
- * Creates an HTTP server with the bounds of bounds.ts. Its owner handles the events `request`, `checkContinue` and
- * `checkExpectation`, and for requests that cannot be parsed `clientError` and `connect`.
- */
-export function createNodeServer(timeouts: Timeouts, connectionsMax: number): Server {
+/** Creates an HTTP server with the bounds of bounds.ts. Its owner handles its events. */
+export function createNodeServer(timeouts: Timeouts, openMax = connectionsMax): Server {
   const { headersMs, requestMs, keepAliveMs, untakenMs } = timeouts;
   const server = createServer({
     requireHostHeader: false,
     // Without this option, every GET opens, drains and ends a stream that nothing reads.
     optimizeEmptyRequests: true,
-    // Joins repeated headers, so that the repetition is visible. Otherwise Node would keep one value, and a proxy
-    // might have used another one.
+    // A repetition stays visible. Otherwise Node would keep one value, and a proxy might have used another one.
     joinDuplicateHeaders: true,
     maxHeaderSize: headerBytesMax,
     headersTimeout: headersMs,
@@ -23,9 +23,25 @@ export function createNodeServer(timeouts: Timeouts, connectionsMax: number): Se
     connectionsCheckingInterval: Math.min(checkMsMax, headersMs / 10),
   });
   server.maxHeadersCount = headersMax;
-  server.maxConnections = connectionsMax;
+  server.maxConnections = openMax;
   // Node closes a connection that neither receives nor sends a byte for this time. A client that reads no response
   // cannot extend it: Node stops reading from a connection whose responses pile up.
   server.timeout = untakenMs;
   return server;
+}
+
+/** Counts the connections that Node refuses, and logs at most once a minute how many came since the last line. */
+export function watchRefusedConnections(server: Server, registry: Registry, clock: Clock, log: Log): void {
+  let count = 0;
+  let logged = { count: 0, atMs: Number.NEGATIVE_INFINITY };
+
+  const help = 'Connections closed because too many were open.';
+  exposeCounter(registry, 'connections_refused_total', help, () => count);
+
+  server.on('drop', () => {
+    count += 1;
+    if (clock() < logged.atMs + minuteMs) return;
+    log.warn({ refused: count - logged.count, connectionsMax }, 'too many connections are open');
+    logged = { count, atMs: clock() };
+  });
 }

@@ -3,13 +3,9 @@ import { BlockList, isIPv6 } from 'node:net';
 import { removePort } from '../../limits/rules/address.ts';
 import type { TrustProxy } from '../../setting-values.ts';
 
-/** Returns the client address of a request. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
-/**
- * Without trusted proxies, the client address is the address of the peer. Otherwise it is the last address in
- * `X-Forwarded-For` that is not a trusted proxy (contract section 6, TRUST_PROXY).
- */
+/** Takes the address of the peer or, behind trusted proxies, the last one in `X-Forwarded-For` that is not trusted. */
 export function createClientAddress(trust: TrustProxy): ClientAddress {
   const peerOf = ({ socket }: IncomingMessage) => socket.remoteAddress ?? '';
   if (trust === false) return peerOf;

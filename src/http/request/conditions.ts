@@ -13,10 +13,7 @@ const tag = String.raw`(?:W\/)?${opaque}`;
 const tagList = new RegExp(`^[ \\t,]*${tag}(?:[ \\t]*,(?:[ \\t]*${tag})?)*[ \\t]*$`);
 const eachTag = new RegExp(tag, 'g');
 
-/**
- * Runs a change with the entity tags of `If-Match`. If the change fails because no tag matches, and the client has sent
- * a weak tag, the error says that such a tag never matches.
- */
+/** Runs a change with the entity tags of `If-Match`. If none matches, the error says so of a weak tag. */
 export async function changeIfMatch<T>(
   headers: IncomingHttpHeaders,
   change: (tags: readonly string[] | null) => Promise<T>,
@@ -36,9 +33,8 @@ const weakTag = new AppError(
 );
 
 /**
- * Returns the strong entity tags of `If-Match`. Weak tags are left out, because they never match (RFC 9110, section
- * 13.1.1). Returns null if any version matches: the header is absent or `*`. Throws `invalid_parameter` if the header
- * is malformed.
+ * Returns the strong entity tags of `If-Match`, because weak ones never match (RFC 9110, section 13.1.1). Null if any
+ * version matches: the header is absent or `*`.
  */
 function readIfMatch(headers: IncomingHttpHeaders): readonly string[] | null {
   const value = headers['if-match'];

@@ -18,10 +18,8 @@ const otherLists = 4;
 const textLists = 5;
 
 /**
- * Writes and reads the opaque `cursor` of every list (contract section 3).
- *
- * A cursor is a kind, a position and a seal. The seal is an HMAC of the kind, the position and the list, made with the
- * secret of the store. So clients cannot forge a cursor, and a cursor works on all instances that share the store.
+ * Writes and reads the opaque `cursor` of every list: a kind, a position and a seal. The seal is an HMAC of these and the
+ * list, made with the secret of the store, so that a cursor cannot be forged and works on every instance.
  */
 export function createCursors(secret: Uint8Array) {
   function seal(content: Buffer, list: string): Buffer {
@@ -32,8 +30,8 @@ export function createCursors(secret: Uint8Array) {
 
   return {
     /**
-     * Returns the cursor of the page that begins at `position`. `list` identifies the list: its path with all filters in
-     * a fixed order. A text has 1 to 40 ASCII characters.
+     * Returns the cursor of the page that begins at `position`, an int64 or 1 to 40 ASCII characters. `list` is its path
+     * with all filters in a fixed order.
      */
     write(list: string, position: bigint | string): string {
       const content = Buffer.concat(

@@ -9,19 +9,15 @@ import type { Exchange } from '../exchange.ts';
 import { toAppError } from '../response/errors.ts';
 import type { ClientAddress } from './client-address.ts';
 
-/** Authenticates and counts every request before the other checks. */
 export interface Gate {
   /**
-   * Authenticates a request, then counts it, and notes both in the exchange. Returns the error if the request is
-   * refused, otherwise null. Synchronous if the key is remembered and the counts are in memory.
+   * Authenticates and counts a request, and notes both in the exchange. Returns the error if it is refused. Synchronous
+   * if the key is remembered and the counts are in memory.
    */
   admit(exchange: Exchange): Soon<AppError | null>;
-  /**
-   * Authenticates an admitted request again, without counting it. Returns the error if the request must now be refused,
-   * otherwise null.
-   */
+  /** Authenticates an admitted request again, without counting it. Returns the error if it must now be refused. */
   confirm(exchange: Exchange): Promise<AppError | null>;
-  /** Returns the rate limit headers of the request's address for a preflight request, without counting the request. */
+  /** Returns the rate limit headers of the address for a preflight request, which is not counted. */
   peek(exchange: Exchange): Soon<LimitHeaders | null>;
 }
 
@@ -55,10 +51,7 @@ export function createGate(keyLookup: KeyLookup, limiter: Limiter, addressOf: Cl
     return after(taken, (decision) => note(exchange, decision) ?? refusal);
   }
 
-  /**
-   * Refuses a request whose key the store cannot look up. The request is not counted, because the failure is not the
-   * client's fault.
-   */
+  /** Refuses a request whose key the store cannot look up. This is not the client's fault, so it is not counted. */
   function refuseUncounted(exchange: Exchange, error: unknown): Soon<AppError> {
     return after(limiter.peekAddress(addressOf(exchange.request)), ({ headers }) => {
       exchange.limit = headers;
@@ -91,10 +84,7 @@ export function createGate(keyLookup: KeyLookup, limiter: Limiter, addressOf: Cl
 }
 
 const usualScheme = 'Bearer ';
-/**
- * Matches the token after the scheme. Only spaces may separate scheme and token (RFC 9110, section 11.4), so a tab
- * belongs to the token.
- */
+/** Only spaces may separate scheme and token (RFC 9110, section 11.4), so a tab belongs to the token. */
 const bearer = /^bearer(?: +|(?=\t))(.+)$/i;
 
 /** Returns the token of an `Authorization` header, or null. The regular expression is too slow for the usual form. */
@@ -104,14 +94,13 @@ function readToken(authorization = ''): string | null {
   return isUsual ? authorization.slice(usualScheme.length) : (bearer.exec(authorization)?.[1] ?? null);
 }
 
-/** Notes what the limits leave. Returns the 429 error if the request is beyond them, otherwise null. */
+/** Notes what the limits leave. Returns the 429 error if the request is beyond them. */
 function note(exchange: Exchange, { code, retryAfterSeconds, headers, usage }: Decision): AppError | null {
   exchange.limit = headers;
   exchange.usage = usage;
   return code === null ? null : limitError(code, retryAfterSeconds);
 }
 
-/** Returns the 429 error of a rate limit or a ban. */
 export function limitError(code: ErrorCode, retryAfterSeconds: number): AppError {
   const reason =
     code === 'key_banned'

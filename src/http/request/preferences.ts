@@ -1,10 +1,7 @@
 import { AppError } from '../../errors.ts';
 import { toSafeText } from '../../observability/safe-text.ts';
 
-/**
- * True if the client asks for strict handling: `Prefer: handling=strict` (RFC 7240). If the header contains `handling`
- * several times, the first one counts.
- */
+/** True if the client asks for `Prefer: handling=strict` (RFC 7240). Of several `handling`, the first one counts. */
 export function isStrict(prefer: string | readonly string[] | undefined): boolean {
   if (prefer === undefined) return false;
   const preferences = String(prefer).split(',');
@@ -22,10 +19,7 @@ const kinds = {
   invalid_body: 'a field of this body',
 } as const;
 
-/**
- * Throws AppError if an object has a field that is not in `known` (contract section 2). Ignores values that are not
- * objects.
- */
+/** Throws AppError if an object has a field that is not in `known`. Ignores values that are not objects. */
 export function refuseUnknown(code: keyof typeof kinds, value: unknown, known: readonly string[]): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
   const unknown = Object.keys(value).find((name) => !known.includes(name));

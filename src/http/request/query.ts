@@ -4,25 +4,18 @@ import { Compile } from 'typebox/schema';
 import { AppError } from '../../errors.ts';
 import { isInt64, parseCanonicalInt64 } from '../../int64.ts';
 import { describeRule } from '../../schema.ts';
+import type { Route } from '../route.ts';
 import { refuseUnknown } from './preferences.ts';
 
 const plainDecimal = /^(?:0|[1-9]\d{0,14})$/;
 
-/** Parses and validates the query of a request. Throws `invalid_parameter`. */
-export type QueryReader = (text: string, isStrict: boolean) => unknown;
-
 const none = {};
 
 /**
- * Returns a reader for the query parameters in a schema.
- *
- * - Each parameter may be given once.
- * - An integer must be a plain decimal. An int64 becomes a bigint.
- * - Commas separate the values of a list.
- * - All other values stay strings.
- * - Unknown parameters are ignored, unless the client asks for strict handling.
+ * Returns a reader for the query parameters in a schema, each of which may be given once. An int64 becomes a bigint, and
+ * commas separate the values of a list. The reader throws `invalid_parameter`.
  */
-export function compileQuery(schema?: TObject): QueryReader {
+export function compileQuery(schema?: TObject): Route['readQuery'] {
   const properties = schema?.properties ?? {};
   const names = Object.keys(properties);
   const parameters = Object.entries<TSchema>(properties).map(([name, property]) => ({
@@ -70,12 +63,9 @@ function compileParameter(schema: TSchema): ParameterRules {
   };
 }
 
-/** Compiles the rules for a list of int64. An invalid value becomes null, and `accepts` refuses null. */
+/** An invalid value of a list of int64 becomes null, which `accepts` refuses. */
 function compileList(schema: TSchema, rule: string): ParameterRules {
-  const { minItems, maxItems } = schema as unknown as {
-    readonly minItems: number;
-    readonly maxItems: number;
-  };
+  const { minItems, maxItems } = schema as unknown as Record<'minItems' | 'maxItems', number>;
   return {
     read: (text) => text.split(',').map(parseCanonicalInt64),
     accepts: (value) =>

@@ -6,7 +6,6 @@ export type HeaderTexts = Readonly<Record<string, string>>;
 /** Header names and values alternately, as `ServerResponse.writeHead` takes them. Node checks them when it sends them. */
 export type HeaderList = readonly string[];
 
-/** Returns headers as a list. */
 export function listHeaders(headers: HeaderTexts): HeaderList {
   return Object.entries(headers).flat();
 }
@@ -20,30 +19,21 @@ export interface Answer {
   readonly bodyHeaders: HeaderList;
   /** Null if the response has no body. */
   readonly body: string | Buffer | null;
-  /**
-   * The strong `ETag` of the body (RFC 9110, section 8.8.3). `headers` also contains it. Null if the response has no
-   * `ETag`.
-   */
+  /** The strong `ETag` of the body, which `headers` also contains. Null if there is none. */
   readonly etag: string | null;
 }
 
 export const jsonType = 'application/json; charset=utf-8';
 
-/**
- * A client may store the response but must revalidate it before each use. Shared caches must not store the response.
- */
+/** A client may store the response, but must revalidate it before each use. Shared caches must not store it. */
 const revalidated = 'private, no-cache';
 
-/**
- * Makes a response without a body. Its length is stated, unless the status is 204. Without a length, the client would
- * wait for a body until the connection closes (RFC 9112, section 6.3).
- */
+/** Without a length, the client would wait for a body until the connection closes (RFC 9112, section 6.3). */
 export function makeEmptyAnswer(status: number, headers: HeaderList = []): Answer {
   const bodyHeaders = status === 204 ? [] : ['content-length', '0'];
   return { status, headers, bodyHeaders, body: null, etag: null };
 }
 
-/** Makes a response without an `ETag`. */
 export function makeAnswer(status: number, text: string, headers: HeaderList = [], type = jsonType): Answer {
   return { status, headers, bodyHeaders: describeBody(type, text), body: text, etag: null };
 }
@@ -71,8 +61,8 @@ function describeBody(type: string, text: string): HeaderList {
 }
 
 /**
- * Returns headers that stop browsers from guessing the content type and from showing the response in a frame (OWASP
- * REST Security Cheat Sheet, "Security Headers"). `policy` is the Content-Security-Policy.
+ * Headers that stop browsers from guessing the content type and from showing the response in a frame (OWASP REST Security
+ * Cheat Sheet, "Security Headers"). `policy` is the Content-Security-Policy.
  */
 export function securityHeaders(policy = "frame-ancestors 'none'"): HeaderList {
   return [

@@ -3,12 +3,7 @@ import { type Answer, type HeaderList, makeEmptyAnswer } from './answer.ts';
 
 export type Cors = ReturnType<typeof createCors>;
 
-/**
- * Allows browsers to call the service from pages of the listed origins (contract section 8, CORS_ORIGINS).
- *
- * - `exposed`: response headers that a page may read.
- * - `methods` and `requestHeaders`: methods and headers that a page may send.
- */
+/** Lets pages of the listed origins read the `exposed` headers and send the `methods` and `requestHeaders`. */
 export function createCors(
   origins: readonly string[],
   { exposed, methods, requestHeaders }: Record<'exposed' | 'methods' | 'requestHeaders', readonly string[]>,
@@ -25,9 +20,8 @@ export function createCors(
   ]);
 
   return {
-    /** Returns the CORS headers of the response. Empty if no origin is listed. */
     headersFor: ({ headers: { origin } }: IncomingMessage): HeaderList => byOrigin.get(origin ?? '') ?? vary,
-    /** Returns the response to a preflight request from a listed origin. Returns null for every other request. */
+    /** Returns the response to a preflight request from a listed origin, and null for every other request. */
     answerPreflight({ method, headers }: IncomingMessage): Answer | null {
       const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
       return isPreflight && byOrigin.has(headers.origin ?? '') ? preflight : null;

@@ -4,37 +4,26 @@ import { type Answer, type HeaderList, makeAnswer } from './answer.ts';
 /** `Retry-After` of a 503, in seconds. */
 const unavailableRetrySeconds = 1;
 
-/**
- * Returns the error to show to the client. An unexpected error becomes `internal_error`, so that no internal details
- * leak.
- */
+/** Returns the error to show to the client. An unexpected error becomes `internal_error`, so that nothing leaks. */
 export function toAppError(error: unknown): AppError {
   return error instanceof AppError
     ? error
     : new AppError('internal_error', 'the service failed; try again', { cause: error });
 }
 
-/** Serialises the Error body (interface section 2). */
-function errorBody({ code, message }: AppError): string {
-  return JSON.stringify({ code, message, status: errorStatus[code] });
-}
-
-/**
- * Returns a function that makes error responses. `docsUrl` is the URL of the documentation, used for a `Link` to the
- * explanation of the error. Without `docsUrl`, there is no `Link`.
- */
-export function createErrorAnswers(docsUrl: string | null): MakeErrorAnswer {
-  return (error, headers = []) => {
-    const { code } = error;
-    const help = docsUrl === null ? [] : ['link', `<${docsUrl}/errors#${code}>; rel="help"`];
-    return makeAnswer(errorStatus[code], errorBody(error), [...headers, ...errorHeaders(code), ...help]);
-  };
-}
-
 /** Makes the response to a failed request, with further `headers`. */
 export type MakeErrorAnswer = (error: AppError, headers?: HeaderList) => Answer;
 
-/** Returns the headers that only error responses have. */
+/** `docsUrl` is the URL of the documentation, for a `Link` to the explanation of the error. Null: there is no `Link`. */
+export function createErrorAnswers(docsUrl: string | null): MakeErrorAnswer {
+  return ({ code, message }, headers = []) => {
+    const status = errorStatus[code];
+    const body = JSON.stringify({ code, message, status });
+    const help = docsUrl === null ? [] : ['link', `<${docsUrl}/errors#${code}>; rel="help"`];
+    return makeAnswer(status, body, [...headers, ...errorHeaders(code), ...help]);
+  };
+}
+
 function errorHeaders(code: AppError['code']): HeaderList {
   const noStore = ['cache-control', 'no-store'];
   if (code === 'unavailable') return [...noStore, 'retry-after', String(unavailableRetrySeconds)];

@@ -20,9 +20,8 @@ interface Entry {
 }
 
 /**
- * Caches responses to GET requests, so that most of these requests need neither a query nor serialisation. A response
- * is identified by the request target and valid for one version of the animals. The cache uses at most `bytesMax` of
- * memory and forgets the response used longest ago. Adds the metric `cached_answers_total` to `registry`.
+ * Caches responses to GET requests by request target. A response is valid for one version of the animals. Beyond
+ * `bytesMax`, the response used longest ago is forgotten.
  */
 export function createResponseCache(
   version: Pick<Version, 'read'>,
@@ -35,12 +34,8 @@ export function createResponseCache(
   exposeBy(registry, 'counter', 'cached_answers_total', help, 'source', () => Object.entries(counts));
 
   return {
-    /**
-     * Returns the version of everything that was committed before the call. Null if nothing may be cached now. If the
-     * store fails here, so does the request, which would only wait for the same failure again.
-     */
+    /** Returns the version of everything that was committed before the call. Null if nothing may be cached now. */
     readVersion: (): Soon<string | null> => version.read(),
-    /** Returns the response that was made at the version `now`. Null if there is none. */
     find(target: string, now: string | null): Answer | null {
       const entry = entries.get(target);
       if (entry === undefined || entry.version !== now) return null;
@@ -55,10 +50,7 @@ export function createResponseCache(
   };
 }
 
-/**
- * Estimates the memory of an entry in bytes. V8 stores a string with characters outside Latin-1 in two bytes per
- * character.
- */
+/** Estimates the memory of an entry. V8 stores a string with characters outside Latin-1 in two bytes per character. */
 function countBytes({ answer: { body, headers, bodyHeaders } }: Entry, target: string): number {
   const text = typeof body === 'string' ? body : '';
   const bodyBytes = (Buffer.byteLength(text) > text.length ? 2 : 1) * text.length;

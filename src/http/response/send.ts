@@ -5,10 +5,7 @@ import { type Answer, type HeaderList, securityHeaders } from './answer.ts';
 
 const usualSecurity = securityHeaders();
 
-/**
- * Sends an answer with `corsHeaders` and the headers that every response has. If `If-None-Match` matches, sends a 304
- * without the body. Returns the status that was sent.
- */
+/** Sends an answer, or a 304 without its body if `If-None-Match` matches. Returns the status that was sent. */
 export function sendAnswer(exchange: Exchange, answer: Answer, corsHeaders: HeaderList): number {
   const { request, response, id, limit, match } = exchange;
   const ifNoneMatch = request.headers['if-none-match'];

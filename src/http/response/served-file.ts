@@ -12,16 +12,13 @@ export interface ServedFile {
 
 const compress = promisify(gzip);
 
-/** Makes a file to serve. `headers` are sent besides those that describe the body. */
+/** `headers` are sent besides those that describe the body. */
 export async function makeServedFile(text: string, type: string, headers: HeaderTexts): Promise<ServedFile> {
   const plain = Buffer.from(text);
+  const gzipped = { 'content-type': type, 'content-encoding': 'gzip' };
   return {
     plain: makeFileAnswer(plain, { 'content-type': type }, headers),
-    gzipped: makeFileAnswer(
-      await compress(plain),
-      { 'content-type': type, 'content-encoding': 'gzip' },
-      headers,
-    ),
+    gzipped: makeFileAnswer(await compress(plain), gzipped, headers),
   };
 }
 
@@ -39,7 +36,6 @@ function makeFileAnswer(body: Buffer, bodyHeaders: HeaderTexts, headers: HeaderT
 /** Matches an `Accept-Encoding` that lists gzip with a weight above 0. `*` does not count: a plain form is always right. */
 const gzipAccepted = /(?:^|,)\s*gzip\s*(?:$|,|;\s*q=(?!0(?:\.0*)?\s*(?:$|,)))/i;
 
-/** Returns the form of a file that a client accepts. */
 export function chooseForm({ plain, gzipped }: ServedFile, acceptEncoding = ''): Answer {
   return gzipAccepted.test(acceptEncoding) ? gzipped : plain;
 }
@@ -74,10 +70,7 @@ export async function makeAssets(own: Readonly<Record<string, string>>): Promise
   return { version, files };
 }
 
-/**
- * Returns a function that calls `open` once and then returns the same result. After a failure, the next call tries
- * again.
- */
+/** Returns a function that calls `open` once and then returns the same result. After a failure, it tries again. */
 export function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
   let opened: Promise<T> | null = null;
   return () => {
@@ -89,12 +82,7 @@ export function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/**
- * Returns the Content-Security-Policy of a page.
- *
- * - Allowed: our scripts, styles and images, and calls to this service and to `origins`.
- * - Forbidden: inline code, all other sources, forms and frames.
- */
+/** Returns a policy that allows only our scripts, styles and images, and calls to this service and to `origins`. */
 export function pagePolicy(origins: readonly string[] = []): string {
   return [
     "default-src 'none'",
