@@ -8,17 +8,13 @@ import type { Sharing } from './limits/redis/shared-counters.ts';
 import type { Log } from './observability/log.ts';
 import type { Database } from './storage/database.ts';
 
-/** The counters of the rate limits, and how this instance counts. */
+/** The counters of the rate limits. `sharing` returns how this instance counts, and null without Redis. */
 export interface OpenCounters extends Pick<CounterStore, 'flush' | 'sweep'> {
   readonly counters: Counters;
-  /** Returns how this instance counts. Null without Redis. */
-  sharing(): Sharing | null;
+  readonly sharing: () => Sharing | null;
 }
 
-/**
- * Opens the counters of the rate limits. Without Redis, they are in this process and saved in the database. With
- * Redis, all instances share them. While Redis is unreachable, each instance counts in its own process.
- */
+/** Opens the counters. With Redis, all instances share them; while it is away, each instance counts in its process. */
 export async function openCounters(
   { redisUrl }: Config,
   database: Database,
@@ -57,16 +53,12 @@ export function describeSharing(sharing: Sharing | null): string[] {
   return [`the counters: alone since ${new Date(sharing.sinceMs).toISOString()}: ${sharing.reason}`];
 }
 
-/**
- * Time in ms that the last flush may take: up to `most` if the running requests finish quickly, and always at least
- * `least`.
- */
+/** Time in ms that the last flush may take: up to `most` of the time left for the shutdown, and at least `least`. */
 export const lastFlushMs = { most: 4 * secondMs, least: secondMs };
 
 /**
- * Flushes the counts and last uses in memory at shutdown. `restMs` is the remaining time of the shutdown in ms. If
- * the flush takes too long, gives up and logs one line. The cause is another program that locks the store, or a disk
- * that hangs. `isShared` is true if Redis has the counts.
+ * Flushes the counts and last uses in memory at shutdown. `restMs` is the time left for the shutdown. If the flush takes
+ * too long, gives up and logs one line. `isShared` is true if Redis has the counts.
  */
 export async function flushLast(
   flush: () => Promise<unknown>,
@@ -75,11 +67,11 @@ export async function flushLast(
   log: Log,
 ): Promise<void> {
   const msMax = Math.max(lastFlushMs.least, Math.min(lastFlushMs.most, restMs));
-  const late = Promise.withResolvers<never>();
-  const giveUp = () => late.reject(new OperatorError('another program uses the store, or its disk hangs'));
-  const timer = setTimeout(giveUp, msMax).unref();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const failure = new OperatorError('another program uses the store, or its disk hangs');
+  const timer = setTimeout(reject, msMax, failure).unref();
   try {
-    await Promise.race([flush(), late.promise]);
+    await Promise.race([flush(), late]);
   } catch (err) {
     if (isShared) log.warn({ err }, 'the last use of keys could not be written');
     else log.error({ err }, 'the last second of counts could not be written');

@@ -13,14 +13,11 @@ import type { Store } from './store.ts';
 import type { FailedRequests } from './usage/failed-requests.ts';
 import type { UsageCounts } from './usage/usage.ts';
 
-/**
- * Interval in ms at which counts are flushed. A kill may lose at most one second of counts. Half of that leaves room
- * for a flush that is late under full load.
- */
+/** A kill may lose at most one second of counts. Half of that leaves room for a flush that is late under full load. */
 const flushMs = secondMs / 2;
-/** Interval in ms at which holds expire. An animal must be available within 2 s after its hold expires. */
+/** An animal must be available within 2 s after its hold expires. */
 const expiryMs = secondMs / 2;
-/** Interval in ms at which events get their positions. An event must be readable within 1 s of its commit. */
+/** An event must be readable within 1 s of its commit. */
 const sequencingMs = secondMs / 10;
 
 /** What the jobs work on. */
@@ -43,28 +40,16 @@ export function listJobs(parts: JobParts): readonly Job[] {
   const { database, audit, firstAnswers, orders } = store;
   const sequences = createBatches(sequencedEventsMax);
   const folds = createBatches(foldedChangesMax);
+  const deletes = (what: string, everyMs: number, run: Job['run'], keptMs?: number): Job => ({
+    name: `delete ${what}`,
+    everyMs,
+    run,
+    byAge: 'deletes',
+    keptMs,
+  });
   return [
     { name: 'write the counts', everyMs: flushMs, run: flush },
-    { name: 'delete ended counts', everyMs: secondMs, run: counting.sweep, byAge: 'deletes' },
-    { name: 'delete old usage', everyMs: minuteMs, run: usage.sweep, byAge: 'deletes' },
-    { name: 'delete old requests', everyMs: minuteMs, run: failedRequests.sweep, byAge: 'deletes' },
     { name: 'follow lifts of bans and resets of limits', everyMs: secondMs, run: corrections.follow },
-    {
-      name: 'delete old lifts of bans and resets of limits',
-      everyMs: minuteMs,
-      run: corrections.sweep,
-      byAge: 'deletes',
-    },
-    {
-      name: 'delete old first answers',
-      everyMs: minuteMs,
-      run: firstAnswers.sweep,
-      byAge: 'deletes',
-      keptMs: firstAnswersKeptMs,
-    },
-    { name: 'delete ended console sessions', everyMs: minuteMs, run: sessions.sweep, byAge: 'deletes' },
-    { name: 'delete old audit entries', everyMs: hourMs, run: audit.sweep, byAge: 'deletes' },
-    { name: 'delete old events', everyMs: minuteMs, run: () => expireEvents(database), byAge: 'deletes' },
     { name: 'close overdue holds', everyMs: expiryMs, run: orders.expire, byAge: 'closes' },
     { name: 'erase deleted accounts', everyMs: minuteMs, run: () => eraseDeletedAccounts(database) },
     { name: 'add up the inventory', everyMs: secondMs, run: () => foldInventory(database, folds) },
@@ -73,5 +58,13 @@ export function listJobs(parts: JobParts): readonly Job[] {
       everyMs: sequencingMs,
       run: () => sequenceEvents(database, sequences, noteFeedLag),
     },
+    deletes('ended counts', secondMs, counting.sweep),
+    deletes('old usage', minuteMs, usage.sweep),
+    deletes('old requests', minuteMs, failedRequests.sweep),
+    deletes('old lifts of bans and resets of limits', minuteMs, corrections.sweep),
+    deletes('old first answers', minuteMs, firstAnswers.sweep, firstAnswersKeptMs),
+    deletes('ended console sessions', minuteMs, sessions.sweep),
+    deletes('old audit entries', hourMs, audit.sweep),
+    deletes('old events', minuteMs, () => expireEvents(database)),
   ];
 }

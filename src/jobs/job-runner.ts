@@ -8,31 +8,22 @@ export interface Job {
   readonly name: string;
   readonly everyMs: number;
   run(): Promise<unknown>;
-  /**
-   * What the job does by age, if anything. `closes`: it closes or disables what is too old. `deletes`: it deletes what
-   * is too old. Such a job does not run after a leap of a clock.
-   */
+  /** Set if the job closes, disables or deletes what is too old. It does not run after a leap of a clock. */
   readonly byAge?: 'closes' | 'deletes';
   /** Time in ms for which a job that deletes does not run after a leap. Default: 10 minutes. */
-  readonly keptMs?: number;
+  readonly keptMs?: number | undefined;
 }
 
 /** Runs jobs in the background. */
 export type JobRunner = ReturnType<typeof createJobRunner>;
 
 /** Creates a runner. It asks `clocks` before each run of a job that acts by age. */
-export function createJobRunner(log: Log, clocks: ClockWatch) {
+export function createJobRunner(log: Log, { mayClose, mayDelete }: ClockWatch) {
   const timers = new Set<NodeJS.Timeout>();
 
   async function mayRun({ byAge, keptMs }: Job): Promise<boolean> {
     if (byAge === undefined) return true;
-    return byAge === 'deletes' ? await clocks.mayDelete(keptMs) : await clocks.mayClose();
-  }
-
-  function report({ name }: Job, error: unknown): void {
-    // Faults of the store have their own log lines (store-calls.ts).
-    if (error instanceof AppError && error.code === 'unavailable') return;
-    log.error({ err: error, job: name }, 'a background job failed; its next run tries again');
+    return byAge === 'deletes' ? await mayDelete(keptMs) : await mayClose();
   }
 
   return {
@@ -47,8 +38,10 @@ export function createJobRunner(log: Log, clocks: ClockWatch) {
         isRunning = true;
         try {
           if (await mayRun(job)) await job.run();
-        } catch (error) {
-          report(job, error);
+        } catch (err) {
+          // Faults of the store have their own log lines (store-calls.ts).
+          if (err instanceof AppError && err.code === 'unavailable') return;
+          log.error({ err, job: job.name }, 'a background job failed; its next run tries again');
         } finally {
           isRunning = false;
         }

@@ -9,51 +9,18 @@ export const leaseMs = 20 * secondMs;
 export const renewalMs = 2 * secondMs;
 
 /** A lease ensures that only one instance at a time runs a job. */
-export interface Lease {
-  /**
-   * Takes or renews the lease unless another instance has it. Call it every `renewalMs`, and not before the last call
-   * has ended. After `release`, does nothing.
-   */
-  renew(): Promise<void>;
-  /**
-   * Returns the remaining time of the lease in ms, by a monotonic clock. The lease lasts at least this long. Returns 0
-   * if this instance does not have the lease.
-   */
-  leftMs(): number;
-  /** Releases the lease, so that another instance need not wait for its expiry. */
-  release(): Promise<void>;
-}
+export type Lease = ReturnType<typeof createLease>;
 
 /**
  * Creates the lease with this name for this instance. A SQLite store has only one instance, which has every lease.
  * `elapsedMs` is a monotonic clock.
- */
-export function createLease(
-  database: Database,
-  name: string,
-  elapsedMs: () => number = () => performance.now(),
-): Lease {
-  return database.engine === 'sqlite' ? createOwnLease() : createSharedLease(database, name, elapsedMs);
-}
-
-function createOwnLease(): Lease {
-  let isHeld = true;
-  return {
-    renew: () => Promise.resolve(),
-    leftMs: () => (isHeld ? leaseMs : 0),
-    release() {
-      isHeld = false;
-      return Promise.resolve();
-    },
-  };
-}
-
-/**
+ *
  * Each renewal changes the row. An instance takes a lease over once it has seen the same row for `leaseMs`. The holder
  * began its last renewal before that, so its own lease has ended then. No step of a clock has any effect, because each
  * instance measures with its monotonic clock.
  */
-function createSharedLease(database: Database, name: string, elapsedMs: () => number): Lease {
+export function createLease(database: Database, name: string, elapsedMs = () => performance.now()) {
+  const isAlone = database.engine === 'sqlite';
   const holder = randomText(16);
   let endsAtMs = 0;
   let isReleased = false;
@@ -61,7 +28,7 @@ function createSharedLease(database: Database, name: string, elapsedMs: () => nu
   let seen = { holder: '', beat: -1n, sinceMs: 0 };
 
   /** Returns the row that may be replaced: the own one, or one that has not changed for `leaseMs`. */
-  async function look(): Promise<{ holder: string; beat: bigint } | null> {
+  async function findFormer(): Promise<{ holder: string; beat: bigint } | null> {
     const [row] = await database.read(selectLease, { name });
     if (row === undefined || row.holder === holder) return { holder, beat: row?.until_ms ?? 0n };
     if (row.holder !== seen.holder || row.until_ms !== seen.beat)
@@ -69,31 +36,38 @@ function createSharedLease(database: Database, name: string, elapsedMs: () => nu
     return elapsedMs() - seen.sinceMs >= leaseMs ? seen : null;
   }
 
+  async function isTaken(): Promise<boolean> {
+    if (isAlone) return true;
+    const former = await findFormer();
+    if (former === null) return false;
+    const parameters = { name, holder, formerHolder: former.holder, formerBeat: former.beat };
+    return (await database.run(takeLease, parameters)).length > 0;
+  }
+
   async function take(): Promise<void> {
     const askedAtMs = elapsedMs();
-    const former = await look();
-    if (former === null) {
-      endsAtMs = 0;
-      return;
-    }
-    const parameters = { name, holder, formerHolder: former.holder, formerBeat: former.beat };
-    const rows = await database.run(takeLease, parameters);
-    endsAtMs = rows.length > 0 ? askedAtMs + leaseMs : 0;
+    endsAtMs = (await isTaken()) ? askedAtMs + leaseMs : 0;
   }
 
   return {
-    renew() {
+    /**
+     * Takes or renews the lease unless another instance has it. Call it every `renewalMs`, and not before the last call
+     * has ended. After `release`, does nothing.
+     */
+    renew(): Promise<void> {
       if (!isReleased) renewal = take();
       return renewal;
     },
 
+    /** Returns for how many ms this instance still has the lease at least; 0 if it does not have it. */
     leftMs: () => (isReleased ? 0 : Math.max(0, endsAtMs - elapsedMs())),
 
-    async release() {
+    /** Releases the lease, so that another instance need not wait for its expiry. */
+    async release(): Promise<void> {
       isReleased = true;
       // A renewal that is running could take the lease again after its deletion.
       await Promise.allSettled([renewal]);
-      await database.run(deleteLease, { name, holder });
+      if (!isAlone) await database.run(deleteLease, { name, holder });
     },
   };
 }
