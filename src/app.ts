@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { selectAnyAccount } from './accounts/account-rows.ts';
 import { describeForeignKeys, keyEnvironmentOf } from './accounts/api-key.ts';
+import type { IssuedKey } from './accounts/key-changes.ts';
 import { selectAnyKey } from './accounts/key-rows.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
-import { createKeyring, type IssuedKey, type Keyring } from './accounts/keyring.ts';
+import { createKeyring, type Keyring } from './accounts/keyring.ts';
 import { type Clock, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import { type DeliveryOptions, deliverWebhooks } from './deliver-webhooks.ts';
@@ -223,7 +224,6 @@ function buildPublicServer(
 ) {
   const { database } = store;
   const environment = keyEnvironmentOf[config.environment];
-  const verifier = createKeyVerifier(database, clock, { environment });
   const usage = createUsageCounts(database, clock);
   const failedRequests = createFailedRequests(database, clock);
   const { counters, sharing } = counting;
@@ -239,6 +239,7 @@ function buildPublicServer(
       log.warn({ account: caller.accountName, keyId: caller.keyId, until }, 'a key is banned');
     },
   });
+  const verifier = createKeyVerifier(database, clock, { environment, findRefusal: limiter.findRefusal });
   const eventIds = createEventIds(secret);
   const server = buildServer({
     ...config,

@@ -1,7 +1,6 @@
-import { countOpenHolds } from './accounts/account-state.ts';
+import { countOpenHolds } from './accounts/accounts.ts';
 import { keyEnvironmentOf } from './accounts/api-key.ts';
-import { commandActor } from './audit/audit-entry.ts';
-import { type Audit, createAudit } from './audit/audit-log.ts';
+import { type Audit, commandActor, createAudit } from './audit/audit-log.ts';
 import { type Categories, createCategories } from './categories/categories.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';

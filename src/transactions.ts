@@ -1,13 +1,6 @@
-import {
-  createAccount,
-  renameAccount,
-  resetAccountLimits,
-  setAccountLimits,
-  setAccountPlan,
-  suspendAccount,
-} from './accounts/account-changes.ts';
+import { changeAccount, createAccount, resetAccountLimits } from './accounts/account-changes.ts';
 import { deleteAccount } from './accounts/delete-account.ts';
-import { createOwnKey, issueFirstKey, issueKey, revokeKey, rotateKey } from './accounts/key-changes.ts';
+import { createOwnKey, issueKey, revokeKey, rotateKey } from './accounts/key-changes.ts';
 import { writeUses } from './accounts/key-rows.ts';
 import { recordAct } from './audit/audit-log.ts';
 import { putCategory, removeCategory } from './categories/categories.ts';
@@ -41,6 +34,7 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   addPetOnce,
   addRequests,
   addWebhook,
+  changeAccount,
   changeWebhook,
   closeOrder,
   createAccount,
@@ -51,7 +45,6 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   editPet,
   endSessions,
   expireGiven,
-  issueFirstKey,
   issueKey,
   liftBan,
   noteAttempt,
@@ -61,16 +54,12 @@ export const transactions: readonly Transaction<never, unknown>[] = [
   recordAct,
   removeCategory,
   removeWebhook,
-  renameAccount,
   requestMessage,
   revokeKey,
   rotateKey,
   rotateSecret,
   sequenceCopied,
   resetAccountLimits,
-  setAccountLimits,
-  setAccountPlan,
-  suspendAccount,
   writeConduct,
   writeUses,
   writeWindows,

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditEntry, Authorship } from '../audit/audit-entry.ts';
-import { addAuditEntry } from '../audit/audit-log.ts';
+import { type AuditEntry, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import { insertReset } from '../limits/corrections.ts';
 import type { Limits, Plan } from '../plans/plan.ts';
@@ -16,7 +15,7 @@ import {
   updateAccount,
 } from './account-rows.ts';
 
-interface AccountChange {
+interface Named {
   readonly name: string;
   readonly by: Authorship;
 }
@@ -24,97 +23,91 @@ interface AccountChange {
 /** Creates an account without a key. Throws OperatorError if the name is taken or invalid. */
 export const createAccount = defineTransaction(
   'createAccount',
-  function* ({ name, plan, by }: AccountChange & { readonly plan: Plan }): Steps<void> {
+  function* ({ name, plan, by }: Named & { readonly plan: Plan }): Steps<void> {
     yield* requireFreeName(name);
     yield* addAccount(name, plan, by);
   },
 );
 
-/** What the audit log says about a change. Null: nothing was changed. */
-type Changed = (Pick<AuditEntry, 'action' | 'before' | 'after'> & { readonly subject?: string }) | null;
+/** A change of one account. */
+export type AccountChange =
+  | { readonly newName: string }
+  /** Also removes the own limits. Open rate limit windows keep their counts. */
+  | { readonly plan: Plan }
+  /** The limits of one account alone, on any plan, until a time in Unix milliseconds. Null: they do not end. */
+  | { readonly limits: Limits; readonly untilMs: number | null }
+  /** The requests of a suspended account get 403, and its holds expire. */
+  | { readonly isSuspended: boolean };
 
-/** Declares the change of one account. Throws OperatorError if the account does not exist. */
-function defineChange<I>(
-  name: string,
-  change: (account: AccountRow, input: I, by: Authorship) => Steps<Changed>,
-) {
-  return defineTransaction(name, function* (input: I & AccountChange): Steps<void> {
-    const account = yield* findAccount(input.name);
-    const changed = yield* change(account, input, input.by);
-    if (changed !== null)
-      yield* addAuditEntry(input.by, { subject: account.name, accountId: account.id, ...changed });
-  });
-}
-
-/** Changes the plan of an account, and removes its own limits. Open rate limit windows keep their counts. */
-export const setAccountPlan = defineChange(
-  'setAccountPlan',
-  function* (account, { plan }: { readonly plan: Plan }) {
-    const noLimits = { own_per_minute: null, own_per_day: null, own_until_ms: null };
-    yield* step(updateAccount, { ...account, ...toPlanColumns(plan), ...noLimits });
-    return {
-      action: 'account.plan_changed',
-      before: describePlan(readPlan(account)),
-      after: describePlan(plan),
-    };
+/**
+ * Changes an account, and does nothing if it has the name or is suspended already. Throws OperatorError if the account
+ * does not exist, or if the new name is taken or invalid.
+ */
+export const changeAccount = defineTransaction(
+  'changeAccount',
+  function* ({ name, change, by }: Named & { readonly change: AccountChange }): Steps<void> {
+    const account = yield* findAccount(name);
+    const changed = applyChange(account, change, by.nowMs);
+    if (changed === null) return;
+    if ('newName' in change) yield* requireFreeName(change.newName);
+    const row = { ...account, ...changed.columns };
+    yield* step(updateAccount, row);
+    yield* addAuditEntry(by, { ...changed.entry, subject: row.name, accountId: row.id });
   },
 );
 
-/** Sets the limits of one account alone, on any plan, until a time in Unix milliseconds. Null: they do not end. */
-export const setAccountLimits = defineChange(
-  'setAccountLimits',
-  function* (
-    account,
-    { limits, untilMs }: { readonly limits: Limits; readonly untilMs: number | null },
-    { nowMs },
-  ) {
-    yield* step(updateAccount, {
-      ...account,
+/** Returns the columns that change, and what the audit log says. Null: nothing changes. */
+function applyChange(account: AccountRow, change: AccountChange, nowMs: number): Changed | null {
+  if ('newName' in change) {
+    const { newName: name } = change;
+    const entry = {
+      action: 'account.renamed',
+      before: { account: account.name },
+      after: { account: name },
+    } as const;
+    return account.name === name ? null : { columns: { name }, entry };
+  }
+  if ('plan' in change) {
+    const columns = {
+      own_per_minute: null,
+      own_per_day: null,
+      own_until_ms: null,
+      ...toPlanColumns(change.plan),
+    };
+    const [before, after] = [describePlan(readPlan(account)), describePlan(change.plan)];
+    return { columns, entry: { action: 'account.plan_changed', before, after } };
+  }
+  if ('limits' in change) {
+    const { limits, untilMs } = change;
+    const until = untilMs === null ? null : new Date(untilMs).toISOString();
+    const columns = {
       own_per_minute: BigInt(limits.perMinute),
       own_per_day: BigInt(limits.perDay),
       own_until_ms: untilMs === null ? null : BigInt(untilMs),
-    });
-    return {
-      action: 'account.limits_set',
-      before: { ...readLimits(account, nowMs) },
-      after: { ...limits, until: untilMs === null ? null : new Date(untilMs).toISOString() },
     };
-  },
-);
+    const before = { ...readLimits(account, nowMs) };
+    return { columns, entry: { action: 'account.limits_set', before, after: { ...limits, until } } };
+  }
+  const { isSuspended } = change;
+  if ((account.suspended_at_ms !== null) === isSuspended) return null;
+  const action = isSuspended ? 'account.suspended' : 'account.resumed';
+  const entry = { action, before: { suspended: !isSuspended }, after: { suspended: isSuspended } } as const;
+  return { columns: { suspended_at_ms: isSuspended ? BigInt(nowMs) : null }, entry };
+}
 
-/** Lets both windows of an account start again, on every instance within 2 s. */
-export const resetAccountLimits = defineChange('resetAccountLimits', function* ({ id }, _input, { nowMs }) {
-  yield* step(insertReset, { account_id: id, at_ms: BigInt(nowMs) });
-  return { action: 'account.limits_reset', before: null, after: null };
-});
+interface Changed {
+  readonly columns: Partial<AccountRow>;
+  readonly entry: Pick<AuditEntry, 'action' | 'before' | 'after'>;
+}
 
-/** Renames an account. Throws OperatorError if the new name is taken or invalid. */
-export const renameAccount = defineChange(
-  'renameAccount',
-  function* (account, { newName }: { readonly newName: string }) {
-    if (account.name === newName) return null;
-    yield* requireFreeName(newName);
-    yield* step(updateAccount, { ...account, name: newName });
-    return {
-      action: 'account.renamed',
-      subject: newName,
-      before: { account: account.name },
-      after: { account: newName },
-    };
-  },
-);
-
-/** Suspends or resumes an account. The requests of a suspended one get 403, and its holds expire. */
-export const suspendAccount = defineChange(
-  'suspendAccount',
-  function* (account, { isSuspended }: { readonly isSuspended: boolean }, { nowMs }) {
-    if ((account.suspended_at_ms !== null) === isSuspended) return null;
-    yield* step(updateAccount, { ...account, suspended_at_ms: isSuspended ? BigInt(nowMs) : null });
-    return {
-      action: isSuspended ? 'account.suspended' : 'account.resumed',
-      before: { suspended: !isSuspended },
-      after: { suspended: isSuspended },
-    };
+/** Lets both windows of an account start again, on every instance within 2 s. Throws as `changeAccount` does. */
+export const resetAccountLimits = defineTransaction(
+  'resetAccountLimits',
+  function* ({ name, by }: Named): Steps<void> {
+    const { id } = yield* findAccount(name);
+    yield* step(insertReset, { account_id: id, at_ms: BigInt(by.nowMs) });
+    const entry = { action: 'account.limits_reset', subject: name, accountId: id } as const;
+    yield* addAuditEntry(by, { ...entry, before: null, after: null });
   },
 );
 
@@ -140,18 +133,13 @@ export function* findOrAddAccount(
 }
 
 /** Creates an account and returns its id. Throws OperatorError if the name is invalid. */
-export function* addAccount(name: string, plan: Plan, by: Authorship): Steps<bigint> {
+function* addAccount(name: string, plan: Plan, by: Authorship): Steps<bigint> {
   if (!isAccountName(name)) throw new OperatorError(accountNameRule);
   const columns = { name, ...toPlanColumns(plan), created_at_ms: BigInt(by.nowMs) };
   const [row] = yield* step(insertAccount, columns);
   if (row === undefined) throw new Error('the database returned no id for a new account');
-  yield* addAuditEntry(by, {
-    action: 'account.created',
-    subject: name,
-    accountId: row.id,
-    before: null,
-    after: describePlan(plan),
-  });
+  const entry = { action: 'account.created', subject: name, accountId: row.id } as const;
+  yield* addAuditEntry(by, { ...entry, before: null, after: describePlan(plan) });
   return row.id;
 }
 
@@ -161,7 +149,7 @@ export function noSuchAccount(name: string): OperatorError {
 }
 
 /** Returns the account with this name. Throws OperatorError if there is none. */
-export function* findAccount(name: string) {
+export function* findAccount(name: string): Steps<AccountRow> {
   const [account] = yield* step(selectAccount, { name });
   if (account === undefined) throw noSuchAccount(name);
   return account;

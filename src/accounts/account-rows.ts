@@ -4,9 +4,6 @@ import { type RowOf, statement } from '../storage/database.ts';
 import { pick } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
 
-/** An account as operators see it. */
-export type ListedAccount = ReturnType<typeof toListedAccount>;
-
 /** Returns the plan columns of an account row. The numbers are null unless the plan is enterprise. */
 export function toPlanColumns({ name, limits, openHolds }: Plan) {
   const isCustom = name === 'enterprise';
@@ -21,8 +18,7 @@ export function toPlanColumns({ name, limits, openHolds }: Plan) {
 /** An account as the statements select it. */
 export type AccountRow = RowOf<typeof selectAccount>;
 
-/** The plan columns of a selected row. `open_holds` is absent if the query does not select it. */
-type PlanRow = Pick<AccountRow, 'plan' | 'per_minute' | 'per_day'> & Partial<Pick<AccountRow, 'open_holds'>>;
+type PlanRow = Pick<AccountRow, 'plan' | 'per_minute' | 'per_day' | 'open_holds'>;
 type OwnLimitsRow = Pick<AccountRow, 'own_per_minute' | 'own_per_day' | 'own_until_ms'>;
 
 /** Returns the plan of an account row with its effective limits. Throws Error if the row has no valid plan. */
@@ -30,7 +26,7 @@ export function readPlan(row: PlanRow): Plan {
   const plan = resolvePlan(row.plan, {
     ...(row.per_minute !== null && { perMinute: Number(row.per_minute) }),
     ...(row.per_day !== null && { perDay: Number(row.per_day) }),
-    ...(typeof row.open_holds === 'bigint' && { openHolds: Number(row.open_holds) }),
+    ...(row.open_holds !== null && { openHolds: Number(row.open_holds) }),
   });
   if ('problem' in plan) throw new Error(`an account's row has no valid plan: ${plan.problem}`);
   return plan;
@@ -47,6 +43,9 @@ function readOwnLimits(row: OwnLimitsRow, nowMs: number): Limits | null {
 export function readLimits(row: PlanRow & OwnLimitsRow, nowMs: number): Limits {
   return readOwnLimits(row, nowMs) ?? readPlan(row).limits;
 }
+
+/** An account as operators see it. */
+export type ListedAccount = ReturnType<typeof toListedAccount>;
 
 /** Converts a row into an account. An account without its own number of open holds gets the number of its plan. */
 export function toListedAccount(row: AccountRow, nowMs: number) {
@@ -73,14 +72,13 @@ export function toListedAccount(row: AccountRow, nowMs: number) {
 const planColumns = ['name', 'plan', 'per_minute', 'per_day', 'open_holds'] as const;
 const ownColumns = ['own_per_minute', 'own_per_day', 'own_until_ms', 'suspended_at_ms'] as const;
 
-type NewAccountRow = Pick<AccountRow, (typeof planColumns)[number] | 'created_at_ms'>;
-
 /** Inserts an account and returns its id. A name that is already taken violates a constraint. */
-export const insertAccount = statement<NewAccountRow>()((query, p) =>
-  query
-    .insertInto('accounts')
-    .values(pick(p, [...planColumns, 'created_at_ms']))
-    .returning('id'),
+export const insertAccount = statement<Pick<AccountRow, (typeof planColumns)[number] | 'created_at_ms'>>()(
+  (query, p) =>
+    query
+      .insertInto('accounts')
+      .values(pick(p, [...planColumns, 'created_at_ms']))
+      .returning('id'),
 );
 
 const selectAccounts = (query: QueryCreator<Tables>) =>
@@ -105,13 +103,10 @@ export const selectAccountPage = statement<{ newestId: bigint; count: bigint }>(
   selectAccounts(query).where('id', '<=', p.newestId).orderBy('id', 'desc').limit(p.count),
 );
 
-/** Follows every character, so a text with it at its end follows all texts that begin with the text. */
+/** A text with this character at its end follows all texts that begin with the text. */
 const lastCharacter = '\u{10ffff}';
 
-/**
- * Selects the first `count` accounts whose name begins with `start`, by name, whatever the case. They begin at the account
- * `firstId`, or at the first one if it is 0.
- */
+/** Selects `count` accounts whose name begins with `start`, in any case, by name: from `firstId` on, or from the first if 0. */
 export const selectAccountsByName = statement<{ start: string; firstId: bigint; count: bigint }>()(
   (query, p, { folded }) => {
     const name = folded(sql.ref('name'));
@@ -125,6 +120,16 @@ export const selectAccountsByName = statement<{ start: string; firstId: bigint; 
       .orderBy('id')
       .limit(p.count);
   },
+);
+
+/** Counts the holds of an account that are open and have not expired. */
+export const selectOpenHolds = statement<{ accountId: bigint }>()((query, p, { nowMs }) =>
+  query
+    .selectFrom('orders')
+    .select(({ fn }) => fn.countAll<bigint>().as('count'))
+    .where('account_id', '=', p.accountId)
+    .where('closed_at_ms', 'is', null)
+    .where('expires_at_ms', '>', nowMs),
 );
 
 /** Selects the accounts with these names. `names` is a JSON array. */

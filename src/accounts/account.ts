@@ -30,10 +30,7 @@ const covered: Partial<Record<Scope, readonly Scope[]>> = {
   'orders:manage': ['orders:read', 'orders:write'],
 };
 
-/**
- * True if `owned` has the required scope, or a scope that includes it. If `required` is a list, any one scope of the
- * list is enough.
- */
+/** True if `owned` has or includes the required scope. Of a list, any one scope is enough. */
 export function coversScope(owned: readonly Scope[], required: Scope | readonly Scope[]): boolean {
   if (typeof required !== 'string') return required.some((one) => coversScope(owned, one));
   return owned.includes(required) || owned.some((scope) => covered[scope]?.includes(required) === true);
@@ -54,23 +51,36 @@ export interface Caller {
   readonly isSuspended: boolean;
 }
 
+/** Why a key is refused. `api_key_invalid`: the key is unknown, mistyped, or from another environment. */
+export type KeyRefusal = 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked';
+
+/** The message of each 401 error. */
+export const keyMessages: Readonly<Record<KeyRefusal | 'api_key_missing', string>> = {
+  api_key_missing: 'Authorization: missing API key; send "Authorization: Bearer <API_KEY>"',
+  api_key_invalid: 'Authorization: invalid API key',
+  api_key_expired: 'Authorization: this API key has expired',
+  api_key_revoked: 'Authorization: this API key has been revoked',
+};
+
+/** Returns the 401 error for requests without a valid key. */
+export function keyError(code: keyof typeof keyMessages): AppError {
+  return new AppError(code, keyMessages[code]);
+}
+
 /** Returns the 403 error for requests of a suspended account. */
 export function accountSuspended(): AppError {
   return new AppError('account_suspended', 'this account is suspended; ask the operator of the store');
 }
 
-/** Maximum number of Unicode code points in an account name. */
+/** In Unicode code points. */
 export const accountNameLengthMax = 100;
 
 /** Error message for a name that `isAccountName` refuses. */
 export const accountNameRule = `an account name must have 1 to ${accountNameLengthMax} characters, no control characters, and no space at either end, and must not be ".", ".." or like "deleted-7"`;
 
 /**
- * True if a text is a valid account name. Such a name has 1 to `accountNameLengthMax` code points, no control
- * characters, no lone surrogates, and no white space at either end.
- *
- * `.` and `..` are not valid, because a browser removes them from the path of a URL. `deleted-7` is the name of the
- * deleted account 7.
+ * True if a text keeps `accountNameRule`. A browser removes `.` and `..` from the path of a URL, and `deleted-7` is the
+ * name of the deleted account 7.
  */
 export function isAccountName(text: string): boolean {
   const isShort = text.length <= 2 * accountNameLengthMax && [...text].length <= accountNameLengthMax;
@@ -82,10 +92,7 @@ export function isAccountName(text: string): boolean {
   );
 }
 
-/**
- * Parses `all` or a comma-separated list of scopes. Returns the scopes in the order of `scopes`, or a problem if a
- * name is not a scope.
- */
+/** Parses `all` or a comma-separated list of scopes into the order of `scopes`. A name that is no scope is a problem. */
 export function parseScopes(text: string): readonly Scope[] | { problem: string } {
   if (text.trim() === 'all') return scopes;
   const named = text.split(',').map((name) => name.trim());

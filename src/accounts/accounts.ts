@@ -1,17 +1,17 @@
-import { type Actor, type Authorship, commandActor } from '../audit/audit-entry.ts';
-import { type Clock, dayMs } from '../clock.ts';
+import { type Actor, type Authorship, commandActor } from '../audit/audit-log.ts';
+import { type Clock, dayMs, hourMs } from '../clock.ts';
 import { int64Max } from '../int64.ts';
+import type { LookAtUsage } from '../limits/counters.ts';
 import { type Page, toPage } from '../page.ts';
 import type { Limits, Plan } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
+import { listUsage, type UsageHour } from '../usage/usage.ts';
 import {
+  type AccountChange,
+  changeAccount,
   createAccount,
   noSuchAccount,
-  renameAccount,
   resetAccountLimits,
-  setAccountLimits,
-  setAccountPlan,
-  suspendAccount,
 } from './account-changes.ts';
 import {
   type ListedAccount,
@@ -19,6 +19,7 @@ import {
   selectAccountPage,
   selectAccountsByName,
   selectNamedAccounts,
+  selectOpenHolds,
   toListedAccount,
 } from './account-rows.ts';
 import { deleteAccount, eraseAccount } from './delete-account.ts';
@@ -44,19 +45,19 @@ export type Accounts = ReturnType<typeof createAccounts>;
 /** Creates the account management of a store. The audit log names `actor` as the author of each change. */
 export function createAccounts(database: Database, clock: Clock, actor: Actor = commandActor()) {
   const byNow = (): Authorship => ({ actor, nowMs: clock() });
+  const change = (name: string, to: AccountChange) =>
+    database.transact(changeAccount, { name, change: to, by: byNow() });
 
   return {
     ...createAccountLists(database, clock),
 
     create: (name: string, plan: Plan) => database.transact(createAccount, { name, plan, by: byNow() }),
-    rename: (name: string, newName: string) =>
-      database.transact(renameAccount, { name, newName, by: byNow() }),
-    setPlan: (name: string, plan: Plan) => database.transact(setAccountPlan, { name, plan, by: byNow() }),
-    setLimits: (name: string, limits: Limits, untilMs: number | null) =>
-      database.transact(setAccountLimits, { name, limits, untilMs, by: byNow() }),
+    rename: (name: string, newName: string) => change(name, { newName }),
+    setPlan: (name: string, plan: Plan) => change(name, { plan }),
+    setLimits: (name: string, limits: Limits, untilMs: number | null) => change(name, { limits, untilMs }),
+    suspend: (name: string) => change(name, { isSuspended: true }),
+    resume: (name: string) => change(name, { isSuspended: false }),
     resetLimits: (name: string) => database.transact(resetAccountLimits, { name, by: byNow() }),
-    suspend: (name: string) => database.transact(suspendAccount, { name, isSuspended: true, by: byNow() }),
-    resume: (name: string) => database.transact(suspendAccount, { name, isSuspended: false, by: byNow() }),
 
     /**
      * Deletes an account and erases its data (delete-account.ts). If a process is killed halfway, a running service
@@ -110,4 +111,58 @@ export async function findAccountId(database: Database, name: string): Promise<b
   const [row] = await database.read(selectAccount, { name });
   if (row === undefined) throw noSuchAccount(name);
   return row.id;
+}
+
+/** Returns the number of holds of an account that are open and have not expired. */
+export async function countOpenHolds(database: Database, accountId: bigint): Promise<bigint> {
+  const [holds] = await database.read(selectOpenHolds, { accountId });
+  return holds?.count ?? 0n;
+}
+
+/** A rate limit window of an account. */
+export type WindowState = ReturnType<typeof toWindow>;
+
+/** The state of an account, for operators. */
+export type AccountState = Awaited<ReturnType<typeof readAccountState>>;
+
+/** Reads the state of an account. Throws OperatorError if the account does not exist. */
+export async function readAccountState(
+  sources: { database: Database; accounts: Pick<Accounts, 'find'>; look: LookAtUsage; clock: Clock },
+  name: string,
+) {
+  const { database, accounts, look, clock } = sources;
+  const { keys: keysTotal, ...account } = await accounts.find(name);
+  const { perMinute, perDay } = account.limits;
+  const nowMs = clock();
+  const [usage, { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs }, holdsOpen] = await Promise.all([
+    listUsage(database, account.id, nowMs),
+    look(`account:${account.id}`),
+    countOpenHolds(database, account.id),
+  ]);
+  return {
+    ...account,
+    minute: toWindow(perMinute, minuteUsed, minuteEndsAtMs),
+    day: toWindow(perDay, dayUsed, dayEndsAtMs),
+    holdsOpen: Number(holdsOpen),
+    /** Number of keys of the account, including expired and revoked keys. */
+    keysTotal,
+    /** Request counts per hour, oldest first. Hours without requests are absent. */
+    usage,
+    lastDay: sumUp(usage.filter(({ atMs }) => atMs > nowMs - dayMs - hourMs)),
+  };
+}
+
+function toWindow(limit: number, used: number, endsAtMs: number) {
+  /** `resetAtMs` is null if the window is not open. */
+  return { limit, used, remaining: Math.max(0, limit - used), resetAtMs: used === 0 ? null : endsAtMs };
+}
+
+function sumUp(hours: readonly UsageHour[]): Omit<UsageHour, 'atMs'> {
+  const sum = { requests: 0, refusals: 0, errors: 0 };
+  for (const { requests, refusals, errors } of hours) {
+    sum.requests += requests;
+    sum.refusals += refusals;
+    sum.errors += errors;
+  }
+  return sum;
 }

@@ -1,15 +1,15 @@
-import { sql } from 'kysely';
-import type { Authorship } from '../audit/audit-entry.ts';
-import { addAuditEntry } from '../audit/audit-log.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { minuteMs } from '../clock.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import { insertReset } from '../limits/corrections.ts';
 import { closeOrder } from '../orders/close-order.ts';
-import { type Database, defineTransaction, statement, step } from '../storage/database.ts';
+import { orderStatuses } from '../orders/order.ts';
+import { type Database, type Dialect, defineTransaction, statement, step } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
+import type { Tables } from '../storage/tables.ts';
 import { findAccount } from './account-changes.ts';
-import { eraseSteps } from './erase-rows.ts';
-import { updateKeysRevoked } from './key-rows.ts';
+import { revokeKeys } from './key-rows.ts';
 
 /**
  * Deletes an account: blanks its name, revokes its keys, deletes its webhooks and begins its erasure. Throws
@@ -27,7 +27,8 @@ export const deleteAccount = defineTransaction(
     const deletedName = `deleted-${id}`;
     const nowMs = BigInt(by.nowMs);
     yield* step(blankAccount, { id, name: deletedName, nowMs });
-    const keys = yield* step(updateKeysRevoked, { accountId: id, revokedAtMs: nowMs });
+    const filter = { id: null, accountId: id };
+    const keys = yield* step(revokeKeys(filter), { ...filter, nowMs });
     const webhooks = yield* step(deleteWebhooks, { accountId: id });
     yield* step(insertReset, { account_id: id, at_ms: nowMs });
     yield* step(insertErasure, { account_id: id });
@@ -37,22 +38,14 @@ export const deleteAccount = defineTransaction(
   },
 );
 
-/**
- * Erases the data of a deleted account, at most `rowsMax` rows in each transaction. Returns the number of cancelled
- * holds. Each transaction is whole in itself, and the erasure can be repeated from the beginning.
- */
-export async function eraseAccount(database: Database, accountId: bigint): Promise<number> {
-  // Before the holds, so that the events of their end have no reference.
-  await eraseRows(database, accountId);
-  const holds = await cancelHolds(database, accountId);
-  await eraseRows(database, accountId);
-  return holds;
-}
-
 /** Maximum number of rows that one transaction erases. */
 const rowsMax = 500n;
 
-async function eraseRows(database: Database, accountId: bigint): Promise<void> {
+/**
+ * Erases the data of a deleted account, then cancels its holds, whose last events so have no reference. Returns the
+ * number of cancelled holds. Can be repeated from the beginning.
+ */
+export async function eraseAccount(database: Database, accountId: bigint): Promise<number> {
   for (const erase of eraseSteps) {
     let afterId = 0n;
     while (true) {
@@ -61,6 +54,7 @@ async function eraseRows(database: Database, accountId: bigint): Promise<void> {
       for (const { id } of rows) if (id > afterId) afterId = id;
     }
   }
+  return await cancelHolds(database, accountId);
 }
 
 async function cancelHolds(database: Database, accountId: bigint): Promise<number> {
@@ -145,3 +139,76 @@ const selectHolds = statement<{ accountId: bigint; count: bigint }>()((query, p,
     .where('expires_at_ms', '>', nowMs)
     .limit(p.count),
 );
+
+type Batch = { accountId: bigint; afterId: bigint; count: bigint };
+type Condition = (batch: Batch) => RawBuilder<boolean>;
+/** The new values of some columns. */
+type Blanks = (dialect: Dialect) => Readonly<Record<string, RawBuilder<unknown>>>;
+
+/** Declares a statement that blanks the rows of a condition, or deletes them without `blanks`. */
+function erase(table: keyof Tables, condition: Condition, blanks?: Blanks, id = sql<bigint>`0`) {
+  return statement<Batch>()((query, p, dialect) => {
+    const rows = condition(p);
+    if (blanks === undefined) return query.deleteFrom(table).where(rows).returning(id.as('id'));
+    return query
+      .updateTable(table)
+      .set(blanks(dialect) as never)
+      .where(rows)
+      .returning(id.as('id'));
+  });
+}
+
+/** Declares a statement that erases the next rows of an account in a table with ids. */
+function eraseNext(table: keyof Tables, blanks?: Blanks, condition = sql`true`) {
+  const next: Condition = ({ accountId, afterId, count }) => sql`id in (select id from ${sql.table(table)}
+    where account_id = ${accountId} and id > ${afterId} and ${condition} order by id limit ${count})`;
+  return erase(table, next, blanks, sql`id`);
+}
+
+/**
+ * The statements that erase the data of an account. Each is repeated until it returns no row, and then gets the highest
+ * id that it has returned as `afterId`.
+ */
+const eraseSteps = [
+  erase(
+    'api_keys',
+    (p) => sql`account_id = ${p.accountId} and name is not null`,
+    () => ({ name: sql`null` }),
+  ),
+  // One step for each status, because the index of an account's orders leads with the status.
+  ...orderStatuses.map((status) =>
+    eraseNext(
+      'orders',
+      () => ({ reference: sql`null` }),
+      sql`status = ${sql.lit(status)} and reference is not null`,
+    ),
+  ),
+  // The events and their positions stay.
+  ...(['event_outbox', 'events'] as const).map((table) =>
+    eraseNext(
+      table,
+      ({ blankField }) => ({ data: blankField('data', 'reference') }),
+      sql`data like '%"reference":"%'`,
+    ),
+  ),
+  eraseNext('audit', (dialect) => ({
+    subject: sql`case when action like 'account.%' then 'deleted-' || account_id else subject end`,
+    before: blankNames(dialect, 'before'),
+    after: blankNames(dialect, 'after'),
+  })),
+  eraseNext('requests'),
+  erase(
+    'first_answers',
+    (p) => sql`account_id = ${p.accountId}
+      and key_hash in (select key_hash from first_answers where account_id = ${p.accountId} limit ${p.count})`,
+  ),
+  erase('usage_hours', (p) => sql`account_id = ${p.accountId}`),
+  erase('usage_windows', (p) => sql`subject = 'account:' || cast(${p.accountId} as bigint)`),
+  erase('key_bans', (p) => sql`key_id in (select id from api_keys where account_id = ${p.accountId})`),
+];
+
+/** Removes the names of the account and of its keys from a column of the audit log. */
+function blankNames({ blankField }: Dialect, column: 'before' | 'after') {
+  return sql`case when action = 'account.renamed' then null
+    when action like 'key.%' then ${blankField(column, 'name')} else ${sql.ref(column)} end`;
+}

@@ -1,69 +1,56 @@
-import type { Authorship } from '../audit/audit-entry.ts';
-import { addAuditEntry } from '../audit/audit-log.ts';
+import { type AuditAction, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { Plan } from '../plans/plan.ts';
 import { defineTransaction, type Steps, step, stepsTogether, toStep } from '../storage/database.ts';
-import { scopes as allScopes, coversScope, type Scope } from './account.ts';
-import { addAccount, findOrAddAccount } from './account-changes.ts';
-import { selectAnyAccount } from './account-rows.ts';
+import { coversScope, keyError, type Scope } from './account.ts';
+import { findOrAddAccount } from './account-changes.ts';
+import { hashKey, visibleStart } from './api-key.ts';
 import {
   countActiveKeys,
-  insertApiKey,
-  type KeyRow,
-  selectKey,
-  updateKeyRevoked,
-  updateKeyRotated,
-} from './key-rows.ts';
-import {
   findKeyError,
+  insertApiKey,
   isRotated,
-  keyError,
+  type KeyRow,
   type ListedKey,
   readScopes,
   readState,
+  revokeKeys,
+  selectKey,
   toListedKey,
-  toMs,
   toTime,
-} from './key-state.ts';
+  updateKeyRotated,
+} from './key-rows.ts';
 import { keyIdPattern, liveKeysMax } from './schemas.ts';
 
-/** The id of a new key, and the parts of the key's text that are stored. */
-export interface NewKey {
-  readonly id: string;
-  readonly secretHash: Uint8Array;
-  readonly visibleStart: string;
-}
-
-/** A key to store. Without `lifetimeMs`, it never expires, or together with the key that creates it. */
-interface CreateKey {
-  readonly newKey: NewKey;
+/** What a new key may do, and how long. */
+export interface KeyGrant {
+  /** Name of the key, for people. */
   readonly name: string | null;
   readonly scopes: readonly Scope[];
+  /** Lifetime from now. Null: the key expires together with the key that creates it, or never. */
   readonly lifetimeMs: number | null;
+}
+
+/** A new key with its text. The text is shown only once, because the store gets only its hash and its visible start. */
+export interface IssuedKey extends ListedKey {
+  readonly key: string;
+}
+
+/** A new key and its author. */
+interface CreateKey {
+  readonly newKey: Pick<IssuedKey, 'id' | 'key'>;
   readonly by: Authorship;
 }
 
 /** Stores a key for an operator. Creates the account if it does not exist, and then returns true as `isNewAccount`. */
 export const issueKey = defineTransaction(
   'issueKey',
-  function* (input: CreateKey & { readonly account: string; readonly plan: Plan | null }) {
-    const { newKey, name, scopes, lifetimeMs, by } = input;
-    const { accountId, isNew } = yield* findOrAddAccount(input.account, input.plan, by);
-    const expiresAtMs = lifetimeMs === null ? null : by.nowMs + lifetimeMs;
-    const stored = yield* addKey(newKey, accountId, { name, scopes, expiresAtMs }, by);
-    return { ...stored, isNewAccount: isNew };
-  },
-);
-
-/** Stores a key with all scopes if the store has no account. Otherwise returns null. */
-export const issueFirstKey = defineTransaction(
-  'issueFirstKey',
-  function* (input: Pick<CreateKey, 'newKey' | 'by'> & { readonly account: string; readonly plan: Plan }) {
-    const { newKey, account, plan, by } = input;
-    const existing = yield* step(selectAnyAccount, { count: 1n });
-    if (existing.length > 0) return null;
-    const accountId = yield* addAccount(account, plan, by);
-    return yield* addKey(newKey, accountId, { name: null, scopes: allScopes, expiresAtMs: null }, by);
+  function* (input: CreateKey & KeyGrant & { readonly account: string; readonly plan: Plan | null }) {
+    const { newKey, account, plan, name, scopes, lifetimeMs, by } = input;
+    const { accountId, isNew } = yield* findOrAddAccount(account, plan, by);
+    const expires_at_ms = lifetimeMs === null ? null : BigInt(by.nowMs + lifetimeMs);
+    const grant = { account_id: accountId, name, scopes: scopes.join(' '), expires_at_ms };
+    return { ...(yield* addKey(newKey, grant, by)), isNewAccount: isNew };
   },
 );
 
@@ -76,35 +63,30 @@ export const issueFirstKey = defineTransaction(
  */
 export const createOwnKey = defineTransaction(
   'createOwnKey',
-  function* ({ newKey, name, scopes, lifetimeMs, by }: CreateKey) {
+  function* ({ newKey, name, scopes, lifetimeMs, by }: CreateKey & KeyGrant) {
     const caller = yield* findCaller(by);
     requireScopes(caller, scopes);
-    const endMs = toMs(caller.expires_at_ms);
-    const expiresAtMs = lifetimeMs === null ? endMs : by.nowMs + lifetimeMs;
-    if (endMs !== null && expiresAtMs !== null && expiresAtMs > endMs)
+    const endMs = caller.expires_at_ms;
+    const expires_at_ms = lifetimeMs === null ? endMs : BigInt(by.nowMs + lifetimeMs);
+    if (endMs !== null && expires_at_ms !== null && expires_at_ms > endMs)
       throw new AppError(
         'invalid_body',
         `expiresInSeconds must not exceed the lifetime of the calling key, which expires at ${toTime(endMs)}`,
       );
-    const accountId = caller.account_id;
-    const [active] = yield* step(countActiveKeys, { accountId, nowMs: BigInt(by.nowMs) });
+    const { account_id } = caller;
+    const [active] = yield* step(countActiveKeys, { accountId: account_id, nowMs: BigInt(by.nowMs) });
     if ((active?.count ?? 0n) >= liveKeysMax)
       throw new AppError(
         'limit_reached',
         `this account has ${liveKeysMax} or more active keys; delete a key first`,
       );
-    return yield* addKey(newKey, accountId, { name, scopes, expiresAtMs }, by);
+    return yield* addKey(newKey, { account_id, name, scopes: scopes.join(' '), expires_at_ms }, by);
   },
 );
 
 interface KeyChange {
   readonly id: string;
   readonly by: Authorship;
-}
-
-interface RotateKey extends KeyChange {
-  readonly newKey: NewKey;
-  readonly overlapMs: number;
 }
 
 /**
@@ -118,39 +100,32 @@ interface RotateKey extends KeyChange {
  * actor is a key, throws `not_found` or `key_rotated` instead, and `scope_missing` if the key has a scope that the actor
  * lacks. The successor then expires no later than the actor.
  */
-export const rotateKey = defineTransaction('rotateKey', function* ({ newKey, id, overlapMs, by }: RotateKey) {
-  const { key: old, caller } = yield* findKeyToChange(id, by);
-  const isAgain = isRotated(old);
-  const end = isAgain ? { expires_at_ms: old.end_before_rotation_ms, revoked_at_ms: null } : old;
-  const endMs = toMs(end.expires_at_ms);
-  const state = readState(end, by.nowMs);
-  if (state === 'expired' || state === 'revoked') throw caller === null ? hasEnded(id, state) : keyNotFound();
-  const scopes = readScopes(old.scopes);
-  if (caller !== null) requireScopes(caller, scopes);
-  if (isAgain) yield* takeBackSuccessor(old, by);
-  const overlapEndMs = Math.min(by.nowMs + overlapMs, endMs ?? Number.POSITIVE_INFINITY);
-  const hasEndedOverlap = isAgain && Number(old.expires_at_ms) <= by.nowMs;
-  const oldEndsAtMs = hasEndedOverlap ? Number(old.expires_at_ms) : overlapEndMs;
-  yield* step(updateKeyRotated, {
-    id,
-    expires_at_ms: BigInt(oldEndsAtMs),
-    revoked_at_ms: BigInt(oldEndsAtMs),
-    replaced_by: newKey.id,
-    end_before_rotation_ms: end.expires_at_ms,
-  });
-  yield* addAuditEntry(by, {
-    action: 'key.rotated',
-    subject: id,
-    accountId: old.account_id,
-    before: describeKey(old),
-    after: { ...describeKey(old), expiresAt: toTime(oldEndsAtMs) },
-  });
-  const fullEndMs = endMs === null || isAgain ? endMs : by.nowMs + (endMs - Number(old.created_at_ms));
-  // A key that rotates itself again ends with its overlap, but its lost successor would have outlived it.
-  const callerEndMs = caller?.id === id ? endMs : toMs(caller?.expires_at_ms ?? null);
-  const grant = { name: old.name, scopes, expiresAtMs: findEarlier(fullEndMs, callerEndMs) };
-  return { ...(yield* addKey(newKey, old.account_id, grant, by, id)), oldEndsAtMs };
-});
+export const rotateKey = defineTransaction(
+  'rotateKey',
+  function* ({ newKey, id, overlapMs, by }: CreateKey & KeyChange & { readonly overlapMs: number }) {
+    const { key: old, caller } = yield* findKeyToChange(id, by);
+    const isAgain = isRotated(old);
+    const endMs = isAgain ? old.end_before_rotation_ms : old.expires_at_ms;
+    const state = readState(
+      { expires_at_ms: endMs, revoked_at_ms: isAgain ? null : old.revoked_at_ms },
+      by.nowMs,
+    );
+    if (state !== 'active') throw caller === null ? hasEnded(id, state) : keyNotFound();
+    if (caller !== null) requireScopes(caller, readScopes(old.scopes));
+    if (isAgain) yield* takeBackSuccessor(old, by);
+    // An overlap that has ended stays ended.
+    const isOver = isAgain && readState(old, by.nowMs) === 'expired';
+    const oldEndMs = isOver ? old.expires_at_ms : findEarlier(BigInt(by.nowMs + overlapMs), endMs);
+    const end = { expires_at_ms: oldEndMs, revoked_at_ms: oldEndMs };
+    yield* step(updateKeyRotated, { id, ...end, replaced_by: newKey.id, end_before_rotation_ms: endMs });
+    yield* addKeyEntry(by, 'key.rotated', old, describe(old), describe({ ...old, ...end }));
+    const fullEndMs = endMs === null || isAgain ? endMs : BigInt(by.nowMs) + endMs - old.created_at_ms;
+    // A key that rotates itself again ends with its overlap, but its lost successor would have outlived it.
+    const callerEndMs = caller?.id === id ? endMs : (caller?.expires_at_ms ?? null);
+    const grant = { ...old, expires_at_ms: findEarlier(fullEndMs, callerEndMs) };
+    return { ...(yield* addKey(newKey, grant, by, id)), oldEndsAtMs: Number(oldEndMs) };
+  },
+);
 
 /**
  * Revokes the successor of a key if it was never used. Throws if it was used. The successor of a key that an older
@@ -177,53 +152,44 @@ export const revokeKey = defineTransaction('revokeKey', function* ({ id, by }: K
   else if (caller !== null) throw keyNotFound();
 });
 
-function* endKey(row: KeyRow, by: Authorship): Steps<void> {
-  yield* step(updateKeyRevoked, { id: row.id, revokedAtMs: BigInt(by.nowMs) });
-  yield* addAuditEntry(by, {
-    action: 'key.revoked',
-    subject: row.id,
-    accountId: row.account_id,
-    before: describeKey(row),
-    after: null,
-  });
+function* endKey(key: KeyRow, by: Authorship): Steps<void> {
+  const filter = { id: key.id, accountId: null };
+  yield* step(revokeKeys(filter), { ...filter, nowMs: BigInt(by.nowMs) });
+  yield* addKeyEntry(by, 'key.revoked', key, describe(key), null);
 }
 
-function describeKey(row: KeyRow): Record<string, unknown> {
-  return { name: row.name, scopes: readScopes(row.scopes), expiresAt: toTime(toMs(row.expires_at_ms)) };
-}
+/** What a stored key may do, and how long. */
+type StoredGrant = Pick<KeyRow, 'account_id' | 'name' | 'scopes' | 'expires_at_ms'>;
 
-/** The name, the scopes and the expiry of a new key. If `expiresAtMs` is null, the key never expires. */
-interface Grant {
-  readonly name: string | null;
-  readonly scopes: readonly Scope[];
-  readonly expiresAtMs: number | null;
-}
-
-/** Stores a key of an account. If the key replaces another key, `inPlaceOf` is the id of the replaced key. */
+/** Stores a key. If it replaces another key, `inPlaceOf` is the id of that key. */
 function* addKey(
-  { id, secretHash, visibleStart }: NewKey,
-  accountId: bigint,
-  { name, scopes, expiresAtMs }: Grant,
+  { id, key }: CreateKey['newKey'],
+  { account_id, name, scopes, expires_at_ms }: StoredGrant,
   by: Authorship,
   inPlaceOf?: string,
-): Steps<ListedKey> {
-  const after = { name, scopes, expiresAt: toTime(expiresAtMs), ...(inPlaceOf && { inPlaceOf }) };
-  yield* addAuditEntry(by, { action: 'key.created', subject: id, accountId, before: null, after });
-  const [, [row]] = yield* stepsTogether(
-    toStep(insertApiKey, {
-      id,
-      account_id: accountId,
-      secret_hash: secretHash,
-      visible_start: visibleStart,
-      name,
-      scopes: scopes.join(' '),
-      created_at_ms: BigInt(by.nowMs),
-      expires_at_ms: expiresAtMs === null ? null : BigInt(expiresAtMs),
-    }),
+): Steps<IssuedKey> {
+  const row = { id, account_id, name, scopes, expires_at_ms, created_at_ms: BigInt(by.nowMs) };
+  yield* addKeyEntry(by, 'key.created', row, null, { ...describe(row), ...(inPlaceOf && { inPlaceOf }) });
+  const [, [stored]] = yield* stepsTogether(
+    toStep(insertApiKey, { ...row, secret_hash: hashKey(key), visible_start: visibleStart(key) }),
     toStep(selectKey, { id }),
   );
-  if (row === undefined) throw new Error('the database returned no row for a new key');
-  return toListedKey(row, by.nowMs);
+  if (stored === undefined) throw new Error('the database returned no row for a new key');
+  return { ...toListedKey(stored, by.nowMs), key };
+}
+
+function addKeyEntry(
+  by: Authorship,
+  action: AuditAction,
+  { id: subject, account_id: accountId }: Pick<KeyRow, 'id' | 'account_id'>,
+  before: Record<string, unknown> | null,
+  after: Record<string, unknown> | null,
+): Steps<void> {
+  return addAuditEntry(by, { action, subject, accountId, before, after });
+}
+
+function describe({ name, scopes, expires_at_ms }: StoredGrant): Record<string, unknown> {
+  return { name, scopes: readScopes(scopes), expiresAt: toTime(expires_at_ms) };
 }
 
 const keyId = new RegExp(keyIdPattern);
@@ -270,7 +236,7 @@ function requireScopes(caller: KeyRow, asked: readonly Scope[]): void {
 }
 
 /** Null means no expiry. */
-function findEarlier(oneMs: number | null, otherMs: number | null): number | null {
-  if (oneMs === null || otherMs === null) return oneMs ?? otherMs;
-  return Math.min(oneMs, otherMs);
+function findEarlier(one: bigint | null, other: bigint | null): bigint | null {
+  if (one === null || other === null) return one ?? other;
+  return one < other ? one : other;
 }

@@ -1,4 +1,6 @@
 import { type QueryCreator, sql } from 'kysely';
+import type { AppError } from '../errors.ts';
+import type { PlanName } from '../plans/plan.ts';
 import {
   byFilters,
   defineTransaction,
@@ -10,14 +12,9 @@ import {
 import { insertRow, pick } from '../storage/insert-row.ts';
 import type { NamedEntries } from '../storage/row-buffer.ts';
 import type { Tables } from '../storage/tables.ts';
+import { accountSuspended, keyError, type Scope, scopes } from './account.ts';
 
-/** True for keys that are not revoked. In a rotated key, `revoked_at_ms` equals `expires_at_ms` (key-state.ts). */
-const isNotRevoked = sql<boolean>`(revoked_at_ms is null or revoked_at_ms = expires_at_ms)`;
-
-/**
- * Inserts a key. The row has the hash and the visible start of the key's text, never the text itself. If
- * `expires_at_ms` is null, the key never expires.
- */
+/** Inserts a key: the hash and the visible start of its text, never the text itself. A null expiry never comes. */
 export const insertApiKey = insertRow('api_keys', [
   ...(['id', 'account_id', 'secret_hash', 'visible_start'] as const),
   ...(['name', 'scopes', 'created_at_ms', 'expires_at_ms'] as const),
@@ -46,11 +43,15 @@ const selectKeyRows = (query: QueryCreator<Tables>) =>
       'accounts.plan',
       'accounts.per_minute',
       'accounts.per_day',
+      'accounts.open_holds',
       'accounts.own_per_minute',
       'accounts.own_per_day',
       'accounts.own_until_ms',
       'accounts.suspended_at_ms',
     ]);
+
+/** True for keys that are not revoked (see `isRotated`). */
+const isNotRevoked = sql<boolean>`(revoked_at_ms is null or revoked_at_ms = expires_at_ms)`;
 
 /** A key with its account and its ban. */
 export type KeyRow = RowOf<typeof selectKey>;
@@ -71,29 +72,15 @@ export const selectNamedKeys = statement<{ ids: string }>()((query, p, { listTex
 );
 
 /**
- * The statement that selects the `count` newest keys of one or all accounts, revoked ones too, newest first. Leaves out
- * those of deleted accounts.
+ * Selects the `count` newest keys of one account or of all, newest first, from the key `firstId` on if it is given. If
+ * `isCurrent`, leaves out the revoked ones, and reads only the others, from an index.
  */
-export const selectNewestKeys = byFilters((isSet: (name: 'accountId') => boolean) =>
-  statement<{ accountId: bigint | null; count: bigint }>()((query, p) =>
+export const selectKeys = byFilters((isSet: (name: 'accountId' | 'firstId' | 'isCurrent') => boolean) =>
+  statement<KeyFilter>()((query, p) =>
     selectKeyRows(query)
       .where('accounts.deleted_at_ms', 'is', null)
       .$if(isSet('accountId'), (narrowed) => narrowed.where('api_keys.account_id', '=', p.accountId))
-      .orderBy('api_keys.created_at_ms', 'desc')
-      .orderBy('api_keys.id', 'desc')
-      .limit(p.count),
-  ),
-);
-
-/**
- * The statement that selects the `count` newest keys of an account, without revoked keys, from the key `firstId` on.
- * Reads only such keys, from an index.
- */
-export const selectKeyPage = byFilters((isSet: (name: 'firstId') => boolean) =>
-  statement<{ accountId: bigint; firstId: string | null; count: bigint }>()((query, p) =>
-    selectKeyRows(query)
-      .where('api_keys.account_id', '=', p.accountId)
-      .where(isNotRevoked)
+      .$if(isSet('isCurrent'), (narrowed) => narrowed.where(isNotRevoked))
       .$if(isSet('firstId'), (narrowed) =>
         narrowed.where(
           sql<boolean>`(api_keys.created_at_ms, api_keys.id) <= (select first.created_at_ms, first.id
@@ -106,10 +93,9 @@ export const selectKeyPage = byFilters((isSet: (name: 'firstId') => boolean) =>
   ),
 );
 
-/**
- * Counts the keys of an account that are neither rotated, revoked nor expired. The two parts read only such keys, from
- * an index.
- */
+type KeyFilter = { accountId: bigint | null; firstId: string | null; isCurrent: 1n | null; count: bigint };
+
+/** Counts the keys of an account that are neither rotated, revoked nor expired. Reads only such keys, from an index. */
 export const countActiveKeys = statement<{ accountId: bigint; nowMs: bigint }>()((query, p) => {
   const notRotated = query
     .selectFrom('api_keys')
@@ -124,36 +110,28 @@ export const countActiveKeys = statement<{ accountId: bigint; nowMs: bigint }>()
 
 const rotatedColumns = ['expires_at_ms', 'revoked_at_ms', 'replaced_by', 'end_before_rotation_ms'] as const;
 
-/**
- * Stores the end of a rotated key in both columns, because equal values mark it as rotated (key-state.ts). Stores its
- * successor, and its expiry before the first rotation.
- */
+/** Stores the end of a rotated key (see `isRotated`), its successor, and its expiry before the first rotation. */
 export const updateKeyRotated = statement<Pick<KeyRow, 'id' | (typeof rotatedColumns)[number]>>()(
   (query, p) => query.updateTable('api_keys').set(pick(p, rotatedColumns)).where('id', '=', p.id),
 );
 
 /**
- * Revokes a key. Does nothing if the key is already revoked. A rotated key is not a revoked key. A key that is revoked
- * in the millisecond of its expiry gets the next millisecond, because equal values would mark it as rotated.
+ * Revokes a key, or all keys of an account, and returns the ids of those that were not revoked. A key that is revoked in
+ * the millisecond of its expiry gets the next millisecond, because equal values would mark it as rotated.
  */
-export const updateKeyRevoked = statement<{ id: string; revokedAtMs: bigint }>()((query, p) =>
-  revoke(query, p).where('id', '=', p.id),
+export const revokeKeys = byFilters((isSet: (name: 'id' | 'accountId') => boolean) =>
+  statement<{ id: string | null; accountId: bigint | null; nowMs: bigint }>()((query, p) =>
+    query
+      .updateTable('api_keys')
+      .set({
+        revoked_at_ms: sql<bigint>`case expires_at_ms when ${p.nowMs} then expires_at_ms + 1 else ${p.nowMs} end`,
+      })
+      .where(isNotRevoked)
+      .$if(isSet('id'), (narrowed) => narrowed.where('id', '=', p.id))
+      .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
+      .returning('id'),
+  ),
 );
-
-/** Revokes all keys of an account, in the same way. Returns their ids. */
-export const updateKeysRevoked = statement<{ accountId: bigint; revokedAtMs: bigint }>()((query, p) =>
-  revoke(query, p).where('account_id', '=', p.accountId).returning('id'),
-);
-
-function revoke(query: QueryCreator<Tables>, { revokedAtMs }: { revokedAtMs: bigint }) {
-  return query
-    .updateTable('api_keys')
-    .set({
-      revoked_at_ms: sql<bigint>`case expires_at_ms when ${revokedAtMs} then expires_at_ms + 1
-        else ${revokedAtMs} end`,
-    })
-    .where(isNotRevoked);
-}
 
 /** Stores the time of a key's last use, unless a later time is stored. Instances may write out of order. */
 const updateKeyLastUse = statement<{ id: string; lastUsedAtMs: bigint }>()((query, p) =>
@@ -161,9 +139,7 @@ const updateKeyLastUse = statement<{ id: string; lastUsedAtMs: bigint }>()((quer
     .updateTable('api_keys')
     .set({ last_used_at_ms: p.lastUsedAtMs })
     .where('id', '=', p.id)
-    .where(({ or, eb }) =>
-      or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', p.lastUsedAtMs)]),
-    ),
+    .where(sql<boolean>`(last_used_at_ms is null or last_used_at_ms < ${p.lastUsedAtMs})`),
 );
 
 /** Writes when keys were last used, in Unix milliseconds by key id. */
@@ -177,7 +153,7 @@ export const selectForeignKeys = statement<{ pattern: string; nowMs: bigint; cou
     .selectFrom('api_keys')
     .select('id')
     .where('visible_start', 'not like', p.pattern)
-    .where(({ or, eb }) => or([eb('expires_at_ms', 'is', null), eb('expires_at_ms', '>', p.nowMs)]))
+    .where(sql<boolean>`(expires_at_ms is null or expires_at_ms > ${p.nowMs})`)
     .where(isNotRevoked)
     .orderBy('id')
     .limit(p.count),
@@ -187,3 +163,67 @@ export const selectForeignKeys = statement<{ pattern: string; nowMs: bigint; cou
 export const selectAnyKey = statement<{ count: bigint }>()((query, p) =>
   query.selectFrom('api_keys').select('id').limit(p.count),
 );
+
+/** The columns that define when a key ends. */
+type KeyEnd = Pick<KeyRow, 'expires_at_ms' | 'revoked_at_ms'>;
+
+/** True if a key was rotated and not revoked. Both columns then have the end of the overlap, also after that end. */
+export function isRotated({ expires_at_ms, revoked_at_ms }: KeyEnd): boolean {
+  return revoked_at_ms !== null && revoked_at_ms === expires_at_ms;
+}
+
+/**
+ * Returns the state of a key at `nowMs`. A key expires exactly at `expires_at_ms`, and a rotated key when its overlap
+ * ends. A revoked key stays revoked even if the clock is set back.
+ */
+export function readState(end: KeyEnd, nowMs: number): 'active' | 'rotated' | 'expired' | 'revoked' {
+  if (end.revoked_at_ms !== null && !isRotated(end)) return 'revoked';
+  if (end.expires_at_ms !== null && end.expires_at_ms <= nowMs) return 'expired';
+  return isRotated(end) ? 'rotated' : 'active';
+}
+
+/** Parses stored scopes, separated by spaces, into the order of `scopes`. Ignores unknown names. */
+export function readScopes(stored: string): readonly Scope[] {
+  const names = stored.split(' ');
+  return scopes.filter((scope) => names.includes(scope));
+}
+
+/** Converts a time of a row. Null stays null. */
+export const toMs = (ms: bigint | null): number | null => (ms === null ? null : Number(ms));
+
+/** Formats a time as RFC 3339 in UTC with milliseconds. Null stays null. */
+export const toTime = (ms: number | bigint | null): string | null =>
+  ms === null ? null : new Date(Number(ms)).toISOString();
+
+/** A key as operators see it. Times are Unix milliseconds. Null means never. */
+export type ListedKey = ReturnType<typeof toListedKey>;
+
+/** Converts a row into a key at `nowMs`. */
+export function toListedKey(row: KeyRow, nowMs: number) {
+  const state = readState(row, nowMs);
+  const isValid = state === 'active' || state === 'rotated';
+  const isBanned = isValid && (row.banned_until_ms ?? 0n) > nowMs;
+  return {
+    id: row.id,
+    visibleStart: row.visible_start,
+    name: row.name,
+    account: row.account_name,
+    plan: row.plan as PlanName,
+    state,
+    /** When the ban of a valid key ends. Null if the key is not banned. */
+    bannedUntilMs: isBanned ? Number(row.banned_until_ms) : null,
+    scopes: readScopes(row.scopes),
+    createdAtMs: Number(row.created_at_ms),
+    expiresAtMs: toMs(row.expires_at_ms),
+    revokedAtMs: state === 'revoked' ? Number(row.revoked_at_ms) : null,
+    /** Rounded down to the minute. */
+    lastUsedAtMs: toMs(row.last_used_at_ms),
+  };
+}
+
+/** Returns the error for a request of a key that is expired, revoked, or of a suspended account. Null if it may go on. */
+export function findKeyError(row: KeyRow, nowMs: number): AppError | null {
+  const state = readState(row, nowMs);
+  if (state === 'expired' || state === 'revoked') return keyError(`api_key_${state}`);
+  return row.suspended_at_ms === null ? null : accountSuspended();
+}

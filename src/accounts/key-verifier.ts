@@ -1,16 +1,21 @@
 import { LRUCache } from 'lru-cache';
 import { type Clock, hourMs, minuteMs, secondMs } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { Decision } from '../limits/rules/decision.ts';
 import type { PlanName } from '../plans/plan.ts';
+import type { Soon } from '../soon.ts';
 import type { Database } from '../storage/database.ts';
 import { createRowBuffer } from '../storage/row-buffer.ts';
-import type { Caller } from './account.ts';
+import type { Caller, KeyRefusal } from './account.ts';
 import { readLimits } from './account-rows.ts';
 import { hashKey, isKeyText, isOfEnvironment, type KeyEnvironment } from './api-key.ts';
-import { type KeyRow, selectKeyBySecret, writeUses } from './key-rows.ts';
-import { type KeyRefusal, readScopes, readState, toMs } from './key-state.ts';
+import { type KeyRow, readScopes, readState, selectKeyBySecret, toMs, writeUses } from './key-rows.ts';
 
 /** The caller of a key, or the reason for its refusal. A refusal is a result, not an error. */
-export type Verification = { readonly caller: Caller } | { readonly refusal: KeyRefusal };
+type Verification = { readonly caller: Caller } | { readonly refusal: KeyRefusal };
+
+/** A verification, or a 429 without a query because the address has used up its rate limit. */
+export type LookedUp = Verification | { readonly decision: Decision };
 
 /**
  * Time in ms for which the result of reading a key is reused. A revocation, a rotation, a suspension or a change of
@@ -22,6 +27,105 @@ export const knownMs = hourMs;
 /** Maximum number of keys in memory, each of about 600 bytes. Forgets the key whose last read is the oldest. */
 export const rememberedKeysMax = 50_000;
 
+/** Bounds of the lane for look-ups of unknown keys. */
+export const lane = {
+  /** Look-ups at once. An instance uses at most this many connections to PostgreSQL for unknown keys. */
+  runningMax: 2,
+  /** Waiting look-ups, beyond which an address that has used up its rate limit gets 429 without a query. */
+  spentMax: 100,
+  /** Waiting look-ups, beyond which every address gets 503. */
+  waitingMax: 20_000,
+  /** Maximum time in ms that a look-up may wait for its turn. */
+  waitMsMax: 5 * secondMs,
+} as const;
+
+/** Without `environment`, the keys of all environments are accepted. Without `findRefusal`, no address is refused. */
+interface Options {
+  readonly environment?: KeyEnvironment;
+  /** Returns the 429 of an address that has used up its rate limit, or null. */
+  readonly findRefusal?: (address: string) => Soon<Decision | null>;
+  readonly keysMax?: number;
+}
+
+/** Finds the callers of keys. Bounds the look-ups of unknown keys, to keep the store free for known callers. */
+export type KeyVerifier = ReturnType<typeof createKeyVerifier>;
+
+/** Creates a verifier with its own memory and its own lane. */
+export function createKeyVerifier(database: Database, clock: Clock, options: Options = {}) {
+  const memory = createMemory(clock, options);
+  const { recall, isKnown } = memory;
+  const { read, forget, flush } = createReads(database, clock, memory);
+  const { findRefusal = () => null } = options;
+  const turns = createTurns(lane.runningMax);
+
+  async function lookUp(text: string, address: string): Promise<LookedUp> {
+    const sinceMs = clock();
+    // Nothing is awaited between this count and the place in the lane, so that simultaneous requests do not pass together.
+    const isBeyond = turns.countWaiting() >= lane.spentMax;
+    const refusal = isBeyond ? await findRefusal(address) : null;
+    if (refusal !== null) return { decision: refusal };
+    if (turns.countWaiting() >= lane.waitingMax) throw overloaded();
+    await turns.take();
+    try {
+      if (isKnown(text)) return await read(text);
+      // Failed look-ups may have used up the rate limit of the address in the meantime.
+      const lateRefusal = isBeyond ? await findRefusal(address) : null;
+      if (lateRefusal !== null) return { decision: lateRefusal };
+      if (clock() - sinceMs > lane.waitMsMax) throw overloaded();
+      return await read(text);
+    } finally {
+      turns.end();
+    }
+  }
+
+  return {
+    /**
+     * Verifies a key that came from an address:
+     *
+     * - A remembered result is returned at once, as a plain value. So is the refusal of a text that is malformed, has a
+     *   wrong checksum or is for another environment.
+     * - A known key (found valid within `knownMs`) is read at once.
+     * - The look-ups of all other keys wait in one lane, in the order of their arrival. If `spentMax` look-ups wait on
+     *   arrival, and the address has used up its rate limit by its turn, the result is a 429 without a query.
+     *
+     * Throws AppError `unavailable` if the key cannot be read, or if the lane is full or too slow.
+     */
+    verify(text: string, address: string): Soon<LookedUp> {
+      return recall(text) ?? (isKnown(text) ? read(text) : lookUp(text, address));
+    },
+    /** Verifies the key of an admitted request again, without the lane. */
+    verifyAgain: (text: string): Soon<Verification> => recall(text) ?? read(text),
+    /** Forgets a key that was changed, so that the change takes effect at once on this instance. */
+    forget,
+    /** Writes when keys were last used. If a write fails, throws AppError `unavailable` and keeps what is not written. */
+    flush,
+  };
+}
+
+/** Turns that at most `runningMax` callers have at once. The others wait in the order of their arrival. */
+function createTurns(runningMax: number) {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  return {
+    countWaiting: () => waiting.length,
+    async take(): Promise<void> {
+      if (running < runningMax) running += 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    /** Passes the turn on to the next caller. */
+    end(): void {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    },
+  };
+}
+
+function overloaded(): AppError {
+  return new AppError('unavailable', 'too many unknown API keys are waiting for a lookup; try again');
+}
+
 /** The result of reading a key that exists. */
 interface Entry {
   readonly keyId: string;
@@ -32,81 +136,38 @@ interface Entry {
 
 const invalid: Verification = { refusal: 'api_key_invalid' };
 
-/** Finds the caller of a key. Reuses the result of a read for `freshMs`. */
-export type KeyVerifier = ReturnType<typeof createKeyVerifier>;
-
-/** Creates a verifier. Without `environment`, it accepts the keys of all environments. */
-export function createKeyVerifier(
-  database: Database,
-  clock: Clock,
-  options: { readonly environment?: KeyEnvironment; readonly keysMax?: number } = {},
-) {
-  const { environment, keysMax = rememberedKeysMax } = options;
-  /** By the text of the key. Only keys that exist have an entry, so that guesses take no place. */
+/** Remembers keys that exist. Unknown keys are not remembered, so that guesses take no place and a new key works at once. */
+function createMemory(clock: Clock, { environment, keysMax = rememberedKeysMax }: Options) {
+  /** By the text of the key. */
   const entries = new LRUCache<string, Entry>({ max: keysMax });
-  const uses = createRowBuffer(database, writeUses, Math.max);
-  const { reads, read } = createReads(database, clock, entries, uses.add);
-
-  /** Returns null if the key must be read for a request that arrived at `nowMs`. */
-  function recall(text: string, nowMs = clock()): Verification | null {
-    const entry = entries.peek(text);
-    // A read that seems to lie in the future is not used: the clock was set back.
-    if (entry !== undefined && nowMs < entry.staleAtMs && nowMs >= entry.readAtMs) return entry.verification;
-    const isHere = environment === undefined || isOfEnvironment(text, environment);
-    return isHere && isKeyText(text) ? null : invalid;
-  }
 
   return {
-    /**
-     * Returns the remembered result, or refuses without a query a text that is malformed, has a wrong checksum, or is for
-     * another environment. Returns null if the key must be read.
-     */
-    recall: (text: string) => recall(text),
+    entries,
 
-    /**
-     * Like `recall`, and reads the key if necessary. Unknown keys are not remembered, so a new key works at once. Throws
-     * AppError `unavailable` if the key cannot be read.
-     */
-    async verify(text: string): Promise<Verification> {
-      const nowMs = clock();
-      const remembered = recall(text, nowMs);
-      if (remembered !== null) return remembered;
-      // A read that is running began before this request, so it may have missed a new key or a change. Its result counts
-      // only if it is still fresh for this request. Otherwise all waiting requests share the next read.
-      const running = reads.get(text);
-      if (running === undefined) return await read(text);
-      await running;
-      return recall(text, nowMs) ?? (await (reads.get(text) ?? read(text)));
+    /** Returns null if the key must be read for a request that arrived at `nowMs`. */
+    recall(text: string, nowMs = clock()): Verification | null {
+      const entry = entries.peek(text);
+      // A read that seems to lie in the future is not used: the clock was set back.
+      if (entry !== undefined && nowMs < entry.staleAtMs && nowMs >= entry.readAtMs)
+        return entry.verification;
+      const isHere = environment === undefined || isOfEnvironment(text, environment);
+      return isHere && isKeyText(text) ? null : invalid;
     },
 
-    /** Forgets a key that was changed, so that the change takes effect at once on this instance. */
-    forget(keyId: string): void {
-      reads.clear();
-      for (const [text, entry] of entries) if (entry.keyId === keyId) entries.delete(text);
-    },
-
-    /** True if this instance has found the key valid within the last `knownMs`. */
     isKnown(text: string): boolean {
       const entry = entries.peek(text);
       return entry !== undefined && 'caller' in entry.verification && clock() < entry.readAtMs + knownMs;
     },
-
-    /** Writes when keys were last used. If a write fails, throws AppError `unavailable` and keeps what is not written. */
-    flush: uses.flush,
   };
 }
 
-/** Reads keys and remembers those that exist. `noteUse` gets each minute in which a key is used. */
-function createReads(
-  database: Database,
-  clock: Clock,
-  entries: LRUCache<string, Entry>,
-  noteUse: (keyId: string, minute: number) => void,
-) {
+/** Reads keys into a memory. Simultaneous requests of a key share its read. */
+function createReads(database: Database, clock: Clock, { entries, recall }: ReturnType<typeof createMemory>) {
+  const uses = createRowBuffer(database, writeUses, Math.max);
   /** The read of each key that is running. */
   const reads = new Map<string, Promise<Verification>>();
 
-  function read(text: string): Promise<Verification> {
+  function begin(text: string): Promise<Verification> {
     const sinceMs = clock();
     const begun: Promise<Verification> = database
       .read(selectKeyBySecret, { secretHash: hashKey(text) })
@@ -125,13 +186,32 @@ function createReads(
     if (row === undefined) return invalid;
     const verification = judge(row, readAtMs);
     const minute = readAtMs - (readAtMs % minuteMs);
-    if ('caller' in verification && (before?.readAtMs ?? 0) < minute) noteUse(row.id, minute);
+    if ('caller' in verification && (before?.readAtMs ?? 0) < minute) uses.add(row.id, minute);
     const entry = { keyId: row.id, verification, readAtMs, staleAtMs: findStaleness(row, readAtMs) };
     if (isCurrent) entries.set(text, entry);
     return verification;
   }
 
-  return { reads, read };
+  return {
+    async read(text: string): Promise<Verification> {
+      const nowMs = clock();
+      const remembered = recall(text, nowMs);
+      if (remembered !== null) return remembered;
+      const running = reads.get(text);
+      if (running === undefined) return await begin(text);
+      // The running read began before this request, so it may have missed a new key or a change. Its result counts only
+      // if it is still fresh for this request. Otherwise all waiting requests share the next read.
+      await running;
+      return recall(text, nowMs) ?? (await (reads.get(text) ?? begin(text)));
+    },
+
+    forget(keyId: string): void {
+      reads.clear();
+      for (const [text, entry] of entries) if (entry.keyId === keyId) entries.delete(text);
+    },
+
+    flush: uses.flush,
+  };
 }
 
 function judge(row: KeyRow, nowMs: number): Verification {
@@ -156,7 +236,7 @@ function judge(row: KeyRow, nowMs: number): Verification {
  * whichever comes first. The read at the full minute records the last use.
  */
 function findStaleness({ expires_at_ms }: KeyRow, nowMs: number): number {
-  const staleAtMs = Math.min(nowMs + freshMs, nowMs - (nowMs % minuteMs) + minuteMs);
-  const endsLater = expires_at_ms === null || expires_at_ms <= nowMs || expires_at_ms > staleAtMs;
-  return endsLater ? staleAtMs : Number(expires_at_ms);
+  const isEnding = expires_at_ms !== null && expires_at_ms > nowMs;
+  const endMs = isEnding ? Number(expires_at_ms) : Number.POSITIVE_INFINITY;
+  return Math.min(nowMs + freshMs, nowMs - (nowMs % minuteMs) + minuteMs, endMs);
 }

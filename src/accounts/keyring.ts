@@ -1,26 +1,30 @@
-import { type Actor, type Authorship, commandActor } from '../audit/audit-entry.ts';
+import { type Actor, type Authorship, commandActor } from '../audit/audit-log.ts';
 import { type Clock, dayMs } from '../clock.ts';
 import type { AppError } from '../errors.ts';
-import { int64Max } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
 import type { Plan } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
-import { partnerScopes, type Scope } from './account.ts';
+import { scopes as allScopes, partnerScopes, type Scope } from './account.ts';
+import { selectAnyAccount } from './account-rows.ts';
 import { findAccountId } from './accounts.ts';
-import { generateKey, hashKey, type KeyEnvironment, randomText, visibleStart } from './api-key.ts';
-import { createOwnKey, issueFirstKey, issueKey, type NewKey, revokeKey, rotateKey } from './key-changes.ts';
-import { selectForeignKeys, selectKeyPage, selectNamedKeys, selectNewestKeys } from './key-rows.ts';
-import { findKeyError, type ListedKey, toListedKey } from './key-state.ts';
+import { generateKey, type KeyEnvironment, randomText } from './api-key.ts';
+import {
+  createOwnKey,
+  type IssuedKey,
+  issueKey,
+  type KeyGrant,
+  revokeKey,
+  rotateKey,
+} from './key-changes.ts';
+import {
+  findKeyError,
+  type ListedKey,
+  selectForeignKeys,
+  selectKeys,
+  selectNamedKeys,
+  toListedKey,
+} from './key-rows.ts';
 import type { KeyVerifier } from './key-verifier.ts';
-
-/** What a new key may do, and how long. */
-interface KeyGrant {
-  /** Name of the key, for people. */
-  readonly name: string | null;
-  readonly scopes: readonly Scope[];
-  /** Lifetime from now. Null: the key expires together with the key that creates it, or never. */
-  readonly lifetimeMs: number | null;
-}
 
 /** A new key of an operator. */
 export interface KeyOrder extends Pick<KeyGrant, 'lifetimeMs'>, Partial<Pick<KeyGrant, 'name'>> {
@@ -32,12 +36,7 @@ export interface KeyOrder extends Pick<KeyGrant, 'lifetimeMs'>, Partial<Pick<Key
   readonly scopes: readonly Scope[] | null;
 }
 
-/** A new key with its text. The text is shown only once, because it is not stored. */
-export interface IssuedKey extends ListedKey {
-  readonly key: string;
-}
-
-/** Default overlap of a rotation. One day is enough to roll out the new key (docs/decisions/keys.md). */
+/** Default overlap of a rotation. One day is enough to roll out the new key. */
 export const defaultOverlapMs = dayMs;
 
 /**
@@ -61,36 +60,32 @@ export function createKeyring(
   verifier?: Pick<KeyVerifier, 'flush' | 'forget'>,
 ) {
   const byNow = (): Authorship => ({ actor, nowMs: clock() });
+  const generate = () => ({ id: `key_${randomText(16)}`, key: generateKey(environment) });
+
+  function issue({ account, name = null, scopes, ...rest }: KeyOrder) {
+    const of = { account: account ?? `account-${randomText(8)}`, name, scopes: scopes ?? partnerScopes };
+    return database.transact(issueKey, { ...rest, ...of, newKey: generate(), by: byNow() });
+  }
 
   return {
     ...createKeyLists(database, clock, environment),
+    issue,
 
-    async issue({ account, plan, name = null, scopes, lifetimeMs }: KeyOrder) {
-      const { key, newKey } = generateNewKey(environment);
-      const grant = { name, scopes: scopes ?? partnerScopes, lifetimeMs };
-      const of = { account: account ?? `account-${randomText(8)}`, plan };
-      const stored = await database.transact(issueKey, { newKey, ...of, ...grant, by: byNow() });
-      return { ...stored, key };
-    },
-
+    /** Issues a key with all scopes, or returns null if the store has an account. Two calls at once may each issue one. */
     async issueFirst(account: string, plan: Plan): Promise<IssuedKey | null> {
-      const { key, newKey } = generateNewKey(environment);
-      const stored = await database.transact(issueFirstKey, { newKey, account, plan, by: byNow() });
-      return stored && { ...stored, key };
+      const existing = await database.read(selectAnyAccount, { count: 1n });
+      return existing.length > 0 ? null : await issue({ account, plan, scopes: allScopes, lifetimeMs: null });
     },
 
-    async create(grant: KeyGrant): Promise<IssuedKey> {
-      const { key, newKey } = generateNewKey(environment);
-      return { ...(await database.transact(createOwnKey, { ...grant, newKey, by: byNow() })), key };
-    },
+    create: (grant: KeyGrant): Promise<IssuedKey> =>
+      database.transact(createOwnKey, { ...grant, newKey: generate(), by: byNow() }),
 
     async rotate(id: string, overlapMs: number) {
-      const { key, newKey } = generateNewKey(environment);
       // The uses that this instance has noted decide whether a successor was used.
       await verifier?.flush();
-      const stored = await database.transact(rotateKey, { newKey, id, overlapMs, by: byNow() });
+      const issued = await database.transact(rotateKey, { newKey: generate(), id, overlapMs, by: byNow() });
       verifier?.forget(id);
-      return { ...stored, key };
+      return issued;
     },
 
     async revoke(id: string): Promise<void> {
@@ -100,22 +95,16 @@ export function createKeyring(
   };
 }
 
-function generateNewKey(environment: KeyEnvironment): { readonly key: string; readonly newKey: NewKey } {
-  const key = generateKey(environment);
-  const id = `key_${randomText(16)}`;
-  return { key, newKey: { id, secretHash: hashKey(key), visibleStart: visibleStart(key) } };
-}
-
 function createKeyLists(database: Database, clock: Clock, environment: KeyEnvironment) {
   return {
     /**
      * Returns the newest keys of one or all accounts, revoked ones too, the oldest of them first. Throws OperatorError if
      * the account does not exist.
      */
-    async list(account: string | null = null, countMax?: number): Promise<ListedKey[]> {
+    async list(account: string | null = null, countMax = Number.MAX_SAFE_INTEGER): Promise<ListedKey[]> {
       const accountId = account === null ? null : await findAccountId(database, account);
-      const count = countMax === undefined ? int64Max : BigInt(countMax);
-      const rows = await database.read(selectNewestKeys({ accountId }), { accountId, count });
+      const filter = { accountId, firstId: null, isCurrent: null };
+      const rows = await database.read(selectKeys(filter), { ...filter, count: BigInt(countMax) });
       return rows.toReversed().map((row) => toListedKey(row, clock()));
     },
 
@@ -125,8 +114,8 @@ function createKeyLists(database: Database, clock: Clock, environment: KeyEnviro
       limit: number,
       firstId: string | null,
     ): Promise<Page<ListedKey, string>> {
-      const range = { accountId, firstId, count: BigInt(limit + 1) };
-      const rows = await database.read(selectKeyPage({ firstId }), range);
+      const filter = { accountId, firstId, isCurrent: 1n } as const;
+      const rows = await database.read(selectKeys(filter), { ...filter, count: BigInt(limit + 1) });
       return toPage(rows, limit, (row) => toListedKey(row, clock()));
     },
 
@@ -138,10 +127,7 @@ function createKeyLists(database: Database, clock: Clock, environment: KeyEnviro
   };
 }
 
-/**
- * Checks keys again for requests that have waited since their authentication. Returns an error for each key that is
- * expired, revoked, or of a suspended account.
- */
+/** Checks the keys of requests that have waited again. Returns the error of each key that may no longer go on. */
 export async function findEndedKeys(
   database: Database,
   ids: ReadonlySet<string>,

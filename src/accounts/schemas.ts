@@ -10,12 +10,13 @@ import {
   wholeNumberField,
 } from '../schema.ts';
 import { accountNameLengthMax, scopes } from './account.ts';
+import { type ListedKey, toTime } from './key-rows.ts';
 
 /** The pattern of a key id. */
 export const keyIdPattern = '^key_[0-9A-Za-z]{16}$';
 const keyIdLength = 20;
 
-/** Maximum number of active keys when a partner creates one. Operators may create more. */
+/** Maximum number of active keys of an account when a partner creates one. Operators may create more. */
 export const liveKeysMax = 25;
 const lifetimeSecondsMax = 2_147_483_647;
 /** Maximum overlap of a rotation. */
@@ -108,8 +109,19 @@ export const IssuedKeySchema = namedObject('IssuedApiKey', 'A new API key with i
   }),
 });
 
-/** A key as a partner sees it. */
-export type PartnerKey = Static<typeof KeySchema>;
+/** Converts a key that is not revoked into a key as partners see it. */
+export function toPartnerKey(key: ListedKey): Static<typeof KeySchema> {
+  return {
+    id: key.id,
+    name: key.name,
+    scopes: [...key.scopes],
+    expiresAt: toTime(key.expiresAtMs),
+    start: key.visibleStart,
+    state: key.state === 'revoked' ? 'expired' : key.state,
+    createdAt: new Date(key.createdAtMs).toISOString(),
+    lastUsedAt: toTime(key.lastUsedAtMs),
+  };
+}
 
 const WindowSchema = namedObject('LimitWindow', 'What is left of a window of the limits.', {
   limit: countField('The number of requests allowed in the window.'),

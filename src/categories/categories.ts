@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { Actor, Authorship } from '../audit/audit-entry.ts';
+import type { Actor, Authorship } from '../audit/audit-log.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';

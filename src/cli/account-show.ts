@@ -1,5 +1,5 @@
-import { type AccountState, readAccountState, type WindowState } from '../accounts/account-state.ts';
-import type { ListedKey } from '../accounts/key-state.ts';
+import { type AccountState, readAccountState, type WindowState } from '../accounts/accounts.ts';
+import type { ListedKey } from '../accounts/key-rows.ts';
 import { OperatorError, reasonOf } from '../errors.ts';
 import type { LookAtUsage } from '../limits/counters.ts';
 import { createStoredLook } from '../limits/memory/counter-store.ts';

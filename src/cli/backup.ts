@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { commandActor } from '../audit/audit-entry.ts';
+import { commandActor } from '../audit/audit-log.ts';
 import { OperatorError, UsageError } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
 import { requireNotStore } from '../storage/require-not-store.ts';

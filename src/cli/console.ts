@@ -1,4 +1,4 @@
-import { commandActor } from '../audit/audit-entry.ts';
+import { commandActor } from '../audit/audit-log.ts';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { consolePath, createSessions } from '../operator/sessions.ts';

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { type Authorship, commandActor } from '../audit/audit-entry.ts';
+import { type Authorship, commandActor } from '../audit/audit-log.ts';
 import { OperatorError, OutcomeUnknownError, reasonOf, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { LoadedCounts } from '../pets/load-pets.ts';

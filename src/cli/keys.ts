@@ -1,6 +1,7 @@
 import { partnerScopes, type Scope, scopes } from '../accounts/account.ts';
-import type { ListedKey } from '../accounts/key-state.ts';
-import { defaultOverlapMs, type IssuedKey } from '../accounts/keyring.ts';
+import type { IssuedKey } from '../accounts/key-changes.ts';
+import type { ListedKey } from '../accounts/key-rows.ts';
+import { defaultOverlapMs } from '../accounts/keyring.ts';
 import { UsageError } from '../errors.ts';
 import type { ListedBan } from '../limits/bans.ts';
 import {

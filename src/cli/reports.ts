@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import { type AuditAction, auditActions } from '../audit/audit-entry.ts';
 import type { ListedAuditEntry } from '../audit/audit-log.ts';
+import { type AuditAction, auditActions } from '../audit/audit-log.ts';
 import { dayMs } from '../clock.ts';
 import { errorCodes } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';

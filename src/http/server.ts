@@ -1,5 +1,4 @@
 import { Registry } from 'prom-client';
-import { createKeyLookup } from '../accounts/key-lookup.ts';
 import type { KeyVerifier } from '../accounts/key-verifier.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../observability/log.ts';
@@ -64,7 +63,6 @@ export function buildServer(options: ServerOptions): HttpService {
   const routes = [...operations.map((operation) => bindOperation(operation, services)), ...docs];
 
   const addressOf = createClientAddress(options.trustProxy);
-  const keyLookup = createKeyLookup({ verifier: options.verifier, findRefusal: limiter.findRefusal, clock });
   const createRequestId = createRequestIds();
   const makeErrorAnswer = createErrorAnswers(docsUrl);
   const observers = [
@@ -75,7 +73,7 @@ export function buildServer(options: ServerOptions): HttpService {
   ];
   const service: HttpService = createHttpService({
     routes,
-    gate: createGate(keyLookup, limiter, addressOf),
+    gate: createGate(options.verifier, limiter, addressOf),
     cors: createCors(options.corsOrigins, {
       exposed: Object.keys(responseHeaders).filter(
         (name) => !/^Access-Control|Vary|(?:Successor|Next|Help)Link$/.test(name),

@@ -1,6 +1,5 @@
-import type { Actor, Authorship } from '../audit/audit-entry.ts';
-import { commandActor } from '../audit/audit-entry.ts';
-import { addAuditEntry } from '../audit/audit-log.ts';
+import type { Actor, Authorship } from '../audit/audit-log.ts';
+import { addAuditEntry, commandActor } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import type { Page } from '../page.ts';

@@ -1,7 +1,7 @@
 import { createAccounts } from '../accounts/accounts.ts';
 import type { KeyEnvironment } from '../accounts/api-key.ts';
 import { createKeyring } from '../accounts/keyring.ts';
-import type { Actor, Authorship } from '../audit/audit-entry.ts';
+import type { Actor, Authorship } from '../audit/audit-log.ts';
 import type { Category } from '../categories/categories.ts';
 import { putCategory, removeCategory } from '../categories/categories.ts';
 import type { Clock } from '../clock.ts';

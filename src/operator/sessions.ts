@@ -1,7 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { randomText } from '../accounts/api-key.ts';
-import { consoleActor } from '../audit/audit-entry.ts';
-import { addAuditEntry } from '../audit/audit-log.ts';
+import { addAuditEntry, consoleActor } from '../audit/audit-log.ts';
 import { type Clock, hourMs, minuteMs } from '../clock.ts';
 import type { SignedIn } from '../http/route.ts';
 import { int64Max } from '../int64.ts';

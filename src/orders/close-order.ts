@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Authorship } from '../audit/audit-entry.ts';
+import type { Authorship } from '../audit/audit-log.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import { setPetState } from '../pets/pet-rows.ts';

@@ -1,4 +1,4 @@
-import type { Authorship } from '../audit/audit-entry.ts';
+import type { Authorship } from '../audit/audit-log.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type Given, type Idempotency } from '../idempotency/answer-once.ts';

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Authorship } from '../audit/audit-entry.ts';
+import type { Authorship } from '../audit/audit-log.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import { type Database, type Steps, statement, step, type Value } from '../storage/database.ts';

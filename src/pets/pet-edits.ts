@@ -1,4 +1,4 @@
-import type { Authorship } from '../audit/audit-entry.ts';
+import type { Authorship } from '../audit/audit-log.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Authorship } from '../audit/audit-entry.ts';
+import type { Authorship } from '../audit/audit-log.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { dayMs } from '../clock.ts';
 import { AppError, OperatorError } from '../errors.ts';

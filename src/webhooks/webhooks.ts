@@ -1,6 +1,6 @@
 import { findAccountId } from '../accounts/accounts.ts';
 import { randomText } from '../accounts/api-key.ts';
-import { type Actor, type Authorship, commandActor } from '../audit/audit-entry.ts';
+import { type Actor, type Authorship, commandActor } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';

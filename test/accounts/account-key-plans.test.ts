@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countActiveKeys, selectKeyPage } from '../../src/accounts/key-rows.ts';
+import { countActiveKeys, selectKeys } from '../../src/accounts/key-rows.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import type { Parameters, Statement } from '../../src/storage/database.ts';
 import { engines } from './world.ts';
@@ -10,8 +10,8 @@ const columns = 'id, account_id, secret_hash, visible_start, scopes, created_at_
 
 const statements = [
   countActiveKeys,
-  selectKeyPage({ firstId: null }),
-  selectKeyPage({ firstId: 'key_5' }),
+  selectKeys({ accountId: 1n, firstId: null, isCurrent: 1n }),
+  selectKeys({ accountId: 1n, firstId: 'key_5', isCurrent: 1n }),
 ] as unknown as readonly Statement<Parameters, unknown>[];
 
 const values: Readonly<Record<string, string>> = {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { generateKey } from '../../src/accounts/api-key.ts';
-import { createKeyLookup, lane } from '../../src/accounts/key-lookup.ts';
-import { createKeyVerifier, freshMs, knownMs } from '../../src/accounts/key-verifier.ts';
+import { createKeyVerifier, freshMs, knownMs, lane } from '../../src/accounts/key-verifier.ts';
 import { minuteMs } from '../../src/clock.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
@@ -44,9 +43,8 @@ async function open(t: TestContext) {
   const world = await createWorld(t, sqliteEngine);
   const { clock } = world;
   const reads = holdReads(world.database);
-  const verifier = createKeyVerifier(reads.database, clock.now);
   const limiter = createLimiter({ counters: createMemoryCounters(), clock: clock.now });
-  const lookup = createKeyLookup({ verifier, findRefusal: limiter.findRefusal, clock: clock.now });
+  const lookup = createKeyVerifier(reads.database, clock.now, { findRefusal: limiter.findRefusal });
 
   /** Verifies a key as the request pipeline does: a failed lookup counts for the address. */
   async function ask(key: string, address = here): Promise<string> {
@@ -59,7 +57,7 @@ async function open(t: TestContext) {
   }
   const askMany = (count: number, address = here) =>
     Promise.all(Array.from({ length: count }, () => ask(generateKey('stg'), address)));
-  return { ...world, ...reads, verifier, lookup, limiter, ask, askMany, spend };
+  return { ...world, ...reads, lookup, limiter, ask, askMany, spend };
 }
 
 describe('a lookup of a key', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { formatKey, generateKey, hashKey, type KeyEnvironment } from '../../src/accounts/api-key.ts';
 import { insertApiKey } from '../../src/accounts/key-rows.ts';
-import { createKeyVerifier, freshMs, knownMs, type Verification } from '../../src/accounts/key-verifier.ts';
+import { createKeyVerifier, freshMs, type LookedUp } from '../../src/accounts/key-verifier.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { Engine } from '../support/engines.ts';
@@ -26,7 +26,7 @@ async function createService(t: TestContext, engine: Engine, keysMax?: number) {
   };
 }
 
-function callerOf(verification: Verification) {
+function callerOf(verification: LookedUp) {
   assert.ok('caller' in verification);
   return verification.caller;
 }
@@ -43,7 +43,7 @@ for (const engine of engines)
       const { key, id } = await keyring.issue(
         order({ account: 'Zoo', plan, name: 'Till', scopes: ['pets:read'] }),
       );
-      const { accountId, ...caller } = callerOf(await verifier.verify(key));
+      const { accountId, ...caller } = callerOf(await verifier.verifyAgain(key));
       assert.equal(typeof accountId, 'bigint');
       assert.deepEqual(caller, {
         accountName: 'Zoo',
@@ -61,9 +61,9 @@ for (const engine of engines)
       const { keyring, verifier, clock, database, calls } = await createService(t, engine);
       const { key } = await keyring.issue(order());
       for (const text of [spoil(key), key.slice(1), `${key}0`, 'secret', '', key.replace('stg', 'live')])
-        assert.deepEqual(verifier.recall(text), invalid);
+        assert.deepEqual(verifier.verifyAgain(text), invalid);
       const verify = (environment: KeyEnvironment) =>
-        createKeyVerifier(database, clock.now, { environment }).verify(key);
+        createKeyVerifier(database, clock.now, { environment }).verifyAgain(key);
       assert.deepEqual(await verify('live'), invalid);
       assert.equal(calls(), 0);
       callerOf(await verify('stg'));
@@ -82,8 +82,8 @@ for (const engine of engines)
         return database.read(...call);
       };
       const verifier = createKeyVerifier({ ...database, read }, clock.now);
-      for (const text of texts) assert.deepEqual(await verifier.verify(text), invalid);
-      callerOf(await verifier.verify(key));
+      for (const text of texts) assert.deepEqual(await verifier.verifyAgain(text), invalid);
+      callerOf(await verifier.verifyAgain(key));
       const hashes = [...texts, key].map((text) => ({ secretHash: hash('sha256', text, 'buffer') }));
       assert.deepEqual(
         reads.map(([, parameters]) => parameters),
@@ -95,17 +95,18 @@ for (const engine of engines)
     test('reads a key once and then answers synchronously', async (t) => {
       const { keyring, verifier, calls, clock } = await createService(t, engine);
       const { key } = await keyring.issue(order());
-      const read = await verifier.verify(key);
+      const read = await verifier.verifyAgain(key);
       clock.advance(freshMs - 1);
-      assert.equal(verifier.recall(key), read);
-      assert.equal(await verifier.verify(key), read);
+      assert.equal(verifier.verifyAgain(key), read);
+      assert.equal(await verifier.verifyAgain(key), read);
       assert.equal(calls(), 1);
     });
 
     test('does not cache unknown keys', async (t) => {
       const { verifier, calls } = await createService(t, engine);
       const unknown = generateKey('stg');
-      for (let count = 0; count < 3; count += 1) assert.deepEqual(await verifier.verify(unknown), invalid);
+      for (let count = 0; count < 3; count += 1)
+        assert.deepEqual(await verifier.verifyAgain(unknown), invalid);
       assert.equal(calls(), 3);
     });
 
@@ -113,81 +114,67 @@ for (const engine of engines)
       const { keyring, verifier, clock } = await createService(t, engine);
       const { key } = await keyring.issue(order({ lifetimeMs: hourMs }));
       clock.advance(hourMs - 300);
-      callerOf(await verifier.verify(key));
+      callerOf(await verifier.verifyAgain(key));
       clock.advance(299);
-      callerOf(await verifier.verify(key));
+      callerOf(await verifier.verifyAgain(key));
       clock.advance(1);
-      assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_expired' });
+      assert.deepEqual(await verifier.verifyAgain(key), { refusal: 'api_key_expired' });
     });
 
     test('caches the refusal of a known key', async (t) => {
       const { keyring, verifier, calls } = await createService(t, engine);
       const { key, id } = await keyring.issue(order());
       await keyring.revoke(id);
-      assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_revoked' });
-      assert.deepEqual(verifier.recall(key), { refusal: 'api_key_revoked' });
+      assert.deepEqual(await verifier.verifyAgain(key), { refusal: 'api_key_revoked' });
+      assert.deepEqual(verifier.verifyAgain(key), { refusal: 'api_key_revoked' });
       assert.equal(calls(), 1);
     });
 
     test('applies a rotation once the cached entry expires, and accepts the new key immediately', async (t) => {
       const { keyring, openOther, verifier, clock } = await createService(t, engine);
       const old = await keyring.issue(order());
-      callerOf(await verifier.verify(old.key));
+      callerOf(await verifier.verifyAgain(old.key));
       const { key } = await (await openOther()).rotate(old.id, 10 * secondMs);
-      callerOf(await verifier.verify(key));
+      callerOf(await verifier.verifyAgain(key));
       clock.advance(10 * secondMs - 1);
-      callerOf(await verifier.verify(old.key));
+      callerOf(await verifier.verifyAgain(old.key));
       clock.advance(1);
-      assert.deepEqual(await verifier.verify(old.key), { refusal: 'api_key_expired' });
-      callerOf(await verifier.verify(key));
+      assert.deepEqual(await verifier.verifyAgain(old.key), { refusal: 'api_key_expired' });
+      callerOf(await verifier.verifyAgain(key));
     });
 
     test('applies a change of plan once the cached entry expires', async (t) => {
       const { keyring, accounts, verifier, clock } = await createService(t, engine);
       const { key, account } = await keyring.issue(order());
-      callerOf(await verifier.verify(key));
+      callerOf(await verifier.verifyAgain(key));
       await accounts.setPlan(account, makePlan('enterprise', 5, 6));
       clock.advance(freshMs);
-      const { plan, limits } = callerOf(await verifier.verify(key));
+      const { plan, limits } = callerOf(await verifier.verifyAgain(key));
       assert.deepEqual([plan, limits], ['enterprise', { perMinute: 5, perDay: 6 }]);
     });
 
     test('reads a key again if the clock was set back', async (t) => {
       const { keyring, verifier, clock } = await createService(t, engine);
       const { key, id } = await keyring.issue(order());
-      callerOf(await verifier.verify(key));
+      callerOf(await verifier.verifyAgain(key));
       await keyring.revoke(id);
       clock.advance(-hourMs);
-      assert.deepEqual(await verifier.verify(key), { refusal: 'api_key_revoked' });
+      assert.deepEqual(await verifier.verifyAgain(key), { refusal: 'api_key_revoked' });
     });
 
     test('accepts a cached key only until its entry expires if the database is unavailable', async (t) => {
       const { keyring, verifier, database, clock } = await createService(t, engine);
       const { key } = await keyring.issue(order());
-      callerOf(await verifier.verify(key));
+      callerOf(await verifier.verifyAgain(key));
       await database.close();
       clock.advance(freshMs - 1);
-      callerOf(await verifier.verify(key));
+      callerOf(await verifier.verifyAgain(key));
       clock.advance(1);
       for (const text of [key, generateKey('stg')])
-        await assert.rejects(async () => verifier.verify(text), { name: 'AppError', code: 'unavailable' });
-    });
-
-    test('counts a valid key as known for an hour after its last read, and forgets it once it is refused', async (t) => {
-      const { keyring, verifier, clock } = await createService(t, engine);
-      const { key, id } = await keyring.issue(order());
-      assert.equal(verifier.isKnown(key), false);
-      await verifier.verify(key);
-      clock.advance(knownMs - 1);
-      assert.equal(verifier.isKnown(key), true);
-      await verifier.verify(key);
-      clock.advance(knownMs - 1);
-      assert.equal(verifier.isKnown(key), true);
-      clock.advance(1);
-      assert.equal(verifier.isKnown(key), false);
-      await keyring.revoke(id);
-      await verifier.verify(key);
-      assert.equal(verifier.isKnown(key), false);
+        await assert.rejects(async () => verifier.verifyAgain(text), {
+          name: 'AppError',
+          code: 'unavailable',
+        });
     });
 
     test('caches a bounded number of keys and evicts the key that was read first', async (t) => {
@@ -195,11 +182,11 @@ for (const engine of engines)
       const [a = '', b = '', c = '', d = ''] = await Promise.all(
         ['a', 'b', 'c', 'd'].map(async (account) => (await keyring.issue(order({ account }))).key),
       );
-      for (const key of [a, b, c, d]) await verifier.verify(key);
+      for (const key of [a, b, c, d]) await verifier.verifyAgain(key);
       assert.equal(calls(), 4);
-      for (const key of [b, c, d]) assert.ok(verifier.recall(key) !== null);
+      for (const key of [b, c, d]) assert.ok('caller' in verifier.verifyAgain(key));
       assert.equal(calls(), 4);
-      await verifier.verify(a);
+      await verifier.verifyAgain(a);
       assert.equal(calls(), 5);
     });
   });
@@ -218,7 +205,7 @@ for (const engine of engines)
     test('cost one read', async (t) => {
       const { keyring, verifier, calls, release } = await createHeld(t);
       const { key } = await keyring.issue(order());
-      const verifications = Array.from({ length: 100 }, async () => verifier.verify(key));
+      const verifications = Array.from({ length: 100 }, async () => verifier.verifyAgain(key));
       release();
       for (const verification of await Promise.all(verifications)) callerOf(verification);
       assert.equal(calls(), 1);
@@ -227,10 +214,10 @@ for (const engine of engines)
     test('cost one more read if the first read is slow, however many requests arrive meanwhile', async (t) => {
       const { keyring, verifier, calls, clock, firstRows, release } = await createHeld(t);
       const { key, id } = await keyring.issue(order());
-      const verifications: Promise<Verification>[] = [];
+      const verifications: (LookedUp | Promise<LookedUp>)[] = [];
       const sendForSeconds = (seconds: number) => {
         for (const endMs = clock.now() + seconds * secondMs; clock.now() < endMs; clock.advance(10))
-          verifications.push(verifier.verify(key));
+          verifications.push(verifier.verifyAgain(key));
       };
       sendForSeconds(2);
       await firstRows;
@@ -248,7 +235,7 @@ for (const engine of engines)
     test('cost one more read if the key is unknown', async (t) => {
       const { verifier, calls, release } = await createHeld(t);
       const unknown = generateKey('stg');
-      const verifications = Array.from({ length: 100 }, async () => verifier.verify(unknown));
+      const verifications = Array.from({ length: 100 }, async () => verifier.verifyAgain(unknown));
       release();
       for (const verification of await Promise.all(verifications)) assert.deepEqual(verification, invalid);
       assert.equal(calls(), 2);
@@ -258,7 +245,7 @@ for (const engine of engines)
       const { accounts, database, verifier, firstRows, release } = await createHeld(t);
       await accounts.create('Zoo', makePlan('free'));
       const key = generateKey('stg');
-      const early = verifier.verify(key);
+      const early = verifier.verifyAgain(key);
       await firstRows;
       await database.run(insertApiKey, {
         id: 'key_late',
@@ -270,7 +257,7 @@ for (const engine of engines)
         created_at_ms: 0n,
         expires_at_ms: null,
       });
-      const late = verifier.verify(key);
+      const late = verifier.verifyAgain(key);
       release();
       assert.deepEqual(await early, invalid);
       assert.equal(callerOf(await late).keyId, 'key_late');
@@ -280,9 +267,9 @@ for (const engine of engines)
       const { keyring, verifier, clock, release } = await createHeld(t);
       const { key } = await keyring.issue(order({ lifetimeMs: hourMs }));
       clock.advance(hourMs - 1);
-      const early = verifier.verify(key);
+      const early = verifier.verifyAgain(key);
       clock.advance(1);
-      const late = verifier.verify(key);
+      const late = verifier.verifyAgain(key);
       release();
       callerOf(await early);
       assert.deepEqual(await late, { refusal: 'api_key_expired' });
@@ -298,7 +285,7 @@ for (const engine of engines)
       const revoked = await keyring.issue(order());
       await keyring.revoke(revoked.id);
       clock.advance(59_999);
-      for (const { key } of [used, revoked]) await verifier.verify(key);
+      for (const { key } of [used, revoked]) await verifier.verifyAgain(key);
       await verifier.flush();
       assert.equal((await findListed(keyring, used.id)).lastUsedAtMs, clock.now() - 59_999);
       for (const { id } of [unused, revoked])
@@ -309,9 +296,9 @@ for (const engine of engines)
       const { keyring, verifier, clock } = await createService(t, engine);
       const { key, id } = await keyring.issue(order());
       clock.advance(minuteMs - 1);
-      await verifier.verify(key);
+      await verifier.verifyAgain(key);
       clock.advance(1);
-      await verifier.verify(key);
+      await verifier.verifyAgain(key);
       await verifier.flush();
       assert.equal((await findListed(keyring, id)).lastUsedAtMs, clock.now());
     });
@@ -321,7 +308,7 @@ for (const engine of engines)
       const { key } = await keyring.issue(order());
       let reads = 0;
       for (let second = 0; second < 60; second += 1) {
-        await verifier.verify(key);
+        await verifier.verifyAgain(key);
         reads += 1;
         await verifier.flush();
         clock.advance(secondMs);
@@ -332,10 +319,10 @@ for (const engine of engines)
     test('is not set back if an instance writes an older use late', async (t) => {
       const { keyring, verifier, store, clock } = await createService(t, engine);
       const { key, id } = await keyring.issue(order());
-      await verifier.verify(key);
+      await verifier.verifyAgain(key);
       clock.advance(minuteMs);
       const prompt = createKeyVerifier(await store.open(), clock.now);
-      await prompt.verify(key);
+      await prompt.verifyAgain(key);
       await prompt.flush();
       await verifier.flush();
       assert.equal((await findListed(keyring, id)).lastUsedAtMs, clock.now());

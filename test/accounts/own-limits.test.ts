@@ -18,7 +18,7 @@ for (const engine of engines)
       const verifier = createKeyVerifier(database, clock.now);
       const readLimits = async () => {
         clock.advance(freshMs);
-        const found = await verifier.verify(key);
+        const found = await verifier.verifyAgain(key);
         return 'caller' in found ? found.caller.limits : null;
       };
       const own = { perMinute: 7, perDay: 9 };

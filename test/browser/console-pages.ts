@@ -1,4 +1,4 @@
-import type { Actor } from '../../src/audit/audit-entry.ts';
+import type { Actor } from '../../src/audit/audit-log.ts';
 import { storeWebhooks } from '../support/stored-webhooks.ts';
 import type { Desk } from './console.ts';
 

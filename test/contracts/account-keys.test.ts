@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { type Scope, scopes } from '../../src/accounts/account.ts';
-import { countOpenHolds } from '../../src/accounts/account-state.ts';
+import { countOpenHolds } from '../../src/accounts/accounts.ts';
 import { createKeyVerifier } from '../../src/accounts/key-verifier.ts';
 import { createKeyring, type KeyOrder, type Keyring } from '../../src/accounts/keyring.ts';
 import { liveKeysMax } from '../../src/accounts/schemas.ts';
@@ -130,12 +130,12 @@ function describeAccountKeys(engine: Engine): void {
     test('an overlap of 0 ends the old key at once, also in the cache of the instance that answers', async (t) => {
       const { keys, verifier } = await prepare(t);
       const old = await create(keys);
-      assert.ok('caller' in (await verifier.verify(old.key)));
+      assert.ok('caller' in (await verifier.verifyAgain(old.key)));
       const successor = await keys.rotate(old.id, 0);
-      assert.deepEqual(await verifier.verify(old.key), { refusal: 'api_key_expired' });
-      assert.ok('caller' in (await verifier.verify(successor.key)));
+      assert.deepEqual(await verifier.verifyAgain(old.key), { refusal: 'api_key_expired' });
+      assert.ok('caller' in (await verifier.verifyAgain(successor.key)));
       await keys.revoke(successor.id);
-      assert.deepEqual(await verifier.verify(successor.key), { refusal: 'api_key_revoked' });
+      assert.deepEqual(await verifier.verifyAgain(successor.key), { refusal: 'api_key_revoked' });
     });
 
     for (const overlapMs of [minuteMs, 0])
@@ -153,9 +153,9 @@ function describeAccountKeys(engine: Engine): void {
           successor,
         );
         assert.deepEqual(new Set(listed.map(({ id }) => id)), new Set([successor.id, old.id, caller.id]));
-        assert.deepEqual(await verifier.verify(lost.key), { refusal: 'api_key_revoked' });
-        assert.ok('caller' in (await verifier.verify(text)));
-        const oldNow = await verifier.verify(old.key);
+        assert.deepEqual(await verifier.verifyAgain(lost.key), { refusal: 'api_key_revoked' });
+        assert.ok('caller' in (await verifier.verifyAgain(text)));
+        const oldNow = await verifier.verifyAgain(old.key);
         assert.equal('caller' in oldNow, overlapMs > 0, 'an ended overlap stays ended');
       });
 
@@ -170,7 +170,7 @@ function describeAccountKeys(engine: Engine): void {
       const { keys, operator, verifier } = await prepare(t);
       const { id } = await create(keys);
       const successor = await keys.rotate(id, minuteMs);
-      await verifier.verify(successor.key);
+      await verifier.verifyAgain(successor.key);
       await assert.rejects(keys.rotate(id, minuteMs), { code: 'key_rotated' });
       await assert.rejects(operator.rotate(id, minuteMs), {
         name: 'OperatorError',
@@ -215,7 +215,7 @@ function describeAccountKeys(engine: Engine): void {
       const issued = await Promise.all(
         Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? keys : other).rotate(id, minuteMs)),
       );
-      const found = await Promise.all(issued.map(({ key }) => verifier.verify(key)));
+      const found = await Promise.all(issued.map(({ key }) => verifier.verifyAgain(key)));
       assert.equal(found.filter((verification) => 'caller' in verification).length, 1);
     });
 

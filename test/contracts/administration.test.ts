@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { readAccountState } from '../../src/accounts/account-state.ts';
-import { consoleActor } from '../../src/audit/audit-entry.ts';
-import { auditKeptMs, createAudit } from '../../src/audit/audit-log.ts';
+import { readAccountState } from '../../src/accounts/accounts.ts';
+import { auditKeptMs, consoleActor, createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import { type BanPlace, createBans, type ListedBan } from '../../src/limits/bans.ts';
 import { createCorrectionFollower } from '../../src/limits/corrections.ts';

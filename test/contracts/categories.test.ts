@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { Actor } from '../../src/audit/audit-entry.ts';
+import type { Actor } from '../../src/audit/audit-log.ts';
 import { type Categories, categoriesMax, createCategories } from '../../src/categories/categories.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { AppError } from '../../src/errors.ts';

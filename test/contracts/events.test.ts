@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, type TestContext, test } from 'node:test';
-import type { Actor } from '../../src/audit/audit-entry.ts';
+import type { Actor } from '../../src/audit/audit-log.ts';
 import { createCategories } from '../../src/categories/categories.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createEventIds } from '../../src/events/event-ids.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sql } from 'kysely';
-import type { Actor } from '../../src/audit/audit-entry.ts';
+import type { Actor } from '../../src/audit/audit-log.ts';
 import { everyAccount } from '../../src/orders/orders.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
 import { statement } from '../../src/storage/database.ts';

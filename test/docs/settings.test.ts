@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lane } from '../../src/accounts/key-lookup.ts';
-import { rememberedKeysMax } from '../../src/accounts/key-verifier.ts';
+import { lane, rememberedKeysMax } from '../../src/accounts/key-verifier.ts';
 import { drainMsMax } from '../../src/app.ts';
 import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';

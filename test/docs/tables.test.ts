@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
-import { auditActions } from '../../src/audit/audit-entry.ts';
+import { auditActions } from '../../src/audit/audit-log.ts';
 import { errorCodes, errorStatus } from '../../src/errors.ts';
 import { findAnchors, readDocument, readTable } from './markdown.ts';
 

@@ -40,7 +40,7 @@ export async function startBuiltServer(
   });
   const verifier = createKeyVerifier(store.database, clock);
   const eventIds = createEventIds(Buffer.alloc(32));
-  await verifier.verify(key);
+  await verifier.verifyAgain(key);
   const server = buildServer({
     ...store,
     catalogue: wrap(store.catalogue),

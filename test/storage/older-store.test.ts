@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describe, type TestContext, test } from 'node:test';
-import { commandActor } from '../../src/audit/audit-entry.ts';
+import { commandActor } from '../../src/audit/audit-log.ts';
 import { OperatorError } from '../../src/errors.ts';
 import { createFeed } from '../../src/events/feed.ts';
 import { hashIdempotencyKey } from '../../src/idempotency/answer-once.ts';

@@ -1,6 +1,6 @@
-import { keyNotFound } from '../../accounts/key-changes.ts';
-import { toPartnerKey, toTime } from '../../accounts/key-state.ts';
-import { defaultOverlapMs, type IssuedKey } from '../../accounts/keyring.ts';
+import { type IssuedKey, keyNotFound } from '../../accounts/key-changes.ts';
+import { toTime } from '../../accounts/key-rows.ts';
+import { defaultOverlapMs } from '../../accounts/keyring.ts';
 import {
   AccountSchema,
   IssuedKeySchema,
@@ -8,6 +8,7 @@ import {
   KeySchema,
   keyIdField,
   NewKeySchema,
+  toPartnerKey,
 } from '../../accounts/schemas.ts';
 import { secondMs } from '../../clock.ts';
 import { measureWindows, type WindowLeft } from '../../limits/rules/decision.ts';

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import Type, { type TObject, type TSchema } from 'typebox';
-import { accountSuspended } from '../../accounts/account.ts';
-import { keyMessages } from '../../accounts/key-state.ts';
+import { accountSuspended, keyMessages } from '../../accounts/account.ts';
 import { type ErrorCode, errorCodes, errorStatus } from '../../errors.ts';
 import { compileObject, describeRule, describeViolations, namedObject } from '../../schema.ts';
 import type { Operation } from '../operation.ts';

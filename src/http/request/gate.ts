@@ -1,6 +1,5 @@
-import { accountSuspended } from '../../accounts/account.ts';
-import type { KeyLookup, LookedUp } from '../../accounts/key-lookup.ts';
-import { type KeyRefusal, keyError } from '../../accounts/key-state.ts';
+import { accountSuspended, type KeyRefusal, keyError } from '../../accounts/account.ts';
+import type { KeyVerifier, LookedUp } from '../../accounts/key-verifier.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { Limiter } from '../../limits/limiter.ts';
 import type { Decision, LimitHeaders } from '../../limits/rules/decision.ts';
@@ -31,10 +30,10 @@ export const openGate: Gate = {
 /** The error code of a request without a valid key. */
 type Refusal = KeyRefusal | 'api_key_missing';
 
-export function createGate(keyLookup: KeyLookup, limiter: Limiter, addressOf: ClientAddress): Gate {
+export function createGate(verifier: KeyVerifier, limiter: Limiter, addressOf: ClientAddress): Gate {
   function authenticate({ request }: Exchange): Soon<LookedUp | { readonly refusal: Refusal }> {
     const token = readToken(request.headers.authorization);
-    return token === null ? { refusal: 'api_key_missing' } : keyLookup.verify(token, addressOf(request));
+    return token === null ? { refusal: 'api_key_missing' } : verifier.verify(token, addressOf(request));
   }
 
   function count(
@@ -74,7 +73,7 @@ export function createGate(keyLookup: KeyLookup, limiter: Limiter, addressOf: Cl
 
     async confirm({ request, caller }) {
       if (caller === null) return null;
-      const verification = await keyLookup.verifyAgain(readToken(request.headers.authorization) ?? '');
+      const verification = await verifier.verifyAgain(readToken(request.headers.authorization) ?? '');
       if ('refusal' in verification) return keyError(verification.refusal);
       return verification.caller.isSuspended ? accountSuspended() : null;
     },

@@ -1,6 +1,6 @@
 import Type, { type Static, type TObject, type TProperties } from 'typebox';
-import { consoleActor } from '../../audit/audit-entry.ts';
 import type { Audit } from '../../audit/audit-log.ts';
+import { consoleActor } from '../../audit/audit-log.ts';
 import type { Environment } from '../../config.ts';
 import { AppError, OperatorError } from '../../errors.ts';
 import type { Services } from '../../http/api/operations.ts';

@@ -1,6 +1,6 @@
 import { rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
-import type { AuditAction, Authorship } from '../../audit/audit-entry.ts';
+import type { AuditAction, Authorship } from '../../audit/audit-log.ts';
 import { OperatorError } from '../../errors.ts';
 import { makeStoreFile } from '../durable-files.ts';
 import { compareSchema } from '../migrations/migrate.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
-import type { ListedKey } from '../../../src/accounts/key-state.ts';
+import type { ListedKey } from '../../../src/accounts/key-rows.ts';
 import { dayMs, minuteMs, secondMs } from '../../../src/clock.ts';
 import type { ErrorCode } from '../../../src/errors.ts';
 import { expectError } from '../../support/expect-error.ts';

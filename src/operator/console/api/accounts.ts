@@ -1,7 +1,6 @@
 import Type, { type Static, type TObject } from 'typebox';
-import { readAccountState } from '../../../accounts/account-state.ts';
-import { toPartnerKey } from '../../../accounts/key-state.ts';
-import { NewKeySchema, overlapSecondsMax } from '../../../accounts/schemas.ts';
+import { readAccountState } from '../../../accounts/accounts.ts';
+import { NewKeySchema, overlapSecondsMax, toPartnerKey } from '../../../accounts/schemas.ts';
 import { dayMs, secondMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { limitMax, type Plan, planNames, resolvePlan } from '../../../plans/plan.ts';

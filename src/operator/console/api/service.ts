@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import manifest from '../../../../package.json' with { type: 'json' };
-import { auditActions } from '../../../audit/audit-entry.ts';
+import { auditActions } from '../../../audit/audit-log.ts';
 import { hourMs } from '../../../clock.ts';
 import { AppError, errorCodes } from '../../../errors.ts';
 import { stringifyExactJson } from '../../../exact-json.ts';

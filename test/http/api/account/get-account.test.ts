@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { scopes } from '../../../../src/accounts/account.ts';
-import { toTime } from '../../../../src/accounts/key-state.ts';
+import { toTime } from '../../../../src/accounts/key-rows.ts';
 import { dayMs, minuteMs } from '../../../../src/clock.ts';
 import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
 import { startService } from '../../../support/service.ts';
