@@ -4,8 +4,8 @@ import { OperatorError, UsageError } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
 import { requireNotStore } from '../storage/require-not-store.ts';
 import { backupSqlite } from '../storage/sqlite/backup.ts';
-import { requireStore } from '../storage/sqlite/require-store.ts';
 import { restoreSqlite, skippedIdsUnknown } from '../storage/sqlite/restore.ts';
+import { requireStore } from '../storage/sqlite/schema.ts';
 import { vacuumSqlite } from '../storage/sqlite/vacuum.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { type AppCommand, printLines } from './command.ts';
@@ -30,7 +30,7 @@ export function addBackup(program: AppCommand): void {
       const { databaseUrl } = readConfig();
       const refusal = 'backup copies only SQLite stores; use pg_dump for PostgreSQL';
       const location = requireSqlite(databaseUrl, refusal);
-      requireStore(location);
+      await requireStore(location);
       await checkUnused(file);
       await requireNotStore(file, databaseUrl);
       await writeWholeFile(file, { replaces: force, mode: ownerOnly }, (unfinished) =>
@@ -82,7 +82,7 @@ get 503 after 10 s. The disk needs free space of twice the content.`,
     .does(async ({ readConfig }) => {
       const refusal = 'PostgreSQL needs no vacuum: autovacuum does it';
       const location = requireSqlite(readConfig().databaseUrl, refusal);
-      requireStore(location);
+      await requireStore(location);
       const { before, after } = vacuumSqlite(location);
       const back = formatBytes(Math.max(0, before - after));
       return printLines({ before, after }, `gave ${back} back: the store takes ${formatBytes(after)}`);

@@ -1,8 +1,7 @@
 import { describeForeignKeys } from '../accounts/api-key.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import type { Environment } from '../config.ts';
-import { compareSchema } from '../storage/migrations/migrate.ts';
-import { isMissingTable } from '../storage/store-errors.ts';
+import { compareSchema, listRunMigrations } from '../storage/migrations/migrate.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { howToSetClock } from './machine.ts';
 
@@ -36,11 +35,7 @@ export async function readContent(
   list: (sql: string) => Promise<readonly unknown[]>,
   environment: string,
 ): Promise<Content> {
-  const names = await list('select name from schema_migrations order by name').catch((error: unknown) => {
-    if (isMissingTable(error)) return [];
-    throw error;
-  });
-  const migrations = names.map(String);
+  const migrations = await listRunMigrations(list);
   if (compareSchema(migrations) !== 'newest') return { migrations, newestRowMs: null, foreignKeys: [] };
   const [newest] = await list(newestRowSql);
   const foreignKeys = await list(

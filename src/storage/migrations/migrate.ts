@@ -7,10 +7,7 @@ import type { Database } from '../database.ts';
 import { isMissingTable } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 
-/**
- * The names of all migrations, in order. Each engine has a file of each name. The name and the SQL of a released
- * migration never change.
- */
+/** The names of all migrations, in order. Each engine has a file of each name. A released one never changes. */
 export const newestSchema: readonly string[] = readdirSync(new URL('sqlite', import.meta.url))
   .map((file) => file.replace(/\.sql$/, ''))
   .sort();
@@ -26,9 +23,7 @@ function readMigration(engine: Database['engine'], name: string): Migration {
   };
 }
 
-/**
- * Migrates a database to the newest schema, completely or not at all. Any number of processes may do this at once.
- */
+/** Migrates a database to the newest schema: on PostgreSQL in one transaction, on SQLite in that of the caller. */
 export async function migrate(db: Kysely<Tables>, engine: Database['engine']): Promise<void> {
   const known = Object.fromEntries(newestSchema.map((name) => [name, readMigration(engine, name)]));
   const schema = engine === 'postgres' ? await readSchema(db) : null;
@@ -88,16 +83,15 @@ export function requireSchema(run: readonly string[], store: string, mayMigrate:
   return schema;
 }
 
-/** Returns the names of the migrations that ran, in order. Empty if there is no schema. Takes no lock. */
-export async function listRunMigrations(db: Kysely<Tables>): Promise<string[]> {
+/**
+ * Returns the names of the migrations that ran, in order. Empty if there is no schema. `list` runs a query and returns
+ * the first column of its rows.
+ */
+export async function listRunMigrations(
+  list: (sql: string) => readonly unknown[] | Promise<readonly unknown[]>,
+): Promise<string[]> {
   try {
-    const rows = await db
-      .withTables<{ schema_migrations: { name: string } }>()
-      .selectFrom('schema_migrations')
-      .select('name')
-      .orderBy('name')
-      .execute();
-    return rows.map(({ name }) => name);
+    return (await list('select name from schema_migrations order by name')).map(String);
   } catch (error) {
     if (isMissingTable(error)) return [];
     throw error;

@@ -67,7 +67,9 @@ async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean
     await requireUsable(async (text) => (await pool.query<object>(text)).rows[0]);
     // This check comes before the lock, so that another session's lock does not delay a start that has nothing to
     // migrate.
-    const schema = requireSchema(await listRunMigrations(db), describeServer(url), mayMigrate);
+    const list = async (text: string) =>
+      (await pool.query<{ name: string }>(text)).rows.map(({ name }) => name);
+    const schema = requireSchema(await listRunMigrations(list), describeServer(url), mayMigrate);
     if (schema === 'newest') return;
     requireSession(url, 'a migration');
     await pool.query(removeLimits('session'));

@@ -14,6 +14,9 @@ const retryAfterMs = 5;
 /**
  * Offset of the locked byte, beyond the end of the largest database (2^48 bytes) and the bytes that SQLite locks. The
  * lock belongs to the file, so it holds under every name of it. The system releases it when the process ends.
+ *
+ * The locked files are never closed: if a process closes any descriptor of a file, the system drops all POSIX locks of
+ * the process on it, such as those of SQLite (How To Corrupt, section 2.2).
  */
 const lockedByte = 2 ** 50;
 
@@ -45,10 +48,7 @@ export async function claimServing(databaseUrl: string): Promise<() => void> {
   }
 }
 
-/**
- * Claims a store for a migration, because a service would write with the old schema. Does nothing if this process serves
- * the store. Returns the function that releases the claim. Throws OperatorError if another process has it.
- */
+/** Like `claimServing`, for a migration. Does nothing if this process serves the store. */
 export async function claimMigrating(path: string): Promise<() => void> {
   if (served.has(path)) return () => undefined;
   return claim(
@@ -58,7 +58,7 @@ export async function claimMigrating(path: string): Promise<() => void> {
 }
 
 async function claim(path: string, refusal: string): Promise<() => void> {
-  const descriptor = openForGood(path, 'r+');
+  const descriptor = openSync(path, 'r+');
   const lastAtMs = performance.now() + lockMsMax;
   while (!tryLock(descriptor, lockedByte, 1)) {
     if (performance.now() >= lastAtMs)
@@ -73,7 +73,7 @@ async function claim(path: string, refusal: string): Promise<() => void> {
 /** Returns true if a service serves the file, under this or another name. The check takes the lock for a moment. */
 export function isServed(path: string): boolean {
   if (!existsSync(path)) return false;
-  const descriptor = openForGood(path, 'r');
+  const descriptor = openSync(path, 'r');
   if (!tryLock(descriptor, lockedByte, 1, { shared: true })) return true;
   unlock(descriptor, lockedByte, 1);
   return false;
@@ -106,12 +106,4 @@ export function requireOneName(path: string): void {
 /** A service keeps a `-wal` beside the path under which it has opened the store. */
 function hasLog(path: string): boolean {
   return existsSync(`${path}-wal`);
-}
-
-/**
- * Opens a file and never closes it, because SQLite uses POSIX locks. If a process closes any descriptor of a file,
- * the system drops all POSIX locks of the process on it (SQLite, How To Corrupt, section 2.2).
- */
-function openForGood(path: string, flags: string): number {
-  return openSync(path, flags);
 }

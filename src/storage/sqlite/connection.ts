@@ -1,7 +1,9 @@
+import { existsSync, statSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
+import { secondMs } from '../../clock.ts';
 import { storeUnavailable, toOpeningError } from '../store-errors.ts';
-import { holdPlace } from './place.ts';
 import { createRunCall, type RunCall } from './statements.ts';
 
 /** A connection and its prepared statements. */
@@ -9,7 +11,7 @@ export interface SqliteConnection {
   readonly raw: DatabaseSync;
   /** Runs a statement and returns its rows. Throws SQLite's error. */
   readonly run: RunCall;
-  /** Throws AppError `unavailable` if the file was moved or replaced (sqlite/place.ts). */
+  /** Throws AppError `unavailable` if the file was deleted, moved or replaced. */
   requireInPlace(): void;
   close(): void;
 }
@@ -70,6 +72,42 @@ export function openReadOnly(path: string): DatabaseSync {
   }
 }
 
+/**
+ * Remembers the files of an open store, and returns `requireInPlace`: SQLite would write on to a removed file. The `-wal`
+ * is looked at only once a second, and otherwise only its existence is checked: its `stat` would take ten times as long,
+ * because the next write then updates its time, and the fsync writes the inode too.
+ */
+function holdPlace(path: string): () => void {
+  const wal = `${path}-wal`;
+  const [opened, openedWal] = [identify(path), identify(wal)];
+  let walSeenAtMs = performance.now();
+
+  function isWalInPlace(): boolean {
+    const nowMs = performance.now();
+    if (nowMs - walSeenAtMs < secondMs) return existsSync(wal);
+    if (identify(wal) !== openedWal) return false;
+    walSeenAtMs = nowMs;
+    return true;
+  }
+
+  return () => {
+    const lost = identify(path) !== opened ? path : isWalInPlace() ? null : wal;
+    if (lost === null) return;
+    const why = 'is not the file that was opened: put the original file back, or restart the service';
+    throw storeUnavailable(new Error(`${lost} ${why}`));
+  };
+}
+
+/** Returns the identity of a file. Null if it does not exist or cannot be read. */
+function identify(file: string): string | null {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    return found === undefined ? null : `${found.dev} ${found.ino}`;
+  } catch {
+    return null;
+  }
+}
+
 const busyCode = 5;
 /** The SQLite codes PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN and NOTADB. */
 const faultCodes = new Set([3, busyCode, 6, 7, 8, 10, 11, 13, 14, 26]);
@@ -79,16 +117,21 @@ function primaryCode(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-/** Returns true if the store failed (disk, file or lock), not the statement or its values. */
-function isFault(error: unknown): boolean {
-  const code = primaryCode(error);
-  return code === undefined ? isClosed(error) : faultCodes.has(code);
-}
-
 /** Returns true if another connection has the lock. Node's `backup` then throws an error with the code 0. */
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error);
   return code === busyCode || code === 0;
+}
+
+/**
+ * Returns AppError `unavailable` for a fault of the store (disk, file or lock) or a call after its close, and any other
+ * error unchanged.
+ */
+export function toStorageError(error: unknown): unknown {
+  const code = primaryCode(error);
+  const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE';
+  const isFault = code === undefined ? isClosed : faultCodes.has(code);
+  return isFault ? storeUnavailable(error) : error;
 }
 
 const pauseMs = 5;
@@ -104,13 +147,4 @@ export async function repeatWhileBusy<T>(attempt: () => T | Promise<T>, waitMsMa
     }
     await setTimeout(pauseMs);
   }
-}
-
-/** Returns AppError `unavailable` for a fault of the store or a call after its close, and any other error unchanged. */
-export function toStorageError(error: unknown): unknown {
-  return isFault(error) ? storeUnavailable(error) : error;
-}
-
-function isClosed(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE';
 }

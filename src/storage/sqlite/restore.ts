@@ -7,8 +7,8 @@ import { compareSchema } from '../migrations/migrate.ts';
 import { toOpeningError } from '../store-errors.ts';
 import { backupSqlite } from './backup.ts';
 import { claimServing, isServed } from './claim-serving.ts';
-import { lockWaitMsMax, newPageBytes, openReadOnly, repeatWhileBusy } from './connection.ts';
-import { readMigrations } from './require-store.ts';
+import { lockWaitMsMax, newPageBytes, repeatWhileBusy } from './connection.ts';
+import { readMigrations } from './schema.ts';
 
 /** Number of ids that a restore skips in each table if the last ids of the old store cannot be read. */
 export const skippedIdsUnknown = 1_000_000n;
@@ -32,26 +32,31 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
     throw new OperatorError(
       `the database ${path} is being served, migrated or restored: stop the service first`,
     );
-  const mode = requireBackup(file) | ownerOnly;
+  const mode = (await requireBackup(file)) | ownerOnly;
   await makeStoreFile(path, mode);
   const release = await claimServing(`sqlite:${path}`);
   const copy = `${path}-restoring`;
+  const old = openWhileWritten(path);
   try {
     removeStore(copy);
     await makeStoreFile(copy, ownerOnly);
-    backupSqlite(file, copy, readPageBytes(path));
-    return await replaceStore(copy, path, (raw) => recordRestore(raw, file, by));
+    // A copy over a store in WAL mode needs the same page size.
+    const pageBytes = orNull(() => Number(old.prepare('pragma page_size').get()?.['page_size']));
+    backupSqlite(file, copy, pageBytes ?? newPageBytes);
+    return await replaceStore(copy, path, old, (raw) => recordRestore(raw, file, by));
   } finally {
+    old.close();
     removeStore(copy);
     release();
   }
 }
 
 /** Returns the permissions of the file. */
-function requireBackup(file: string): number {
+async function requireBackup(file: string): Promise<number> {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new OperatorError(`there is no file ${file}`);
-  const schema = found.isFile() ? compareSchema(tryReadMigrations(file)) : 'none';
+  const migrations = found.isFile() ? await readMigrations(file).catch(noneUnlessRefused) : [];
+  const schema = compareSchema(migrations);
   if (schema === 'none') throw new OperatorError(`${file} is not a backup of a store`);
   if (schema === 'newer')
     throw new OperatorError(
@@ -61,25 +66,57 @@ function requireBackup(file: string): number {
 }
 
 /** A file that is no database has no migrations. */
-function tryReadMigrations(file: string): string[] {
+function noneUnlessRefused(error: unknown): string[] {
+  if (error instanceof OperatorError) throw error;
+  return [];
+}
+
+/** Opens a store in WAL mode, in which it can be read during a write. A damaged store may refuse this mode. */
+function openWhileWritten(path: string): DatabaseSync {
   try {
-    return readMigrations(file);
+    const raw = new DatabaseSync(path, { timeout: 0 });
+    orNull(() => raw.exec(`pragma page_size = ${newPageBytes}; pragma journal_mode = wal`));
+    return raw;
   } catch (error) {
-    if (error instanceof OperatorError) throw error;
-    return [];
+    throw toOpeningError(path, error);
   }
 }
 
-/** Returns the page size of a store. A copy over a store in WAL mode needs the same page size. */
-function readPageBytes(path: string): number {
-  if (statSync(path).size === 0) return newPageBytes;
+function orNull<T>(read: () => T): T | null {
   try {
-    const raw = openReadOnly(path);
-    const found = raw.prepare('pragma page_size').get()?.['page_size'];
-    raw.close();
-    return Number(found);
+    return read();
   } catch {
-    return newPageBytes;
+    return null;
+  }
+}
+
+/**
+ * Copies a store over another under SQLite's own locks, in two steps. From the first step on, no command can write, so
+ * the last ids of the old store are final between the steps. The new store then skips them: SQLite also copies what the
+ * connection `source` writes during the copy.
+ */
+async function replaceStore(
+  from: string,
+  to: string,
+  old: DatabaseSync,
+  record: (raw: DatabaseSync) => void,
+): Promise<boolean> {
+  const source = new DatabaseSync(from);
+  const pages = Number(source.prepare('pragma page_count').get()?.['page_count']);
+  let isKnown = false as boolean;
+  const progress = () => {
+    const given = orNull(() => readLastIds(old));
+    skipGivenIds(source, given);
+    record(source);
+    isKnown = given !== null;
+  };
+  try {
+    await repeatWhileBusy(() => backup(source, to, { rate: pages - 1, progress }), lockWaitMsMax);
+    return isKnown;
+  } catch (error) {
+    throw toOpeningError(to, error);
+  } finally {
+    source.close();
   }
 }
 
@@ -93,20 +130,23 @@ function readLastIds(raw: DatabaseSync): LastIds {
 function skipGivenIds(raw: DatabaseSync, given: LastIds | null): void {
   raw.exec('begin immediate');
   const own = readLastIds(raw);
-  const last = (name: string) => {
+  for (const name of new Set([...own.keys(), ...(given?.keys() ?? []), 'events'])) {
     const before = own.get(name) ?? 0n;
-    if (given === null) return before + skippedIdsUnknown;
-    const after = given.get(name) ?? 0n;
-    return after > before ? after : before;
-  };
-  const names = new Set([...own.keys(), ...(given?.keys() ?? []), 'events']);
-  // Skips one more position, so that a reader that has read all events must also start again.
-  for (const name of names) writeLastId(raw, name, name === 'events' ? last(name) + 1n : last(name));
-  if (hasTable(raw, 'event_horizon')) {
-    raw.exec('delete from events');
-    raw.prepare('update event_horizon set deleted_to = ?').run(last('events') + 1n);
+    const after = given === null ? before + skippedIdsUnknown : (given.get(name) ?? 0n);
+    const last = after > before ? after : before;
+    // Skips one more position, so that a reader that has read all events must also start again.
+    setLastId(raw, name, name === 'events' ? last + 1n : last);
   }
+  if (hasTable(raw, 'event_horizon'))
+    raw.exec(`delete from events;
+      update event_horizon set deleted_to = (select seq from sqlite_sequence where name = 'events')`);
   raw.exec('commit');
+}
+
+/** Makes a table assign new ids only after this id. */
+export function setLastId(raw: DatabaseSync, table: string, id: bigint): void {
+  raw.prepare('delete from sqlite_sequence where name = ?').run(table);
+  raw.prepare('insert into sqlite_sequence (name, seq) values (?, ?)').run(table, id);
 }
 
 /** A store of an early release lacks some tables. */
@@ -119,57 +159,6 @@ function recordRestore(raw: DatabaseSync, file: string, { actor, nowMs }: Author
   raw
     .prepare('insert into audit (at_ms, actor_kind, actor, action, subject) values (?, ?, ?, ?, ?)')
     .run(nowMs, actor.kind, actor.name, 'store.restored' satisfies AuditAction, file);
-}
-
-function writeLastId(raw: DatabaseSync, name: string, id: bigint): void {
-  const { changes } = raw.prepare('update sqlite_sequence set seq = ? where name = ?').run(id, name);
-  if (changes === 0) raw.prepare('insert into sqlite_sequence (name, seq) values (?, ?)').run(name, id);
-}
-
-/**
- * Copies a store over another under SQLite's own locks, in two steps. From the first step on, no command can write, so
- * the last ids of the old store are final between the steps. The new store then skips them: SQLite also copies what the
- * connection `source` writes during the copy.
- */
-async function replaceStore(from: string, to: string, record: (raw: DatabaseSync) => void): Promise<boolean> {
-  const source = new DatabaseSync(from);
-  const old = openWhileWritten(to);
-  const pages = Number(source.prepare('pragma page_count').get()?.['page_count']);
-  let isKnown = false as boolean;
-  const progress = () => {
-    const given = tryReadLastIds(old);
-    skipGivenIds(source, given);
-    record(source);
-    isKnown = given !== null;
-  };
-  try {
-    await repeatWhileBusy(() => backup(source, to, { rate: pages - 1, progress }), lockWaitMsMax);
-    return isKnown;
-  } catch (error) {
-    throw toOpeningError(to, error);
-  } finally {
-    old.close();
-    source.close();
-  }
-}
-
-/** Opens a store in WAL mode, in which it can be read during a write. A damaged store may refuse this mode. */
-function openWhileWritten(path: string): DatabaseSync {
-  const raw = new DatabaseSync(path, { timeout: 0 });
-  try {
-    raw.exec(`pragma page_size = ${newPageBytes}; pragma journal_mode = wal`);
-  } catch {
-    // The last ids of the store are then unknown.
-  }
-  return raw;
-}
-
-function tryReadLastIds(raw: DatabaseSync): LastIds | null {
-  try {
-    return readLastIds(raw);
-  } catch {
-    return null;
-  }
 }
 
 function removeStore(path: string): void {

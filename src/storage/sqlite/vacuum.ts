@@ -2,9 +2,8 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError, reasonOf } from '../../errors.ts';
-import { toOpeningError } from '../store-errors.ts';
 import { requireOneName } from './claim-serving.ts';
-import { lockWaitMsMax, openConnection } from './connection.ts';
+import { lockWaitMsMax, openConnection, type SqliteConnection } from './connection.ts';
 
 /** Free disk space that a vacuum needs, in sizes of the content: for a temporary file, and for the write-ahead log. */
 const copies = 2;
@@ -16,25 +15,18 @@ const copies = 2;
  */
 export function vacuumSqlite(path: string): { readonly before: number; readonly after: number } {
   requireOneName(path);
-  const store = open(path);
+  let connection: SqliteConnection | undefined;
   try {
-    const { bytes: before, freeBytes } = readSizes(store);
+    connection = openConnection(path, lockWaitMsMax);
+    const { bytes: before, freeBytes } = readSizes(connection.raw);
     requireSpace(path, (before - freeBytes) * copies);
-    store.exec('vacuum; pragma wal_checkpoint(truncate)');
-    return { before, after: readSizes(store).bytes };
+    connection.raw.exec('vacuum; pragma wal_checkpoint(truncate)');
+    return { before, after: readSizes(connection.raw).bytes };
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`the database ${path} cannot be vacuumed: ${reasonOf(error)}`, { cause: error });
   } finally {
-    store.close();
-  }
-}
-
-function open(path: string) {
-  try {
-    return openConnection(path, lockWaitMsMax).raw;
-  } catch (error) {
-    throw toOpeningError(path, error);
+    connection?.close();
   }
 }
 

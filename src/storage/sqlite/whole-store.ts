@@ -9,6 +9,7 @@ import {
   repeatWhileBusy,
   toStorageError,
 } from './connection.ts';
+import { setLastId } from './restore.ts';
 
 /** Implements `useStore` on SQLite. Does not create a missing file. */
 export async function useSqliteStore<T>(path: string, access: Access, task: WholeStoreTask<T>): Promise<T> {
@@ -71,8 +72,7 @@ function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
     },
 
     async setLastId(name, id) {
-      raw.exec(`delete from sqlite_sequence where name = '${name}'`);
-      raw.exec(`insert into sqlite_sequence (name, seq) values ('${name}', ${id})`);
+      setLastId(raw, name, id);
     },
 
     async requireUnserved() {

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../errors.ts';
-import { compareSchema } from '../migrations/migrate.ts';
+import { compareSchema, listRunMigrations } from '../migrations/migrate.ts';
 import { openDatabase } from '../open-database.ts';
 import { toOpeningError } from '../store-errors.ts';
 import { type CopiedRows, copyTables, type OnCopied } from './copy-tables.ts';
@@ -38,10 +38,11 @@ export async function copyStore(
 }
 
 async function checkSchema(source: WholeStore, name: string): Promise<void> {
-  const migrations = await source
-    .query('select name from schema_migrations order by name')
-    .catch((error) => Promise.reject(toOpeningError(name, error)));
-  if (compareSchema(migrations.map(({ name: migration }) => String(migration))) !== 'newest')
+  const list = async (sql: string) => (await source.query(sql)).map(({ name: migration }) => migration);
+  const migrations = await listRunMigrations(list).catch((error) => {
+    throw toOpeningError(name, error);
+  });
+  if (compareSchema(migrations) !== 'newest')
     throw new OperatorError(
       `the store ${name} does not have the schema of this release: set DATABASE_URL to it and run "migrate" first`,
     );

@@ -1,0 +1,109 @@
+import { hash } from 'node:crypto';
+import { renameSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { Kysely, SqliteDialect } from 'kysely';
+import { makeStoreFile, syncFolder } from '../durable-files.ts';
+import { listRunMigrations, migrate, newestSchema, requireSchema } from '../migrations/migrate.ts';
+import { toOpeningError } from '../store-errors.ts';
+import type { Tables } from '../tables.ts';
+import { backupSqlite } from './backup.ts';
+import { claimMigrating, requireOneName } from './claim-serving.ts';
+import { openConnection, openReadOnly } from './connection.ts';
+
+/**
+ * Throws OperatorError of one line if there is no store at a path, if it cannot be read, or if its schema is not that of
+ * this release. Changes nothing.
+ */
+export async function requireStore(path: string): Promise<void> {
+  requireOneName(path);
+  try {
+    const isMissing = statSync(path, { throwIfNoEntry: false }) === undefined;
+    requireSchema(isMissing ? [] : await readMigrations(path), resolve(path), false);
+  } catch (error) {
+    throw toOpeningError(path, error);
+  }
+}
+
+/** Returns the migrations that ran in a file. Throws OperatorError if it cannot be opened, else SQLite's error. */
+export async function readMigrations(path: string): Promise<string[]> {
+  const store = openReadOnly(path);
+  try {
+    return await listMigrationsOf(store);
+  } finally {
+    store.close();
+  }
+}
+
+function listMigrationsOf(raw: DatabaseSync): Promise<string[]> {
+  return listRunMigrations((sql) =>
+    raw
+      .prepare(sql)
+      .all()
+      .map(({ name }) => name),
+  );
+}
+
+/**
+ * Migrates a file to the newest schema in one transaction. Keeps a copy of a store of an older release. Throws SQLite's
+ * error if another connection has the lock, and OperatorError if a service uses the store.
+ */
+export async function migrateFile(path: string): Promise<void> {
+  const connection = openConnection(path, 0);
+  const { raw } = connection;
+  try {
+    // This check comes before the lock, so that a service that writes does not delay a command that has nothing to
+    // migrate.
+    const schema = requireSchema(await listMigrationsOf(raw), resolve(path), true);
+    if (schema === 'newest') return;
+    const release = schema === 'older' ? await claimMigrating(path) : () => undefined;
+    try {
+      if (schema === 'older') await keepCopy(path);
+      raw.function('sha256', (text) => hash('sha256', String(text), 'buffer'));
+      raw.exec('begin immediate');
+      await migrate(createKysely(raw), 'sqlite');
+      raw.exec('commit');
+    } finally {
+      release();
+    }
+  } finally {
+    // Rolls back a migration that has failed.
+    connection.close();
+  }
+}
+
+/**
+ * Copies a store of an older release to `<store>.before-<schema>`, for a way back. A copy that an interrupted migration
+ * left is replaced.
+ */
+async function keepCopy(path: string): Promise<void> {
+  const copy = `${path}.before-${newestSchema.at(-1)}`;
+  const unfinished = `${copy}.tmp`;
+  rmSync(unfinished, { force: true });
+  await makeStoreFile(unfinished, statSync(path).mode & 0o600);
+  backupSqlite(path, unfinished);
+  const file = await open(unfinished, 'r+');
+  await file.sync();
+  await file.close();
+  renameSync(unfinished, copy);
+  await syncFolder(dirname(path));
+}
+
+/** Creates Kysely on a connection of `node:sqlite`, for migrations. */
+function createKysely(raw: DatabaseSync): Kysely<Tables> {
+  const prepare = (sql: string) => {
+    const statement = raw.prepare(sql);
+    const reader = statement.columns().length > 0;
+    // A write returns the id of the last row. Without bigints, Node throws if the id is above 2^53.
+    if (!reader) statement.setReadBigInts(true);
+    const values = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
+    return {
+      reader,
+      all: (parameters: readonly unknown[]) => statement.all(...values(parameters)),
+      run: (parameters: readonly unknown[]) => statement.run(...values(parameters)),
+      iterate: (parameters: readonly unknown[]) => statement.iterate(...values(parameters)),
+    };
+  };
+  return new Kysely({ dialect: new SqliteDialect({ database: { close: () => undefined, prepare } }) });
+}
