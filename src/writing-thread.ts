@@ -1,5 +1,5 @@
 /** The entry of SQLite's writing thread. */
-import { serveWrites } from './storage/sqlite/serve-writes.ts';
+import { serveWrites } from './storage/sqlite/thread.ts';
 import { transactions } from './transactions.ts';
 
 serveWrites(transactions);

@@ -5,7 +5,7 @@ import type { Environment } from '../config.ts';
 import { reasonOf } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
 import { createClient, describeServer } from '../storage/postgres/client.ts';
-import { connectionsMax } from '../storage/postgres/connections.ts';
+import { connectionsMax } from '../storage/postgres/pool.ts';
 import { askRequirements } from '../storage/postgres/requirements.ts';
 import { findPrimary } from '../storage/postgres/servers.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';

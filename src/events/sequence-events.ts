@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { createBatches, snapshotColumns, takeOldest } from '../storage/batches.ts';
+import { createBatches, takeOldest } from '../storage/batches.ts';
 import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 
 /** Maximum number of events that get their positions in one transaction. */
@@ -20,13 +20,13 @@ const selectWaiting = statement<Record<never, never>>({ isPlannedEachTime: true 
 );
 
 /**
- * For PostgreSQL. Moves the first committed events of a range into the feed, in the order in which they were written.
+ * For PostgreSQL. Moves the first `count` committed events into the feed, in the order in which they were written.
  * While another instance assigns positions, does nothing.
  *
  * The lock is held until the commit, and the positions are assigned under it. So no event gets a position before an
  * event that could already be read. Events of a transaction that is still open get later positions.
  */
-export const moveWaiting = statement<{ lock: bigint; after: bigint; count: bigint }>({
+export const moveWaiting = statement<{ lock: bigint; count: bigint }>({
   isPlannedEachTime: true,
 })((query, p, dialect) =>
   query
@@ -38,11 +38,7 @@ export const moveWaiting = statement<{ lock: bigint; after: bigint; count: bigin
         returning id)`,
     )
     .selectFrom('moved')
-    .select(({ fn }) => [
-      fn.countAll<bigint>().as('taken'),
-      sql<bigint | null>`(select max(id) from taken)`.as('last'),
-      ...snapshotColumns,
-    ]),
+    .select(({ fn }) => fn.countAll<bigint>().as('taken')),
 );
 
 const copyWaiting = statement<Record<never, never>>()((query) =>
@@ -81,8 +77,8 @@ export async function sequenceEvents(
   noteLag(Number(first?.waited_ms ?? 0));
   if (first === undefined) return;
   if (database.engine === 'sqlite') return database.transact(sequenceCopied, null);
-  await runBatches(async (range) => {
-    const [moved] = await database.run(moveWaiting, { lock: sequencingLock, ...range });
-    return moved ?? null;
+  await runBatches(async (count) => {
+    const [moved] = await database.run(moveWaiting, { lock: sequencingLock, count });
+    return moved?.taken ?? 0n;
   });
 }

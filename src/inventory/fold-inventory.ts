@@ -1,6 +1,6 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { type PetStatus, petStatuses } from '../pets/pet.ts';
-import { createBatches, snapshotColumns, takeOldest } from '../storage/batches.ts';
+import { createBatches, takeOldest } from '../storage/batches.ts';
 import { type Database, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 import { sums } from './inventory.ts';
@@ -23,10 +23,10 @@ function addCounts(table: string, other: string): Record<PetStatus, RawBuilder<b
 }
 
 /**
- * Only for PostgreSQL. Adds the first changes of a range to the totals. Returns no row if there are none or another
+ * Only for PostgreSQL. Adds the first `count` changes to the totals. Returns no row if there are none or another
  * instance adds changes.
  */
-const foldChanges = statement<{ lock: bigint; after: bigint; count: bigint }>({
+const foldChanges = statement<{ lock: bigint; count: bigint }>({
   isPlannedEachTime: true,
 })((query, p, dialect) =>
   query
@@ -52,15 +52,13 @@ const foldChanges = statement<{ lock: bigint; after: bigint; count: bigint }>({
         ),
     )
     .with('total', (cte) =>
-      cte
-        .selectFrom('taken')
-        .select([...sums, sql<bigint>`count(*)`.as('changes'), sql<bigint | null>`max(id)`.as('last')]),
+      cte.selectFrom('taken').select(({ fn }) => [...sums, fn.countAll<bigint>().as('changes')]),
     )
     .updateTable('inventory_totals')
     .from('total')
     .set(addCounts('inventory_totals', 'total'))
     .where('total.changes', '>', sql.lit(0n))
-    .returning(['total.changes as taken', 'total.last', ...snapshotColumns]),
+    .returning('total.changes as taken'),
 );
 
 /**
@@ -72,8 +70,8 @@ export async function foldInventory(
   runBatches = createBatches(foldedChangesMax),
 ): Promise<void> {
   if (database.engine === 'sqlite') return;
-  await runBatches(async (range) => {
-    const [folded] = await database.run(foldChanges, { lock: foldingLock, ...range });
-    return folded ?? null;
+  await runBatches(async (count) => {
+    const [folded] = await database.run(foldChanges, { lock: foldingLock, count });
+    return folded?.taken ?? 0n;
   });
 }

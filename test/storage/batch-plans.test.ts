@@ -78,10 +78,10 @@ test('a slow or a failed batch halves the next one, also in the next run; a quic
   const counts: bigint[] = [];
   /** Runs one batch that takes fewer rows than it may. */
   const runOne = (work: () => Promise<void>) =>
-    run(async ({ count }) => {
+    run(async (count) => {
       counts.push(count);
       await work();
-      return null;
+      return 0n;
     });
   const isQuick = async () => undefined;
   const isSlow = () => setTimeout(1_100);

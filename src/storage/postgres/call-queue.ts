@@ -11,9 +11,8 @@ interface Waiting {
 
 /**
  * Creates a queue for single statements of many callers. Sends those of one turn of the event loop together, at most
- * `callsMax` in one batch. Each batch waits for a connection on its own. But while `batchesMax` batches are under way,
- * statements wait and form the next batch. A batch is one transaction, so one that writes commits all its statements
- * (group commit).
+ * `callsMax` in one batch, which is one transaction (group commit). Each batch waits for a connection on its own. But
+ * while `batchesMax` batches are under way, statements wait and form the next batch.
  */
 export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infinity) {
   const underWay = new Set<Promise<void>>();

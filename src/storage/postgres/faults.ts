@@ -12,7 +12,10 @@ import { storeUnavailable } from '../store-errors.ts';
  */
 const faults = /^(?:08|28|3D|53|57|58)|^(?:25006|25P03|55P03|40001|40P01)$/;
 const conflicts = /^(?:40001|40P01)$/;
-const readOnly = '25006';
+/** The server ends the session (57P, 25P03), or it became a standby. */
+const sessionEnds = /^57P|^(?:25006|25P03)$/;
+/** Faults after which other statements of the same session would fail too. */
+const endings = /^(?:08|28|3D|53|57P|58)|^(?:25006|25P03)$/;
 /** A prepared statement is missing (26000) or already exists (42P05): a pooler switched to another server connection. */
 const lostStatements = /^(?:26000|42P05)$/;
 
@@ -35,14 +38,11 @@ export function throwConnectionError(error: unknown): never {
   throw storeUnavailable(error);
 }
 
-/** Returns true if a connection is lost or stuck, or its server became a standby. */
+/** Returns true if a connection is lost, stuck or ended by its server, or the server became a standby. */
 export function isConnectionSpoilt(error: unknown): boolean {
   const cause = causeOf(error);
-  return cause instanceof DatabaseError ? codeOf(cause) === readOnly : cause !== undefined;
+  return cause instanceof DatabaseError ? sessionEnds.test(codeOf(cause)) : cause !== undefined;
 }
-
-/** The faults after which the session cannot be used. */
-const endings = /^(?:08|28|3D|53|57P|58)|^25006$/;
 
 /** Returns true if the server has not answered in time. It may still do the statement. */
 export function isUnanswered(error: unknown): boolean {

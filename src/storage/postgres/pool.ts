@@ -1,17 +1,20 @@
 import { once } from 'node:events';
+import { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import type { Pool, PoolClient, PoolConfig } from 'pg';
+import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { ConnectionCounts } from '../database.ts';
 import { storeOverloaded } from '../store-errors.ts';
-import { type Connections, createConnections, type PooledClient } from './connections.ts';
+import { keepNoStatements } from './batch.ts';
+import { connectionSettings, connectMsMax, createClient, isLentByTransaction } from './client.ts';
 import { isConnectionSpoilt, isUnanswered, repeatOnConflict, throwConnectionError } from './faults.ts';
+import { createServerChoice } from './servers.ts';
 
-/**
- * Lends a connection to a task and returns the result of the task. A task that conflicts with another transaction is
- * repeated for up to `repeatMsMax`. Throws AppError `unavailable` if no connection is free within `connectMsMax`, or at
- * once if `waitingTasksMax` tasks already wait.
- */
-export type Lend = <T>(task: (client: PoolClient) => Promise<T>) => Promise<T>;
+/** Maximum number of connections that read. A write that waits takes none of them. */
+export const readConnectionsMax = 4;
+/** Maximum number of connections that write. */
+export const writeConnectionsMax = 5;
+/** Maximum number of connections of one instance, with one for questions to the server. */
+export const connectionsMax = readConnectionsMax + writeConnectionsMax + 1;
 
 /** Maximum number of tasks that wait for a connection to read, and to write. Each waits at most `connectMsMax`. */
 export const waitingTasksMax = 1_000;
@@ -21,9 +24,58 @@ const closeMsMax = 1_000;
 /** Interval in ms of the watch over the lent connections, and the time after which a task counts as slow. */
 const watchEveryMs = 1_000;
 
+const sessionSettings = {
+  /** Timeouts of the server in ms, for one statement and for one lock. */
+  statement_timeout: 5_000,
+  lock_timeout: 2_000,
+  /** Time in ms after which the server rolls back an idle transaction, so that a stuck instance keeps no locks. */
+  idle_in_transaction_session_timeout: 5_000,
+};
+/** Timeout of the client in ms for a response. The server's own is shorter, so the server or the connection is dead. */
+const answerMsMax = 6_000;
+/** Connections are closed after this time, so that new ones follow a server that moved. */
+const idleMsMax = 60_000;
+const lifetimeSeconds = 1_800;
+
 /**
- * Creates a bounded pool for the server at an address. Reads have connections of their own, so that they do not wait for
- * writes. `settings` override those of the connections.
+ * With these settings, each side notices within 25 s that the other one is lost: the server ends its process, and the
+ * client drops an idle connection.
+ */
+const settleSql = `select pg_backend_pid()::text as process,
+  set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
+  set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '25000', false)`;
+const keepaliveIdleMs = 10_000;
+/** Server processes that still do a statement. A process that waits for its client has lost the client's statement. */
+const busySql = `select pid::text as process from pg_stat_activity
+  where pid = any($1::int[]) and wait_event is distinct from 'ClientRead'`;
+
+/** A connection of the pool. */
+class PooledClient extends Client {
+  /** The socket can be closed even if the server does not answer. */
+  readonly socket: Socket;
+  /** The id of the server process. Null before the connection is admitted, or behind a pooler. */
+  process: string | null = null;
+  isAdmitted = false;
+
+  constructor(config: ClientConfig) {
+    const socket = new Socket();
+    super({ ...config, stream: () => socket });
+    this.socket = socket;
+  }
+}
+
+type Lent = PoolClient & PooledClient;
+
+/**
+ * Lends a connection to a task and returns the result of the task. A task that conflicts with another transaction is
+ * repeated for up to `repeatMsMax`. Throws AppError `unavailable` if no connection is free within `connectMsMax`, or at
+ * once if `waitingTasksMax` tasks already wait.
+ */
+export type Lend = <T>(task: (client: PoolClient) => Promise<T>) => Promise<T>;
+
+/**
+ * Creates a bounded pool for the server at an address, and opens no connection yet. Reads have connections of their own,
+ * so that they do not wait for writes. `settings` override those of the connections.
  */
 export function createPostgresPool(url: string, settings: PoolConfig = {}) {
   const connections = createConnections(url, settings);
@@ -57,18 +109,71 @@ export function createPostgresPool(url: string, settings: PoolConfig = {}) {
       const ended = Promise.all([reads.end(), writes.end()]);
       lent.stop();
       await ended;
-      connections.unref();
+      // The process may exit even if the server has not closed every connection.
+      for (const { socket } of connections.clients) socket.unref();
     },
   };
 }
 
-type Lent = PoolClient & PooledClient;
+function createConnections(url: string, settings: PoolConfig) {
+  const clients = new Set<PooledClient>();
+  const isByTransaction = isLentByTransaction(url);
+  const choice = createServerChoice(url, () => {
+    for (const { isAdmitted, socket } of clients) if (isAdmitted) socket.destroy();
+  });
 
-function lendConnections({ choice, dropEnded, destroy }: Connections) {
+  class ChosenClient extends PooledClient {
+    constructor(config: ClientConfig = {}) {
+      super({ ...connectionSettings(choice.readUrl()), ...config });
+      clients.add(this);
+      this.socket.once('close', () => clients.delete(this));
+    }
+  }
+
+  async function admit(client: PooledClient): Promise<void> {
+    await choice.admit(client);
+    if (isByTransaction) keepNoStatements(client);
+    else client.process = (await client.query<{ process: string }>(settleSql)).rows[0]?.process ?? null;
+    client.isAdmitted = true;
+  }
+
+  const createPool = (max: number) => {
+    const pool = new Pool({
+      ...(isByTransaction ? {} : sessionSettings),
+      Client: ChosenClient,
+      onConnect: (client) => admit(client as PooledClient),
+      connectionTimeoutMillis: connectMsMax,
+      keepAliveInitialDelayMillis: keepaliveIdleMs,
+      query_timeout: answerMsMax,
+      max,
+      idleTimeoutMillis: idleMsMax,
+      maxLifetimeSeconds: lifetimeSeconds,
+      ...settings,
+    });
+    // A lost connection fails the task that uses it. The pool itself drops an idle connection that is lost.
+    const ignore = () => undefined;
+    pool.on('error', ignore);
+    pool.on('connect', (client) => client.on('error', ignore));
+    return pool;
+  };
+  return { reads: createPool(readConnectionsMax), writes: createPool(writeConnectionsMax), choice, clients };
+}
+
+function lendConnections({ choice, clients }: ReturnType<typeof createConnections>) {
   /** The lent connections, each with the time at which its task began. */
   const lent = new Map<Lent, number>();
   /** Those whose task has failed because the server did not answer. */
   const givenUp = new Set<Lent>();
+  let isStopped = false;
+  /** If a task is slow, its server may be lost or have a successor, or may have ended the process of the task. */
+  async function watch(): Promise<void> {
+    for (; !isStopped; await setTimeout(watchEveryMs, undefined, { ref: false })) {
+      const isSlow = (sinceMs: number) => performance.now() - sinceMs > watchEveryMs;
+      if (!lent.values().some(isSlow)) continue;
+      const looking = choice.look().then(() => dropEnded(choice.readUrl(), [...givenUp]));
+      await looking.catch(() => undefined);
+    }
+  }
 
   function release(client: Lent, isSpoilt: boolean): void {
     lent.delete(client);
@@ -77,10 +182,7 @@ function lendConnections({ choice, dropEnded, destroy }: Connections) {
     client.release(isSpoilt || client.getTransactionStatus() !== 'I');
   }
 
-  /**
-   * Keeps a connection lent while the server still works on its statement, such as a commit that waits for a lost
-   * standby. Otherwise each such commit would leave a process on the server, and the next one would open another.
-   */
+  /** Keeps a connection lent while its server still works, so that commits that wait for a lost standby stay few. */
   async function keepUntilAnswered(client: Lent): Promise<void> {
     givenUp.add(client);
     await Promise.race([once(client, 'drain'), once(client, 'end')]).catch(() => undefined);
@@ -88,14 +190,7 @@ function lendConnections({ choice, dropEnded, destroy }: Connections) {
     release(client, true);
   }
 
-  /** If a task is slow, its server may be lost or have a successor, or may have ended the process of the task. */
-  const stopWatch = repeatQuietly(async () => {
-    const slowMs = performance.now() - watchEveryMs;
-    if (!lent.values().some((sinceMs) => sinceMs < slowMs)) return;
-    await choice.look();
-    if (givenUp.size > 0) await dropEnded([...givenUp]);
-  }, watchEveryMs);
-
+  void watch();
   return {
     async run<T>(pool: Pool, task: (client: PoolClient) => Promise<T>): Promise<T> {
       await choice.find().catch(throwConnectionError);
@@ -112,26 +207,27 @@ function lendConnections({ choice, dropEnded, destroy }: Connections) {
         fault = error;
         throw error;
       } finally {
-        if (isUnanswered(fault) && client.session !== null) void keepUntilAnswered(client);
+        if (isUnanswered(fault) && client.process !== null) void keepUntilAnswered(client);
         else release(client, isConnectionSpoilt(fault));
       }
     },
-    /** Ends the watch. Closes all connections if one is still lent. */
     stop(): void {
-      stopWatch();
-      if (lent.size > 0) destroy();
+      isStopped = true;
+      if (lent.size > 0) for (const { socket } of clients) socket.destroy();
     },
   };
 }
 
-/** Repeats a task, but not while it runs. Ignores its errors. Returns the function that stops. */
-function repeatQuietly(task: () => Promise<void>, everyMs: number): () => void {
-  let isRunning = false;
-  const timer = setInterval(async () => {
-    if (isRunning) return;
-    isRunning = true;
-    await task().catch(() => undefined);
-    isRunning = false;
-  }, everyMs).unref();
-  return () => clearInterval(timer);
+/** Closes those of the connections on which the server does nothing any more. */
+async function dropEnded(url: string, silent: readonly PooledClient[]): Promise<void> {
+  if (silent.length === 0) return;
+  const asker = createClient(url, { query_timeout: connectMsMax });
+  try {
+    await asker.connect();
+    const { rows } = await asker.query<{ process: string }>(busySql, [silent.map((one) => one.process)]);
+    const busy = new Set(rows.map((row) => row.process));
+    for (const { process, socket } of silent) if (process === null || !busy.has(process)) socket.destroy();
+  } finally {
+    void asker.end();
+  }
 }

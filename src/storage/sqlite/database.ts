@@ -5,8 +5,8 @@ import { requireOneName } from './claim-serving.ts';
 import { lockWaitMsMax, openReadingConnection, repeatWhileBusy, toStorageError } from './connection.ts';
 import { loadRows } from './load.ts';
 import { migrateFile, requireStore } from './schema.ts';
-import { startThread } from './start-thread.ts';
 import { toCall } from './statements.ts';
+import { startThread } from './thread.ts';
 import { createWriteQueue } from './write-queue.ts';
 
 /** The entry of the thread that knows the transactions of the service. */

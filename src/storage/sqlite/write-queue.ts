@@ -5,7 +5,7 @@ import { storeOverloaded, storeUnavailable } from '../store-errors.ts';
 import type { Job, Outcome } from './batch.ts';
 import { isBusy, toStorageError } from './connection.ts';
 import { unpackError } from './packed-error.ts';
-import type { WritingThread } from './start-thread.ts';
+import type { WritingThread } from './thread.ts';
 
 /** Time in ms after which a job that has not begun fails with `unavailable`. */
 export const writeWaitMsMax = 10_000;

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { sql } from 'kysely';
 import { type Database, statement } from '../../../src/storage/database.ts';
 import { openDatabase } from '../../../src/storage/open-database.ts';
-import { connectionsMax, writeConnectionsMax } from '../../../src/storage/postgres/connections.ts';
+import { connectionsMax, writeConnectionsMax } from '../../../src/storage/postgres/pool.ts';
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { startPostgresCluster, whyNoPostgresCluster } from '../../support/postgres-cluster.ts';

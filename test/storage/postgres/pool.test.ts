@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toCall } from '../../../src/storage/postgres/batch.ts';
 import { createCallQueue } from '../../../src/storage/postgres/call-queue.ts';
-import { readConnectionsMax } from '../../../src/storage/postgres/connections.ts';
-import { createPostgresPool, type Lend, waitingTasksMax } from '../../../src/storage/postgres/pool.ts';
+import {
+  createPostgresPool,
+  type Lend,
+  readConnectionsMax,
+  waitingTasksMax,
+} from '../../../src/storage/postgres/pool.ts';
 import { storeUnavailable } from '../../../src/storage/store-errors.ts';
 import { selectSubjects } from '../../contracts/window-rows.ts';
 import { findPostgres } from '../../support/engines.ts';

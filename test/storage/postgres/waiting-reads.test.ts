@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import { type Database, statement } from '../../../src/storage/database.ts';
-import { readConnectionsMax } from '../../../src/storage/postgres/connections.ts';
+import { readConnectionsMax } from '../../../src/storage/postgres/pool.ts';
 import { selectSubjects } from '../../contracts/window-rows.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { eventually } from '../../support/redis-server.ts';
