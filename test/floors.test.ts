@@ -31,7 +31,7 @@ const floors: readonly (readonly [name: string, files: RegExp])[] = [
   ['jobs and Redis', /^(?:jobs|limits\/redis)\//],
   ['public port', /^http\//],
   ["operator's port", /^operator\//],
-  ['wiring of the store', /^(?:store|transactions)\.ts$/],
+  ['wiring of the store', /^store\.ts$/],
   ['wiring of parts', /^(?:open-counters|deliver-webhooks|service-jobs)\.ts$/],
   ['wiring', /^(?:app\.ts$|doctor\/)/],
   ['commands', /^cli\//],

@@ -193,13 +193,25 @@ export function byFilters<Name extends string, P extends Parameters, R>(
   };
 }
 
-/** Declares a transaction. `src/transactions.ts` must list it, because SQLite's writing thread finds it there. */
+const transactions = new Map<string, Transaction<never, unknown>>();
+
+/** Declares a transaction. `src/writing-thread.ts` must import its module. Throws Error if the name is taken. */
 export function defineTransaction<I, T>(
   name: string,
   body: (input: I) => Steps<T>,
   isolation: Isolation = 'serializable',
 ): Transaction<I, T> {
-  return { name, isolation, body };
+  if (transactions.has(name)) throw new Error(`two transactions have the name "${name}"`);
+  const transaction = { name, isolation, body };
+  transactions.set(name, transaction);
+  return transaction;
+}
+
+/** Returns the transaction with a name. Throws Error if this thread has not imported its module. */
+export function findTransaction(name: string): Transaction<never, unknown> {
+  const found = transactions.get(name);
+  if (found === undefined) throw new Error(`this thread has no transaction "${name}"`);
+  return found;
 }
 
 /** Names a statement and its parameters as one step. */

@@ -5,7 +5,7 @@ import { createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs } from '../../src/clock.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { copiedTables } from '../../src/storage/transfer/copied-tables.ts';
+import { copiedTables } from '../../src/storage/transfer/copy-tables.ts';
 import { keyed, openShop } from '../contracts/order-shop.ts';
 import type { Engine } from '../support/engines.ts';
 import { createWorld, engines, makePlan, order } from './world.ts';

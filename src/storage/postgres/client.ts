@@ -1,7 +1,7 @@
 import { Client, type ClientBase, type ClientConfig, type QueryConfig, type QueryResult } from 'pg';
 import { OperatorError } from '../../errors.ts';
 import { parsePostgresHosts, readPostgresParameters } from '../../postgres-address.ts';
-import type { Steps } from '../database.ts';
+import type { Isolation, Steps } from '../database.ts';
 import { type Call, sendBatch, toCall, valueTypes } from './batch.ts';
 import { throwStorageError } from './faults.ts';
 
@@ -69,32 +69,33 @@ export function send(client: ClientBase, sql: QueryConfig): Promise<QueryResult>
   return client.query(sql).catch(throwStorageError);
 }
 
-interface Frame {
-  readonly begin: Call;
-  readonly commit: Call;
-}
+const toTextCall = (text: string): Call => ({ name: text, text, values: [] });
+const begins: Readonly<Record<Isolation, Call>> = {
+  serializable: toTextCall('begin isolation level serializable'),
+  'row locks': toTextCall('begin isolation level read committed'),
+};
+const commit = toTextCall('commit');
 
 /**
- * Runs a transaction body. If `frame` is given, opens the transaction in the round trip of the first step, and commits
- * it in the round trip of a step that says that it is the last. Otherwise the caller opens and ends the transaction.
+ * Runs a transaction body. With an `isolation`, opens the transaction in the round trip of the first step, and commits it
+ * in the round trip of a step that says that it is the last. Otherwise the caller opens and ends the transaction.
  */
 export async function runSteps<T>(
   client: ClientBase,
   work: Steps<T>,
-  frame: Frame | null = null,
+  isolation: Isolation | null = null,
 ): Promise<T> {
   let next = work.next([]);
-  let opening = frame === null ? [] : [frame.begin];
+  let opening = isolation === null ? [] : [begins[isolation]];
   let isCommitted = false;
   while (!next.done) {
     if (isCommitted) throw new Error('a transaction has a step after its last one');
-    isCommitted = frame !== null && next.value.some(({ isLast }) => isLast);
+    isCommitted = isolation !== null && next.value.some(({ isLast }) => isLast);
     const calls = next.value.map(({ statement, parameters }) => toCall(statement, parameters));
-    const ending = isCommitted && frame !== null ? [frame.commit] : [];
-    const results = await sendBatch(client, [...opening, ...calls, ...ending]);
+    const results = await sendBatch(client, [...opening, ...calls, ...(isCommitted ? [commit] : [])]);
     next = work.next(results.slice(opening.length));
     opening = [];
   }
-  if (frame !== null && !isCommitted) await sendBatch(client, [frame.commit]);
+  if (isolation !== null && !isCommitted) await sendBatch(client, [commit]);
   return next.value;
 }

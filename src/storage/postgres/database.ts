@@ -2,11 +2,11 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { type ClientBase, DatabaseError, Pool } from 'pg';
 import { minuteMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
-import type { Database, Isolation, Parameters, Statement, Transaction } from '../database.ts';
+import type { Database, Parameters, Statement, Transaction } from '../database.ts';
 import { listRunMigrations, migrate, requireSchema } from '../migrations/migrate.ts';
 import { storeUnavailable, toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
-import { type Call, sendBatch, toCall } from './batch.ts';
+import { sendBatch, toCall } from './batch.ts';
 import { createCallQueue } from './call-queue.ts';
 import {
   connectionSettings,
@@ -137,20 +137,13 @@ function connect(url: string): Database {
   };
 }
 
-const toTextCall = (text: string): Call => ({ name: text, text, values: [] });
-const begins: Readonly<Record<Isolation, Call>> = {
-  serializable: toTextCall('begin isolation level serializable'),
-  'row locks': toTextCall('begin isolation level read committed'),
-};
-const commit = toTextCall('commit');
-
 async function transact<I, T>(
   client: ClientBase,
   { body, isolation }: Transaction<I, T>,
   input: I,
 ): Promise<T> {
   try {
-    return await runSteps(client, body(input), { begin: begins[isolation], commit });
+    return await runSteps(client, body(input), isolation);
   } catch (error) {
     // The pool drops a lost or stuck connection, and the server then rolls back the transaction.
     if (!isConnectionSpoilt(error)) await send(client, { text: 'rollback' }).catch(() => undefined);

@@ -1,9 +1,9 @@
 import type { ClientBase } from 'pg';
 import { OutcomeUnknownError } from '../../errors.ts';
 import type { Database, LoadOptions, Value } from '../database.ts';
-import { createClient, removeLimits, runSteps, send } from './client.ts';
+import { removeLimits, runSteps, send } from './client.ts';
 import { isFromServer, repeatOnConflict, throwConnectionError } from './faults.ts';
-import { findPrimary } from './servers.ts';
+import { connectToPrimary } from './servers.ts';
 
 type Changes = NonNullable<LoadOptions['changes']>;
 
@@ -15,9 +15,8 @@ export async function loadRows(
   url: string,
   ...[table, columns, batches, { onWrite, changes } = {}]: Parameters<Database['load']>
 ): Promise<number> {
-  const client = createClient(await findPrimary(url).catch(throwConnectionError));
+  const client = await connectToPrimary(url).catch(throwConnectionError);
   try {
-    await client.connect().catch(throwConnectionError);
     await send(client, { text: removeLimits('session') });
     const names = columns.join(', ');
     await send(client, { text: `create temp table loaded as select ${names} from ${table} with no data` });

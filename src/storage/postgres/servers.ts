@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg';
+import type { Client, ClientBase } from 'pg';
 import { reasonOf } from '../../errors.ts';
 import { type PostgresHost, parsePostgresHosts, readPostgresParameters } from '../../postgres-address.ts';
 import { connectMsMax, createClient } from './client.ts';
@@ -82,6 +82,13 @@ export function createServerChoice(url: string, endConnections: () => void) {
 /** Returns the address of the host that takes writes. Throws Error of one line that has what each host said. */
 export async function findPrimary(url: string): Promise<string> {
   return isOneServer(url) ? url : (await askHosts(url, null, connectMsMax)).url;
+}
+
+/** Opens a connection to the host that takes writes. Throws Error of one line, or that of the driver. */
+export async function connectToPrimary(url: string): Promise<Client> {
+  const client = createClient(await findPrimary(url));
+  await client.connect();
+  return client;
 }
 
 /** Returns true if an address leads to one server, and says whether that server uses TLS. */

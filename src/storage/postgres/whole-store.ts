@@ -1,20 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Client, ClientBase } from 'pg';
+import type { ClientBase } from 'pg';
 import { OperatorError } from '../../errors.ts';
 import { toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
-import { batchRowsMax, copiedTables } from '../transfer/copied-tables.ts';
+import { batchRowsMax, copiedTables } from '../transfer/copy-tables.ts';
 import type { Access, Row, WholeStore, WholeStoreTask } from '../transfer/whole-store.ts';
-import {
-  applicationName,
-  createClient,
-  describeServer,
-  removeLimits,
-  requireSession,
-  send,
-} from './client.ts';
+import { applicationName, describeServer, removeLimits, requireSession, send } from './client.ts';
 import { toRecordset } from './load.ts';
-import { findPrimary } from './servers.ts';
+import { connectToPrimary } from './servers.ts';
 
 /** Maximum wait in ms for other writers before a whole store is written. */
 const lockWaitMsMax = 30_000;
@@ -36,7 +29,7 @@ const begins: Readonly<Record<Access, readonly string[]>> = {
 /** Implements `useStore` on PostgreSQL. */
 export async function usePostgresStore<T>(url: string, access: Access, task: WholeStoreTask<T>): Promise<T> {
   requireSession(url, 'moving a store');
-  const client = await connect(url).catch((error) => {
+  const client = await connectToPrimary(url).catch((error) => {
     throw toOpeningError(describeServer(url), error);
   });
   try {
@@ -47,12 +40,6 @@ export async function usePostgresStore<T>(url: string, access: Access, task: Who
   } finally {
     await client.end();
   }
-}
-
-async function connect(url: string): Promise<Client> {
-  const client = createClient(await findPrimary(url));
-  await client.connect();
-  return client;
 }
 
 function createWholeStore(client: ClientBase, url: string): WholeStore {

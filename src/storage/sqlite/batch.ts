@@ -1,4 +1,4 @@
-import type { Transaction } from '../database.ts';
+import { findTransaction } from '../database.ts';
 import type { SqliteConnection } from './connection.ts';
 import { type PackedError, packError } from './packed-error.ts';
 import { runSteps, type SqliteCall } from './statements.ts';
@@ -9,22 +9,17 @@ export type Job = SqliteCall | { readonly name: string; readonly input: unknown 
 /** `result` is the rows of a statement, or the result of a transaction. It can be sent between threads. */
 export type Outcome = { readonly result: unknown } | { readonly error: PackedError };
 
-/** The transactions that a thread can run, by name. */
-export type Transactions = ReadonlyMap<string, Transaction<never, unknown>>;
-
 /**
  * Returns a function that runs jobs in order in one commit, and returns their outcomes when it is durable. A job that
  * fails is undone alone. Throws the error of a failure that ends the transaction, or if another connection has the
  * lock; then nothing was done.
  */
-export function createRunBatch(connection: SqliteConnection, transactions: Transactions) {
+export function createRunBatch(connection: SqliteConnection) {
   const { raw } = connection;
 
   function runJob(job: Job): unknown {
     if ('sql' in job) return connection.run(job);
-    const transaction = transactions.get(job.name);
-    if (transaction === undefined) throw new Error(`the list of transactions has no "${job.name}"`);
-    return runSteps(connection.run, transaction.body(job.input as never));
+    return runSteps(connection.run, findTransaction(job.name).body(job.input as never));
   }
 
   function runInSavepoint(job: Job): Outcome {

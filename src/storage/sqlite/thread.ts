@@ -1,6 +1,5 @@
 import { getCompileCacheDir } from 'node:module';
 import { parentPort, Worker } from 'node:worker_threads';
-import type { Transaction } from '../database.ts';
 import { createRunBatch, type Job, type Outcome } from './batch.ts';
 import { lockWaitMsMax, openConnection, repeatWhileBusy, type SqliteConnection } from './connection.ts';
 import { type PackedError, packError, unpackError } from './packed-error.ts';
@@ -78,11 +77,10 @@ function createThread(entry: URL): Ask {
   };
 }
 
-/** Serves one store after another in this thread. The entry of the thread calls it once with the list of transactions. */
-export function serveWrites(transactions: readonly Transaction<never, unknown>[]): void {
+/** Serves one store after another in this thread. The entry of the thread calls it once. */
+export function serveWrites(): void {
   if (parentPort === null) throw new Error('writes are served only in a worker thread');
   const port = parentPort;
-  const byName = new Map(transactions.map((transaction) => [transaction.name, transaction]));
   let connection: SqliteConnection | undefined;
   let runBatch: ReturnType<typeof createRunBatch> = () => [];
 
@@ -91,7 +89,7 @@ export function serveWrites(transactions: readonly Transaction<never, unknown>[]
     // A savepoint keeps the original pages. Without `temp_store`, SQLite would write them to a temporary file beyond
     // 64 KiB.
     connection.raw.exec('pragma temp_store = memory');
-    runBatch = createRunBatch(connection, byName);
+    runBatch = createRunBatch(connection);
   }
 
   async function follow(order: Order): Promise<Answer> {

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { batchRowsMax } from '../transfer/copied-tables.ts';
+import { batchRowsMax } from '../transfer/copy-tables.ts';
 import type { Access, Row, WholeStore, WholeStoreTask } from '../transfer/whole-store.ts';
 import { claimServing, requireOneName } from './claim-serving.ts';
 import {

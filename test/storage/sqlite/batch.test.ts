@@ -27,12 +27,8 @@ async function open(t: TestContext) {
     exec(sql);
   });
   const list = (sql: string) => connection.raw.prepare(sql).all();
-  return { connection, runBatch: createRunBatch(connection, transactions), asked, list };
+  return { connection, runBatch: createRunBatch(connection), asked, list };
 }
-
-const transactions = new Map(
-  [addAndThrow, addSecret, addWindows].map((one) => [one.name, one as Transaction<never, unknown>]),
-);
 
 const add = (...names: readonly string[]) =>
   names.map((name) => toCall(insertPet, petValues({ ...pet, name })));
