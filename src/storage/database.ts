@@ -29,15 +29,9 @@ export interface Dialect {
   waitForLock(group: number, lock: number): RawBuilder<unknown>;
   /** True if a column has this text, in the form that PostgreSQL's partial indexes are declared with. */
   isExactly(column: string, text: string): RawBuilder<boolean>;
-  /**
-   * The condition and the order of a page, newest first, that reads only its own rows of an index over `key` and `id`,
-   * whatever the planner's statistics say.
-   */
+  /** A page, newest first, that reads only its rows of an index over `key` and `id`, whatever the statistics say. */
   keyset(key: readonly (readonly [column: string, value: RawBuilder<unknown>])[], newestId: bigint): Keyset;
-  /**
-   * True if a column has one of the int64 values of a parameter, which is a JSON array. Reads by the index of the
-   * column.
-   */
+  /** True if a column has one of the int64 values of a parameter, a JSON array. Reads by the index of the column. */
   isAmong(column: string, json: string): RawBuilder<boolean>;
   /** The JSON object of a text column with null in place of one of its fields. */
   blankField(column: string, field: string): RawBuilder<string>;
@@ -85,7 +79,6 @@ export type Steps<T> = Generator<readonly Step[], T, readonly (readonly unknown[
 
 /**
  * The isolation of transactions on PostgreSQL. SQLite runs them one after the other.
- *
  * - `serializable`: as if they ran one after the other. A transaction that conflicts with another is repeated.
  * - `row locks`: each step sees everything committed before it, and changed rows stay locked. Such a transaction must
  *   decide only by conditional writes. It does not wait for transactions on other rows.

@@ -16,18 +16,8 @@ import {
 } from './window-rows.ts';
 import { addAndReadWindow, addAndThrow, addIfAlone, addPet, addWindows, countUp } from './works.ts';
 
-/**
- * The SQLSTATE `unique_violation` of PostgreSQL, and the codes SQLITE_CONSTRAINT_PRIMARYKEY and
- * SQLITE_CONSTRAINT_UNIQUE of SQLite.
- */
-const uniqueViolation = { code: '23505', errcodes: [1555, 2067] };
-
-/** Returns true if an error of any engine means that a row with the same primary or unique key exists. */
-function isUniqueViolation(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
-  return code === uniqueViolation.code || uniqueViolation.errcodes.some((known) => known === errcode);
-}
+/** What each engine says if a row with the same primary or unique key exists. */
+const uniqueViolation = /unique constraint/i;
 
 /** Contract tests of `read`, `run`, `transact` and `close` in src/storage/database.ts. */
 function describeDatabase(engine: Engine): void {
@@ -123,14 +113,13 @@ function describeDatabase(engine: Engine): void {
     test('a violated unique constraint is reported as such, and adds nothing', async (t) => {
       const database = await open(t);
       await database.run(insertWindow, { subject: 'a', used: 1n });
-      await assert.rejects(database.run(insertWindow, { subject: 'a', used: 2n }), isUniqueViolation);
+      await assert.rejects(database.run(insertWindow, { subject: 'a', used: 2n }), uniqueViolation);
       assert.equal(await readUsed(database, 'a'), 1n);
     });
 
     test('an invalid statement is reported as a bug, not as an unavailable store', async (t) => {
       const database = await open(t);
-      const isMistake = (error: unknown) =>
-        error instanceof Error && !(error instanceof AppError) && !isUniqueViolation(error);
+      const isMistake = (error: unknown) => error instanceof Error && !(error instanceof AppError);
       await assert.rejects(async () => database.read(selectFromNowhere, {}), isMistake);
       await assert.rejects(database.run(selectFromNowhere, {}), isMistake);
     });
@@ -144,31 +133,19 @@ function describeDatabase(engine: Engine): void {
       assert.equal(await readUsed(database, 'a'), 1n);
     });
 
-    for (const [name, type, code] of [
-      ['AppError', AppError, 'idempotency_key_reused'],
-      ['OperatorError', OperatorError, undefined],
-      ['UsageError', UsageError, undefined],
-      ['OutcomeUnknownError', OutcomeUnknownError, undefined],
-      ['Error', Error, undefined],
-    ] as const)
-      test(`a transaction that throws ${name} is rolled back, and the caller gets that error`, async (t) => {
-        const database = await open(t);
-        const failing = database.transact(addAndThrow, {
-          subject: 'a',
-          used: 1n,
-          name,
-          message: 'no further',
-        });
-        await assert.rejects(failing, (error) => {
-          assert.ok(error instanceof type);
-          assert.deepEqual(
-            [error.name, error.message, 'code' in error ? error.code : undefined],
-            [name, 'no further', code],
-          );
-          return true;
-        });
-        assert.deepEqual(await readSubjects(database), []);
-      });
+    test('a transaction that throws is rolled back, and the caller gets that error with its class', async (t) => {
+      const database = await open(t);
+      const types = { AppError, OperatorError, UsageError, OutcomeUnknownError, Error };
+      for (const [name, type] of Object.entries(types)) {
+        const message = 'no further';
+        const code = name === 'AppError' ? { code: 'idempotency_key_reused' } : {};
+        const input = { subject: 'a', used: 1n, name: name as keyof typeof types, message };
+        const failing = database.transact(addAndThrow, input);
+        await assert.rejects(failing, type);
+        await assert.rejects(failing, { name, message, ...code });
+      }
+      assert.deepEqual(await readSubjects(database), []);
+    });
 
     test('a transaction with a failed statement is rolled back', async (t) => {
       const database = await open(t);
@@ -176,7 +153,7 @@ function describeDatabase(engine: Engine): void {
         { subject: 'a', used: 1n },
         { subject: 'a', used: 2n },
       ]);
-      await assert.rejects(failing, isUniqueViolation);
+      await assert.rejects(failing, uniqueViolation);
       assert.deepEqual(await readSubjects(database), []);
     });
 

@@ -53,16 +53,4 @@ describe('a SQLite store that is migrated to PostgreSQL for many instances', { s
       await expectError(await ask(after, banned), 429, 'key_banned');
     }
   });
-
-  test('is not migrated into a store that an instance uses', async (t) => {
-    const from = await createEmbedded(t);
-    await command({ DATABASE_URL: from }, 'keys', 'create', '--plan', 'free');
-    const { url: to } = await postgres.createStore(t);
-    const service = await serveInProcess(t, { settings: { DATABASE_URL: to } });
-    const { code, stderr } = await runProgram(['migrate', '--from', from, '--to', to]);
-    assert.equal(code, 1);
-    assert.match(stderr, /^error: the store [^\n]+ is in use: stop the instances that use it first\n$/);
-    assert.equal((await service.end('SIGTERM')).code, 0);
-    await command({}, 'migrate', '--from', from, '--to', to);
-  });
 });

@@ -12,58 +12,48 @@ const skip = postgres.skip || pgBouncer.skip;
 const revokeMsMax = 5_000;
 
 describe('behind PgBouncer', { skip }, () => {
-  test('in session mode instances work unchanged', async (t) => {
-    const instances = await startInstances(t, {
-      postgres,
-      redisUrl: '',
-      count: 2,
-      reach: ({ url }) => startPgBouncer(t, url, { pool_mode: 'session', default_pool_size: '30' }),
+  const modes = {
+    'in session mode': { pool_mode: 'session', default_pool_size: '30' },
+    'in transaction mode, if the address names it,': {
+      pool_mode: 'transaction',
+      default_pool_size: '4',
+      ignore_startup_parameters: '',
+    },
+  };
+  for (const [mode, lending] of Object.entries(modes))
+    test(`${mode} instances work unchanged`, async (t) => {
+      const instances = await startInstances(t, {
+        postgres,
+        redisUrl: '',
+        count: 2,
+        async reach(store) {
+          // Migrations need a direct connection to the server.
+          await (await store.open()).close();
+          const url = new URL(await startPgBouncer(t, store.url, lending));
+          if (lending.pool_mode === 'transaction') url.searchParams.set('pgbouncer', 'transaction');
+          return url.href;
+        },
+      });
+      const { id, key } = await instances.createKey(...amplePlan, '--scopes', 'all');
+      const adding = Array.from({ length: 120 }, (_, place) =>
+        add(instances.next(), key, `animal ${place}`, place % 2 === 0 ? `key-${place}` : undefined),
+      );
+      for (const { status } of await Promise.all(adding)) assert.equal(status, 201);
+      const ordering = Array.from({ length: 60 }, (_, place) =>
+        ask(instances.next(), key, '/orders', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ petId: 1 + (place % 30) }),
+        }),
+      );
+      const ordered = (await Promise.all(ordering)).map(({ status }) => status);
+      assert.deepEqual(ordered.toSorted(), [...Array(30).fill(201), ...Array(30).fill(409)]);
+      const listing = Array.from({ length: 60 }, async () => readJson<unknown[]>(ask(instances.next(), key)));
+      for (const page of await Promise.all(listing)) assert.equal(page.length, 20);
+      await instances.command('keys', 'revoke', id);
+      for (const service of instances.services)
+        await untilAnswered(service, key, ({ status }) => status === 401, revokeMsMax);
     });
-    const { id, key } = await instances.createKey(...amplePlan);
-    const adding = Array.from({ length: 60 }, (_, place) =>
-      add(instances.next(), key, 'Rex', `key-${place}`),
-    );
-    for (const { status } of await Promise.all(adding)) assert.equal(status, 201);
-    for (const service of instances.services) assert.equal((await ask(service, key)).status, 200);
-    await instances.command('keys', 'revoke', id);
-    for (const service of instances.services)
-      await untilAnswered(service, key, ({ status }) => status === 401, revokeMsMax);
-  });
-
-  test('in transaction mode instances work unchanged if the address names that mode', async (t) => {
-    const instances = await startInstances(t, {
-      postgres,
-      redisUrl: '',
-      count: 2,
-      async reach(store) {
-        // Migrations need a direct connection to the server.
-        await (await store.open()).close();
-        const lending = { pool_mode: 'transaction', default_pool_size: '4', ignore_startup_parameters: '' };
-        const url = new URL(await startPgBouncer(t, store.url, lending));
-        url.searchParams.set('pgbouncer', 'transaction');
-        return url.href;
-      },
-    });
-    const { id, key } = await instances.createKey(...amplePlan, '--scopes', 'all');
-    const adding = Array.from({ length: 120 }, (_, place) =>
-      add(instances.next(), key, `animal ${place}`, place % 2 === 0 ? `key-${place}` : undefined),
-    );
-    for (const { status } of await Promise.all(adding)) assert.equal(status, 201);
-    const ordering = Array.from({ length: 60 }, (_, place) =>
-      ask(instances.next(), key, '/orders', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ petId: 1 + (place % 30) }),
-      }),
-    );
-    const ordered = (await Promise.all(ordering)).map(({ status }) => status);
-    assert.deepEqual(ordered.toSorted(), [...Array(30).fill(201), ...Array(30).fill(409)]);
-    const listing = Array.from({ length: 60 }, async () => readJson<unknown[]>(ask(instances.next(), key)));
-    for (const page of await Promise.all(listing)) assert.equal(page.length, 20);
-    await instances.command('keys', 'revoke', id);
-    for (const service of instances.services)
-      await untilAnswered(service, key, ({ status }) => status === 401, revokeMsMax);
-  });
 
   test('in transaction mode a migration and an import are refused', async (t) => {
     const store = await postgres.createEmptyStore(t);

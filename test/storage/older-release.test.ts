@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
-import { OperatorError } from '../../src/errors.ts';
 import { claimMigrating, claimServing } from '../../src/storage/sqlite/claim-serving.ts';
 import { openSqlite } from '../../src/storage/sqlite/database.ts';
 import { findPostgres } from '../support/engines.ts';
@@ -46,50 +45,32 @@ describe('a SQLite store of an older release', () => {
     return path;
   }
 
-  /** Claims a store as a service does that has it open. Returns the function that ends the claim. */
-  async function serve(t: TestContext, path: string): Promise<() => void> {
+  const refusal = {
+    name: 'OperatorError',
+    message:
+      /^the database .*store\.db has the schema of an older release, and a service or another migration uses it: stop that service, or run this command again after the migration$/,
+  };
+  // This error proves that the second migration starts, because its tables already exist.
+  const isStarted = /already exists/;
+
+  test('is neither migrated nor served while another process serves or migrates it', async (t) => {
+    const path = await makeOlder(t);
+    const endClaim = await claimMigrating(path);
     const open = new DatabaseSync(path);
     t.after(() => open.close());
     open.exec('pragma journal_mode = wal; begin; select 1 from sqlite_schema; commit');
-    const release = await claimMigrating(path);
-    return release;
-  }
-
-  const refusal = (error: unknown) =>
-    error instanceof OperatorError &&
-    /^the database .*store\.db has the schema of an older release, and a service or another migration uses it: stop that service, or run this command again after the migration$/.test(
-      error.message,
-    );
-
-  test('is not migrated while another process serves or migrates it', async (t) => {
-    const path = await makeOlder(t);
-    const endClaim = await serve(t, path);
     await assert.rejects(openSqlite(path), refusal);
-    endClaim();
-    // The error proves that the second migration starts, because its tables already exist.
-    await assert.rejects(openSqlite(path), /already exists/);
-  });
-
-  test('is migrated by the process that serves it', async (t) => {
-    const path = await makeOlder(t);
-    const release = await claimServing(`sqlite:${path}`);
-    t.after(release);
-    await assert.rejects(openSqlite(path), /already exists/);
-  });
-
-  test('is not served while another process serves or migrates it', async (t) => {
-    const path = await makeOlder(t);
-    await serve(t, path);
     await assert.rejects(
       claimServing(`sqlite:${path}`),
       /^OperatorError: another service is serving .*store\.db, or a command migrates or restores it: /,
     );
+    endClaim();
+    await assert.rejects(openSqlite(path), isStarted);
   });
 
-  test('can be opened next to its service after it was migrated', async (t) => {
-    const path = join(await makeFolder(t), 'store.db');
-    await (await openSqlite(path)).close();
-    await serve(t, path);
-    await (await openSqlite(path)).close();
+  test('is migrated by the process that serves it', async (t) => {
+    const path = await makeOlder(t);
+    t.after(await claimServing(`sqlite:${path}`));
+    await assert.rejects(openSqlite(path), isStarted);
   });
 });

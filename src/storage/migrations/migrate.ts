@@ -4,7 +4,6 @@ import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { OperatorError } from '../../errors.ts';
 import type { Database } from '../database.ts';
-import { isMissingTable } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 
 /** The names of all migrations, in order. Each engine has a file of each name. A released one never changes. */
@@ -96,4 +95,12 @@ export async function listRunMigrations(
     if (isMissingTable(error)) return [];
     throw error;
   }
+}
+
+/** The SQLSTATE `undefined_table` of PostgreSQL. */
+const undefinedTable = '42P01';
+
+function isMissingTable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === undefinedTable) || /^no such table: /.test(error.message);
 }

@@ -11,7 +11,6 @@ import { createCallQueue } from './call-queue.ts';
 import {
   connectionSettings,
   describeServer,
-  isLentByTransaction,
   removeLimits,
   requireSession,
   runSteps,
@@ -53,20 +52,11 @@ export async function openPostgres(
 
 /** Uses a connection without a statement timeout, because a migration of a large store would exceed the timeout. */
 async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean): Promise<void> {
-  const pool = new Pool({
-    ...connectionSettings(url),
-    max: 1,
-    ...(!isLentByTransaction(url) && {
-      lock_timeout: lockMsMax,
-      idle_in_transaction_session_timeout: silentMsMax,
-    }),
-  });
+  const pool = new Pool({ ...connectionSettings(url), max: 1 });
   pool.on('error', () => undefined);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
     await requireUsable(async (text) => (await pool.query<object>(text)).rows[0]);
-    // This check comes before the lock, so that another session's lock does not delay a start that has nothing to
-    // migrate.
+    // Before the lock, so that another session's lock does not delay a start that has nothing to migrate.
     const list = async (text: string) =>
       (await pool.query<{ name: string }>(text)).rows.map(({ name }) => name);
     const schema = requireSchema(await listRunMigrations(list), describeServer(url), mayMigrate);
@@ -78,7 +68,7 @@ async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean
        set idle_session_timeout = ${silentMsMax}`,
     );
     await pool.query('select pg_advisory_lock($1)', [migratorLock]);
-    await migrate(db, 'postgres');
+    await migrate(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), 'postgres');
   } catch (error) {
     if (!(error instanceof DatabaseError && error.code === lockNotHad)) throw error;
     throw new OperatorError(
@@ -86,7 +76,7 @@ async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean
       { cause: error },
     );
   } finally {
-    await db.destroy();
+    await pool.end();
   }
 }
 

@@ -41,18 +41,22 @@ export async function askRequirements(
 ): Promise<readonly Requirement[]> {
   const answers = (await ask(answersSql)) as Answers | undefined;
   if (answers === undefined) throw new Error('it does not answer');
-  return [checkEncoding(answers), checkCommits(answers), checkWriting(answers)];
-}
-
-function checkEncoding({ encoding }: Answers): Requirement {
-  const todo = encoding === 'UTF8' ? null : "create the database with the encoding 'UTF8'";
-  return { check: 'store', is: `its encoding is ${encoding}`, todo };
-}
-
-/** A crash must lose no commit: the response cache relies on it, too (`storeVersion`). */
-function checkCommits({ commits }: Answers): Requirement {
-  const todo = commits === 'off' ? 'set it to on, for this database, this user and the server' : null;
-  return { check: 'commits', is: `synchronous_commit is ${commits}`, todo };
+  const { encoding, commits } = answers;
+  const isUtf8 = encoding === 'UTF8';
+  return [
+    {
+      check: 'store',
+      is: `its encoding is ${encoding}`,
+      todo: isUtf8 ? null : "create the database with the encoding 'UTF8'",
+    },
+    // A crash must lose no commit: the response cache relies on it, too (`storeVersion`).
+    {
+      check: 'commits',
+      is: `synchronous_commit is ${commits}`,
+      todo: commits === 'off' ? 'set it to on, for this database, this user and the server' : null,
+    },
+    checkWriting(answers),
+  ];
 }
 
 function checkWriting(answers: Answers): Requirement {

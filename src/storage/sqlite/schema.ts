@@ -53,8 +53,7 @@ export async function migrateFile(path: string): Promise<void> {
   const connection = openConnection(path, 0);
   const { raw } = connection;
   try {
-    // This check comes before the lock, so that a service that writes does not delay a command that has nothing to
-    // migrate.
+    // Before the lock, so that a service that writes does not delay a command that has nothing to migrate.
     const schema = requireSchema(await listMigrationsOf(raw), resolve(path), true);
     if (schema === 'newest') return;
     const release = schema === 'older' ? await claimMigrating(path) : () => undefined;

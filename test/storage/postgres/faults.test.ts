@@ -33,18 +33,6 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal((await database.read(selectSubjects, {})).length, 1);
   });
 
-  test('makes calls fail as unavailable after a bounded time if the server does not answer, and succeed afterwards', async (t) => {
-    const store = await postgres.createStore(t);
-    const relay = await startRelay(t, store.url);
-    const database = await store.open(`${relay.url}?query_timeout=1500`);
-    await database.run(insertWindow, { subject: 'a', used: 1n });
-    relay.silence();
-    await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
-    await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
-    await relay.mend();
-    assert.equal((await database.read(selectSubjects, {})).length, 1);
-  });
-
   test('makes a transaction fail as unavailable and change nothing if the server ends its connection, and the next one succeeds', async (t) => {
     const store = await postgres.createStore(t);
     const database = await store.open();

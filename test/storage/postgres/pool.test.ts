@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import { Client } from 'pg';
+import { type Database, statement } from '../../../src/storage/database.ts';
 import { toCall } from '../../../src/storage/postgres/batch.ts';
 import { createCallQueue } from '../../../src/storage/postgres/call-queue.ts';
 import {
@@ -61,4 +64,58 @@ test('a read is sent, although another one gets no connection to PostgreSQL in t
   const reads = createCallQueue(lend, 32);
   await assert.rejects(read(), { code: 'unavailable' });
   assert.deepEqual(await second, []);
+});
+
+/** A read waits for a lock much longer than for a connection. It is given up first by the client, so it is not repeated. */
+const patiently = '?lock_timeout=30000&statement_timeout=30000&query_timeout=15000';
+
+/** A read that ends when `lock` is free. */
+const readBehind = statement<{ lock: bigint }>()((query, p) =>
+  query.selectNoFrom(sql`pg_advisory_xact_lock_shared(cast(${p.lock} as bigint))::text`.as('locked')),
+);
+
+/** Opens a store whose reading connections all work on reads that wait for lock 1. Lock 2 is held too. */
+async function occupyConnections(t: TestContext) {
+  const store = await postgres.createStore(t);
+  const database = await store.open(`${store.url}${patiently}`);
+  const holder = new Client({ connectionString: store.url });
+  holder.on('error', () => undefined);
+  await holder.connect();
+  t.after(() => holder.end());
+  await holder.query('select pg_advisory_lock(1), pg_advisory_lock(2)');
+  const unlock = (lock: number) => holder.query('select pg_advisory_unlock($1)', [lock]);
+
+  const countBlocked = async (lock: number) => {
+    const rows = await store.execute(`select pid from pg_locks where locktype = 'advisory' and objid = ${lock}
+      and database = (select oid from pg_database where datname = current_database()) and not granted`);
+    return rows.length;
+  };
+  const running: ReturnType<Database['read']>[] = [];
+  while (running.length < readConnectionsMax) {
+    running.push(database.read(readBehind, { lock: 1n }));
+    await eventually(async () => (await countBlocked(1)) === running.length);
+  }
+  return { database, running, unlock, countBlocked };
+}
+
+describe('a read while all reading connections of PostgreSQL work', { skip: postgres.skip }, () => {
+  test('is refused as unavailable before they end', async (t) => {
+    const { database, running, unlock, countBlocked } = await occupyConnections(t);
+    await assert.rejects(async () => database.read(selectSubjects, {}), { code: 'unavailable' });
+    assert.equal(await countBlocked(1), readConnectionsMax);
+    await unlock(1);
+    assert.equal((await Promise.all(running)).length, readConnectionsMax);
+  });
+
+  test('is not sent behind a slow read that waited before it', async (t) => {
+    const { database, running, unlock, countBlocked } = await occupyConnections(t);
+    const slow = database.read(readBehind, { lock: 2n });
+    await new Promise((resolve) => setImmediate(resolve));
+    const quick = database.read(selectSubjects, {});
+    await unlock(1);
+    assert.deepEqual(await quick, []);
+    await eventually(async () => (await countBlocked(2)) === 1);
+    await unlock(2);
+    await Promise.all([...running, slow]);
+  });
 });

@@ -123,13 +123,27 @@ test('if the folder of a store is also mounted at another path, commands work th
   await expectRefusal(['serve'], path, isServedHere, wrapper);
 });
 
-test('through a symbolic link to a store, commands work, and a second service is refused', async (t) => {
-  const { folder, path } = await serve(t);
-  const second = join(folder, 'link.db');
-  await symlink(path, second);
+test('through symbolic links to a store, commands work, and a second service is refused', async (t) => {
+  const { folder } = await serve(t);
+  const [links, second] = [join(folder, 'links'), join(folder, 'links', 'link.db')];
+  await mkdir(links);
+  await symlink('../store.db', join(links, 'inner.db'));
+  await symlink('inner.db', second);
   const { code, stderr } = await runInProcess(['keys', 'list'], `sqlite:${second}`);
   assert.deepEqual([code, stderr], [0, '']);
   await expectRefusal(['serve'], second, isServedHere);
+});
+
+test('a symbolic link may lead to a store that does not exist yet, but not in a circle', async (t) => {
+  const folder = await makeFolder(t);
+  const [link, circle] = [join(folder, 'link.db'), join(folder, 'circle.db')];
+  await mkdir(join(folder, 'data'));
+  await symlink(join('data', 'store.db'), link);
+  const database = await openDatabase(`sqlite:${link}`);
+  assert.ok(existsSync(join(folder, 'data', 'store.db-wal')));
+  await database.close();
+  await symlink(circle, circle);
+  await assert.rejects(openDatabase(`sqlite:${circle}`), { name: 'OperatorError' });
 });
 
 test('SQLite keeps its locks on an open store during the check of the name', {
