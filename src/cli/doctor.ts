@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { Finding, Verdict } from '../doctor/finding.ts';
+import type { Finding } from '../doctor/finding.ts';
 import { OperatorError } from '../errors.ts';
 import { toSafeText } from '../observability/safe-text.ts';
 import type { AppCommand, Printed, Terminal } from './command.ts';
@@ -21,7 +21,8 @@ problems. Run the command as the user of the service, with the same settings.`,
 }
 
 function printFindings(findings: readonly Finding[]): Printed {
-  const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length;
+  const count = (verdict: Finding['verdict']) =>
+    findings.filter((finding) => finding.verdict === verdict).length;
   const [problems, warnings] = [count('problem'), count('warning')];
   const failure = new OperatorError(`the doctor found ${countThings(problems, 'problem')}`);
   return {
@@ -43,7 +44,7 @@ const colours = { ok: 'green', warning: 'yellow', problem: 'red' } as const;
 const [verdictWidth, checkWidth] = [9, 13];
 
 function writeFindings({ stdout }: Terminal, findings: readonly Finding[]): void {
-  const paint = (verdict: Verdict, text: string) =>
+  const paint = (verdict: Finding['verdict'], text: string) =>
     stdout.hasColors?.() ? styleText(colours[verdict], text, { validateStream: false }) : text;
   for (const { check, verdict, is, todo } of findings) {
     stdout.write(`${paint(verdict, verdict.padEnd(verdictWidth))}${check.padEnd(checkWidth)}${is}\n`);

@@ -25,35 +25,25 @@ export async function examine(readConfig: () => Config, clock: Clock): Promise<F
     return [problem('settings', reasonOf(error), todo), ...machine];
   }
   const { redisUrl } = config;
-  const store = checkStore(config, clock);
-  const isServed = store.then(
-    (report) => report.isServed,
-    () => null,
-  );
-  const groups = await Promise.all([
-    checkSettings(config),
-    machine,
-    settle(
-      'store',
-      store.then(({ findings }) => findings),
-    ),
-    redisUrl === null ? [] : settle('redis', checkRedis(redisUrl)),
-    settle('port', checkPorts(config, isServed)),
-    settle('secrets', checkSecretFiles()),
+  const [store, redis, secrets] = await Promise.all([
+    checkStore(config, clock).catch((error) => ({ findings: [notChecked('store', error)], isServed: null })),
+    redisUrl === null ? [] : checkRedis(redisUrl).catch((error) => [notChecked('redis', error)]),
+    checkSecretFiles().catch((error) => [notChecked('secrets', error)]),
   ]);
-  return groups.flat();
+  const ports = await checkPorts(config, store.isServed).catch((error) => [notChecked('port', error)]);
+  return [...checkSettings(config), ...machine, ...store.findings, ...redis, ...ports, ...secrets];
 }
 
-/** Converts an exception of one check into a problem, so that the findings of the other checks are still returned. */
-function settle(check: string, findings: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
-  return findings.catch((error: unknown) => [
-    problem(check, `it cannot be checked: ${reasonOf(error)}`, 'run the doctor as the user of the service'),
-  ]);
+function notChecked(check: string, error: unknown): Finding {
+  return problem(
+    check,
+    `it cannot be checked: ${reasonOf(error)}`,
+    'run the doctor as the user of the service',
+  );
 }
 
 async function checkStore({ databaseUrl, environment }: Config, clock: Clock): Promise<StoreCheck> {
   const { engine, location } = parseStoreAddress(databaseUrl);
-  if (engine === 'postgres')
-    return { findings: await checkPostgres(location, environment, clock), isServed: null };
-  return checkSqlite(location, environment, clock);
+  if (engine === 'sqlite') return checkSqlite(location, environment, clock);
+  return { findings: await checkPostgres(location, environment, clock), isServed: null };
 }

@@ -1,17 +1,12 @@
-/**
- * The result of a check. A `problem` prevents the service from working as documented. A `warning` does not, but needs
- * attention.
- */
-export type Verdict = 'ok' | 'warning' | 'problem';
-
 /** What a check found. Each text is one line. */
 export interface Finding {
   /** The subject of the check, such as `store` or `port`. */
   readonly check: string;
-  readonly verdict: Verdict;
+  /** A `problem` keeps the service from working as documented. A `warning` does not, but needs attention. */
+  readonly verdict: 'ok' | 'warning' | 'problem';
   /** The state that was found, without secrets. */
   readonly is: string;
-  /** What the operator should do, or null. */
+  /** What the operator should do. Null if the verdict is `ok`. */
   readonly todo: string | null;
 }
 
@@ -20,12 +15,17 @@ export function ok(check: string, is: string): Finding {
   return { check, verdict: 'ok', is, todo: null };
 }
 
-/** Returns a finding that needs attention. `todo` is what the operator should do. */
+/** Returns a finding that needs attention. */
 export function warning(check: string, is: string, todo: string): Finding {
   return { check, verdict: 'warning', is, todo };
 }
 
-/** Returns a finding that prevents the service from working as documented. */
+/** Returns a finding that keeps the service from working as documented. */
 export function problem(check: string, is: string, todo: string): Finding {
   return { check, verdict: 'problem', is, todo };
+}
+
+/** Returns a warning, or an `ok` if there is nothing to do. */
+export function warnUnless(isFine: boolean, check: string, is: string, todo: string): Finding {
+  return isFine ? ok(check, is) : warning(check, is, todo);
 }

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type ExecException, execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { isServed } from '../storage/sqlite/claim-serving.ts';
 import { readSizes } from '../storage/sqlite/vacuum.ts';
 import { type Content, readContent } from './store.ts';
@@ -36,15 +35,14 @@ export async function inspectSqlite(
   environment: string,
   msMax: number,
 ): Promise<SqliteInspection | null> {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, '--', path, environment], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    timeout: msMax,
-    killSignal: 'SIGKILL',
+  const args = ['--input-type=module', '--eval', program, '--', path, environment];
+  const limits = { timeout: msMax, killSignal: 'SIGKILL' } as const;
+  const printed = await promisify(execFile)(process.execPath, args, limits).catch((cause: ExecException) => {
+    if (cause.killed) return null;
+    throw new Error('it cannot be read', { cause });
   });
-  const [printed, [, signal]] = await Promise.all([text(child.stdout), once(child, 'close')]);
-  if (signal !== null) return null;
-  const report: SqliteInspection | { readonly failure: string } =
-    printed === '' ? { failure: 'it cannot be read' } : JSON.parse(printed);
+  if (printed === null) return null;
+  const report: SqliteInspection | { readonly failure: string } = JSON.parse(printed.stdout);
   if ('failure' in report) throw new Error(report.failure);
   return report;
 }
@@ -55,17 +53,12 @@ export async function inspectSqlite(
  */
 export async function lookAtSqlite(path: string, environment: string): Promise<SqliteInspection> {
   for (;;) {
-    if (hasLog(path))
-      return inspect(path, environment, new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs }));
-    // If the file changes while it is read, the result mixes two states. Then the file is read again.
+    if (hasLog(path)) return inspect(path, environment, false);
     const before = identifyContents(path);
-    const isAsBefore = () => !hasLog(path) && identifyContents(path) === before;
-    try {
-      const report = await inspect(path, environment, openUntouched(path));
-      if (isAsBefore()) return report;
-    } catch (error) {
-      if (isAsBefore()) throw error;
-    }
+    const report = inspect(path, environment, true);
+    await report.catch(() => undefined);
+    // If the file changes while it is read, the result mixes two states. Then the file is read again.
+    if (!hasLog(path) && identifyContents(path) === before) return report;
   }
 }
 
@@ -78,7 +71,14 @@ function identifyContents(path: string): string {
   return `${ino} ${size} ${mtimeNs}`;
 }
 
-async function inspect(path: string, environment: string, store: DatabaseSync): Promise<SqliteInspection> {
+/**
+ * A file that has no `-wal` is complete. It is opened as immutable, because otherwise SQLite would create its own files
+ * beside it and leave them there.
+ */
+async function inspect(path: string, environment: string, isComplete: boolean): Promise<SqliteInspection> {
+  const address = pathToFileURL(path);
+  if (isComplete) address.searchParams.set('immutable', '1');
+  const store = new DatabaseSync(address, { readOnly: true, timeout: busyTimeoutMs });
   const list = async (sql: string) =>
     store
       .prepare(sql)
@@ -91,14 +91,4 @@ async function inspect(path: string, environment: string, store: DatabaseSync): 
   } finally {
     store.close();
   }
-}
-
-/**
- * Opens a file that has no `-wal` and is therefore complete. It is opened as immutable, because otherwise SQLite
- * would create its own files beside it and leave them there.
- */
-function openUntouched(path: string): DatabaseSync {
-  const address = pathToFileURL(path);
-  address.searchParams.set('immutable', '1');
-  return new DatabaseSync(address, { readOnly: true });
 }

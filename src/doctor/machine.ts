@@ -12,8 +12,11 @@ export function checkNode(version = process.versions.node): Finding {
   const is = `Node.js ${version}`;
   if (major < nodeMajorMin) return problem('node', is, `install Node.js ${nodeMajorMin} or newer`);
   if (major % 2 === 0) return ok('node', is);
-  const old = `${is}, a release without long-term support`;
-  return warning('node', old, 'install a release with an even number');
+  return warning(
+    'node',
+    `${is}, a release without long-term support`,
+    'install a release with an even number',
+  );
 }
 
 /** The plausible years. A clock with another year was never set. */

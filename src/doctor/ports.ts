@@ -27,7 +27,7 @@ const answerMsMax = 2 * secondMs;
  */
 export function checkPorts(
   { host, port, opsHost, opsPort }: Config,
-  isServed: Promise<boolean | null>,
+  isServed: boolean | null,
 ): Promise<Finding[]> {
   const publicPort: Surface = {
     setting: 'PORT',
@@ -46,7 +46,7 @@ export function checkPorts(
   return Promise.all([publicPort, operatorPort].map((surface) => checkPort(surface, isServed)));
 }
 
-async function checkPort(surface: Surface, isServed: Promise<boolean | null>): Promise<Finding> {
+async function checkPort(surface: Surface, isServed: boolean | null): Promise<Finding> {
   const { setting, host, port } = surface;
   const place = `${setting} ${host}:${port}`;
   if (port === 0) return ok('port', `${setting} is 0: each start takes a free port`);
@@ -55,15 +55,19 @@ async function checkPort(surface: Surface, isServed: Promise<boolean | null>): P
     case undefined:
       return ok('port', `${place} is free`);
     case 'EADDRINUSE':
-      return judgeHolder(place, setting, await askHolder(surface), isServed);
-    case 'EACCES': {
-      const todo = `set ${setting} to 1024 or above, or give the service CAP_NET_BIND_SERVICE`;
-      return problem('port', `this user may not listen on ${place}`, todo);
-    }
-    case 'EADDRNOTAVAIL': {
-      const todo = 'use one of its addresses, or 0.0.0.0 for all of them';
-      return problem('port', `this machine has no address ${host}`, todo);
-    }
+      return askHolder(surface, place, isServed);
+    case 'EACCES':
+      return problem(
+        'port',
+        `this user may not listen on ${place}`,
+        `set ${setting} to 1024 or above, or give the service CAP_NET_BIND_SERVICE`,
+      );
+    case 'EADDRNOTAVAIL':
+      return problem(
+        'port',
+        `this machine has no address ${host}`,
+        'use one of its addresses, or 0.0.0.0 for all of them',
+      );
     default: {
       const is = `the service cannot listen on ${place}: ${reasonOf(failure)}`;
       return problem('port', is, 'check the address');
@@ -83,42 +87,31 @@ async function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoExce
   }
 }
 
-type Holder = 'ours' | 'another' | 'silent';
-
-/** Asks the program that uses the port who it is. Returns `silent` if it does not answer within `answerMsMax`. */
-async function askHolder({ host, port, path, isOurs }: Surface): Promise<Holder> {
+/** Asks the program that uses the port who it is. */
+async function askHolder(
+  { setting, host, port, path, isOurs }: Surface,
+  place: string,
+  isServed: boolean | null,
+): Promise<Finding> {
+  const stopIt = `stop it, or set ${setting} to another port`;
+  const another = problem('port', `${place} is in use by another program`, stopIt);
   const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   try {
     const request = get({ host: near, port, path, agent: false, signal: AbortSignal.timeout(answerMsMax) });
     const [answer]: IncomingMessage[] = await once(request, 'response');
-    return answer !== undefined && isOurs(answer.headers, await text(answer)) ? 'ours' : 'another';
+    if (answer === undefined || !isOurs(answer.headers, await text(answer))) return another;
   } catch (error) {
-    return error instanceof Error && error.name === 'AbortError' ? 'silent' : 'another';
-  }
-}
-
-async function judgeHolder(
-  place: string,
-  setting: string,
-  holder: Holder,
-  isServed: Promise<boolean | null>,
-): Promise<Finding> {
-  const stopIt = `stop it, or set ${setting} to another port`;
-  if (holder === 'another') return problem('port', `${place} is in use by another program`, stopIt);
-  if (holder === 'silent') {
+    if (!(error instanceof Error) || error.name !== 'AbortError') return another;
     const is = `${place} is in use by a program that does not answer within ${answerMsMax / secondMs} s`;
     return warning('port', is, 'if it is the service, restart it; else stop it');
   }
-  switch (await isServed) {
-    case true:
-      return ok('port', `${place} is in use by the service`);
-    case false: {
-      const is = `${place} is in use by another Animal Store; no service serves this store`;
-      return problem('port', is, stopIt);
-    }
-    case null: {
-      const is = `${place} is in use by an Animal Store; it may serve another store`;
-      return warning('port', is, `if it serves another store, ${stopIt}`);
-    }
-  }
+  if (isServed) return ok('port', `${place} is in use by the service`);
+  if (isServed === false)
+    return problem(
+      'port',
+      `${place} is in use by another Animal Store; no service serves this store`,
+      stopIt,
+    );
+  const unsure = `${place} is in use by an Animal Store; it may serve another store`;
+  return warning('port', unsure, `if it serves another store, ${stopIt}`);
 }

@@ -8,7 +8,7 @@ import { createClient, describeServer } from '../storage/postgres/client.ts';
 import { connectionsMax } from '../storage/postgres/pool.ts';
 import { askRequirements } from '../storage/postgres/requirements.ts';
 import { findPrimary } from '../storage/postgres/servers.ts';
-import { type Finding, ok, problem, warning } from './finding.ts';
+import { type Finding, ok, problem, warnUnless } from './finding.ts';
 import { checkContent, compareClocks, readContent } from './store.ts';
 
 /** The oldest major version of PostgreSQL with which the service is tested. */
@@ -56,37 +56,32 @@ async function checkServer(client: Client, server: string): Promise<Finding[]> {
   const [state] = (await client.query<State>(stateSql)).rows;
   if (state === undefined) throw new Error('it does not answer');
   const requirements = await askRequirements(async (sql) => (await client.query<object>(sql)).rows[0]);
+  const { version, most, open, bytes } = state;
+  const unsafe = state.unsafe.join(', ');
   return [
-    checkVersion(server, state.version),
+    warnUnless(
+      Number.parseInt(version, 10) >= majorMin,
+      'store',
+      `${server} answers, version ${version}`,
+      `move to PostgreSQL ${majorMin} or newer: older ones are not tested`,
+    ),
     ...requirements.map(({ check, is, todo }) => (todo === null ? ok(check, is) : problem(check, is, todo))),
-    checkDurability(state.unsafe),
-    checkConnections(Number(state.most), Number(state.open)),
-    ok('size', `the database takes ${formatBytes(Number(state.bytes))}; autovacuum gives unused space back`),
+    unsafe === ''
+      ? ok('durability', 'a commit is on disk before it is confirmed')
+      : problem(
+          'durability',
+          `off: ${unsafe}; a crash of the server can lose writes that the service answered`,
+          `set ${unsafe} to on, for this database, this user and the server`,
+        ),
+    warnUnless(
+      Number(most - open) >= connectionsMax,
+      'connections',
+      `${open} of ${most} connections are open; an instance takes up to ${connectionsMax}`,
+      'raise max_connections, or see in pg_stat_activity which clients keep connections open',
+    ),
+    ok('size', `the database takes ${formatBytes(Number(bytes))}; autovacuum gives unused space back`),
     await compareClocks('PostgreSQL', () => readClock(client)),
   ];
-}
-
-function checkVersion(server: string, version: string): Finding {
-  const is = `${server} answers, version ${version}`;
-  if (Number.parseInt(version, 10) >= majorMin) return ok('store', is);
-  return warning('store', is, `move to PostgreSQL ${majorMin} or newer: older ones are not tested`);
-}
-
-function checkDurability(unsafe: readonly string[]): Finding {
-  if (unsafe.length === 0) return ok('durability', 'a commit is on disk before it is confirmed');
-  const names = unsafe.join(', ');
-  return problem(
-    'durability',
-    `off: ${names}; a crash of the server can lose writes that the service answered`,
-    `set ${names} to on, for this database, this user and the server`,
-  );
-}
-
-function checkConnections(most: number, open: number): Finding {
-  const is = `${open} of ${most} connections are open; an instance takes up to ${connectionsMax}`;
-  if (most - open >= connectionsMax) return ok('connections', is);
-  const todo = 'raise max_connections, or see in pg_stat_activity which clients keep connections open';
-  return warning('connections', is, todo);
 }
 
 async function readClock(client: Client): Promise<number> {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '../errors.ts';
 import { openRedisConnection } from '../limits/redis/connection.ts';
 import { showRedisHosts } from '../setting-values.ts';
-import { type Finding, ok, problem, warning } from './finding.ts';
+import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
 import { compareClocks } from './store.ts';
 
 /** Sends a command and returns its reply. */
@@ -42,50 +42,50 @@ async function checkServer(ask: Ask, server: string): Promise<Finding[]> {
   const facts = parseInfo(String(await ask('INFO')));
   return [
     await checkAnswer(ask, server, facts),
-    checkDurability(facts.get('aof_enabled') === '1'),
+    // Without its append-only file, a server that restarts or is killed loses all counts and bans.
+    facts['aof_enabled'] === '1'
+      ? ok('redis', 'appendonly is on')
+      : warning(
+          'redis',
+          'appendonly is off',
+          'set "appendonly yes" and "appendfsync everysec": otherwise a restart forgets all counts and bans',
+        ),
     checkMemory(facts),
     await compareClocks('Redis', () => readClock(ask)),
   ];
 }
 
+type Facts = Readonly<Record<string, string | undefined>>;
+
 /** Parses the `name:value` lines of INFO. */
-function parseInfo(text: string): ReadonlyMap<string, string> {
-  return new Map(
-    Array.from(text.matchAll(/^(\w+):(.*?)\r?$/gm), ([, name = '', value = '']) => [name, value]),
+function parseInfo(text: string): Facts {
+  return Object.fromEntries(
+    Array.from(text.matchAll(/^(\w+):(.*?)\r?$/gm), ([, name, value]) => [name, value]),
   );
 }
 
-async function checkAnswer(ask: Ask, server: string, facts: ReadonlyMap<string, string>): Promise<Finding> {
+async function checkAnswer(ask: Ask, server: string, facts: Facts): Promise<Finding> {
   let shortestMs = Number.POSITIVE_INFINITY;
   for (let count = 0; count < roundTrips; count += 1) {
     const sentMs = performance.now();
     await ask('PING');
     shortestMs = Math.min(shortestMs, performance.now() - sentMs);
   }
-  const version = facts.get('valkey_version') ?? facts.get('redis_version') ?? 'unknown';
+  const version = facts['valkey_version'] ?? facts['redis_version'] ?? 'unknown';
   const is = `${server} answers in ${shortestMs.toFixed(1)} ms, version ${version}`;
-  if (facts.get('role') === 'slave')
+  if (facts['role'] === 'slave')
     return problem('redis', `${is}; it is a replica and cannot count`, 'name the primary in REDIS_URL');
-  if (shortestMs > roundTripMsMax)
-    return warning('redis', is, 'move it closer to the service: every request waits for it');
-  return ok('redis', is);
+  const todo = 'move it closer to the service: every request waits for it';
+  return warnUnless(shortestMs <= roundTripMsMax, 'redis', is, todo);
 }
 
-/** Without its append-only file, a server that restarts or is killed loses all counts and bans. */
-function checkDurability(isDurable: boolean): Finding {
-  if (isDurable) return ok('redis', 'appendonly is on');
-  const todo =
-    'set "appendonly yes" and "appendfsync everysec": otherwise a restart forgets all counts and bans';
-  return warning('redis', 'appendonly is off', todo);
-}
-
-function checkMemory(facts: ReadonlyMap<string, string>): Finding {
-  const policy = facts.get('maxmemory_policy') ?? 'unknown';
+function checkMemory(facts: Facts): Finding {
+  const policy = facts['maxmemory_policy'] ?? 'unknown';
   const is = `maxmemory-policy is ${policy}`;
   const evicts = 'a full Redis evicts current counts, and too many requests pass the limits';
   if (policy !== 'noeviction') return warning('redis', is, `set it to noeviction: otherwise ${evicts}`);
   // A maximum of 0 means no limit.
-  const [used, most] = [Number(facts.get('used_memory') ?? 0), Number(facts.get('maxmemory') ?? 0)];
+  const [used, most] = [Number(facts['used_memory'] ?? 0), Number(facts['maxmemory'] ?? 0)];
   if (most === 0 || used <= most * fullAt) return ok('redis', is);
   const full = `${is}; ${Math.round((used / most) * 100)} % of maxmemory is used`;
   return warning('redis', full, 'raise maxmemory: when it is full, each instance counts alone');

@@ -10,14 +10,17 @@ type Rule = readonly [applies: boolean, is: string, todo: string];
 
 /** Warns of settings that do not fit together. Each setting is valid by itself, so the service starts with them. */
 export function checkSettings(config: Config): Finding[] {
-  const advice = [...listSurfaceRules(config), ...listStoreRules(config)].filter(([applies]) => applies);
+  const advice = listRules(config).filter(([applies]) => applies);
   if (advice.length === 0) return [ok('settings', `all are valid, for ${config.environment}`)];
   return advice.map(([, is, todo]) => warning('settings', is, todo));
 }
 
-function listSurfaceRules({ environment, publicUrl, host, opsHost, trustProxy }: Config): Rule[] {
+function listRules(config: Config): Rule[] {
+  const { environment, publicUrl, host, opsHost, trustProxy, redisUrl } = config;
   const isProduction = environment === 'production';
   const url = publicUrl === null ? null : new URL(publicUrl);
+  const { engine, location } = parseStoreAddress(config.databaseUrl);
+  const isSqlite = engine === 'sqlite';
   return [
     [
       isProduction && url === null,
@@ -39,13 +42,6 @@ function listSurfaceRules({ environment, publicUrl, host, opsHost, trustProxy }:
       `OPS_HOST is ${opsHost}: clients may reach the operator's port, which needs no key`,
       'set OPS_HOST to an address that clients cannot reach, or close OPS_PORT to them with a firewall',
     ],
-  ];
-}
-
-function listStoreRules({ environment, databaseUrl, redisUrl, webhookSecretKeys }: Config): Rule[] {
-  const { engine, location } = parseStoreAddress(databaseUrl);
-  const isSqlite = engine === 'sqlite';
-  return [
     [
       isSqlite && redisUrl !== null,
       'REDIS_URL is set, but only one service can serve a SQLite file',
@@ -67,7 +63,7 @@ function listStoreRules({ environment, databaseUrl, redisUrl, webhookSecretKeys 
       'name the Sentinels: redis+sentinel://s1:26379,s2:26379/mymaster',
     ],
     [
-      environment === 'production' && webhookSecretKeys.length === 0,
+      isProduction && config.webhookSecretKeys.length === 0,
       'WEBHOOK_SECRET_KEY is not set, so a reader of the store or of a backup can sign messages',
       'set it to what "openssl rand -base64 32" prints; the secrets are encrypted at the next start',
     ],

@@ -7,7 +7,7 @@ import type { Environment } from '../config.ts';
 import { reasonOf } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
 import { findNameProblem } from '../storage/sqlite/claim-serving.ts';
-import { type Finding, ok, problem, warning } from './finding.ts';
+import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
 import { inspectSqlite, type SqliteInspection } from './inspect-sqlite.ts';
 import { checkOwnership } from './machine.ts';
 import { checkContent, formatSpan } from './store.ts';
@@ -45,7 +45,7 @@ export async function checkSqlite(
     return { findings: [none, ...(await checkPlace(file, 0))], isServed: false };
   }
   if (!found.isFile()) return unknown(cannotOpen(file, new Error('it is not a file')));
-  const { findings, isServed } = await checkContents(file, environment, clock);
+  const { findings, isServed } = await checkFile(file, environment, clock);
   const place = await checkPlace(file, found.size);
   const ownership = await checkOwnership(file, environment === 'development');
   return { findings: [...findings, ...place, ownership], isServed };
@@ -55,54 +55,49 @@ function unknown(finding: Finding): StoreCheck {
   return { findings: [finding], isServed: null };
 }
 
-async function checkContents(file: string, environment: Environment, clock: Clock): Promise<StoreCheck> {
-  try {
-    const nameProblem = findNameProblem(file);
-    if (nameProblem !== null) {
-      const todo = 'name the store by the path that its service uses';
-      return unknown(problem('store', `${file} is not safe to open: ${nameProblem}`, todo));
-    }
-    const report = await inspectSqlite(file, keyEnvironmentOf[environment], lookMsMax);
-    if (report === null) return unknown(readTooSlowly(file));
-    const content = checkContent(report, environment, clock());
-    const findings = [checkIntegrity(file, report), checkSize(report), ...content];
-    return { findings, isServed: report.isServed };
-  } catch (error) {
-    return unknown(cannotOpen(file, error));
-  }
-}
-
-function readTooSlowly(file: string): Finding {
-  const is = `${file} could not be read to its end within ${formatSpan(lookMsMax)}`;
-  const check = 'stop the service and check the file: sqlite3 FILE "pragma quick_check"';
-  return warning('store', is, `${check}; then check the disk`);
-}
-
-function checkIntegrity(file: string, { integrity, isServed }: SqliteInspection): Finding {
-  if (integrity === 'ok')
-    return ok('store', `${file} is intact, ${isServed ? 'a' : 'no'} service serves it now`);
-  const todo = 'stop the service, keep the file, and restore the last backup';
-  return problem('store', `${file} is damaged: ${integrity}`, todo);
-}
-
-function checkSize({ bytes, freeBytes }: SqliteInspection): Finding {
-  const is = `the store takes ${formatBytes(bytes)}, of which ${formatBytes(freeBytes)} are unused`;
-  if (freeBytes < Math.max(bytes * unusedShareMax, freeBytesMin)) return ok('size', is);
-  return warning('size', is, `"animal-store vacuum" gives ${formatBytes(freeBytes)} back`);
-}
-
 function cannotOpen(file: string, error: unknown): Finding {
   const todo =
     'check that DATABASE_URL names the store and that this user may read it; else restore a backup';
   return problem('store', `${file} cannot be opened: ${reasonOf(error)}`, todo);
 }
 
+async function checkFile(file: string, environment: Environment, clock: Clock): Promise<StoreCheck> {
+  let report: SqliteInspection | null;
+  try {
+    const nameProblem = findNameProblem(file);
+    if (nameProblem !== null) {
+      const todo = 'name the store by the path that its service uses';
+      return unknown(problem('store', `${file} is not safe to open: ${nameProblem}`, todo));
+    }
+    report = await inspectSqlite(file, keyEnvironmentOf[environment], lookMsMax);
+  } catch (error) {
+    return unknown(cannotOpen(file, error));
+  }
+  if (report === null) {
+    const is = `${file} could not be read to its end within ${formatSpan(lookMsMax)}`;
+    const check = 'stop the service and check the file: sqlite3 FILE "pragma quick_check"';
+    return unknown(warning('store', is, `${check}; then check the disk`));
+  }
+  const { integrity, isServed, bytes, freeBytes } = report;
+  const todo = 'stop the service, keep the file, and restore the last backup';
+  const store =
+    integrity === 'ok'
+      ? ok('store', `${file} is intact, ${isServed ? 'a' : 'no'} service serves it now`)
+      : problem('store', `${file} is damaged: ${integrity}`, todo);
+  const size = warnUnless(
+    freeBytes < Math.max(bytes * unusedShareMax, freeBytesMin),
+    'size',
+    `the store takes ${formatBytes(bytes)}, of which ${formatBytes(freeBytes)} are unused`,
+    `"animal-store vacuum" gives ${formatBytes(freeBytes)} back`,
+  );
+  return { findings: [store, size, ...checkContent(report, environment, clock())], isServed };
+}
+
 /** Checks that this user can write the store, and that the disk has free space. */
 async function checkPlace(file: string, size: number): Promise<Finding[]> {
   const folder = findFolder(dirname(file));
   const places = [folder, ...(size > 0 ? [file, `${file}-wal`] : [])];
-  const closed: string[] = [];
-  for (const place of places) if (await isClosed(place)) closed.push(place);
+  const closed = (await Promise.all(places.map(isClosed))).flatMap((is, place) => (is ? places[place] : []));
   const todo =
     'run the doctor as the user of the service, or make this user the owner of the folder with chown';
   return [
@@ -131,7 +126,6 @@ async function checkRoom(folder: string, size: number): Promise<Finding> {
   const is = `${formatBytes(free)} are free for a store of ${formatBytes(size)}`;
   if (free < freeBytesMin)
     return problem('disk', is, 'free disk space: on a full disk, no animal can be added');
-  if (free < Math.max(size, freeBytesWanted))
-    return warning('disk', is, 'free disk space: a backup needs as much space as the store');
-  return ok('disk', is);
+  const todo = 'free disk space: a backup needs as much space as the store';
+  return warnUnless(free >= Math.max(size, freeBytesWanted), 'disk', is, todo);
 }

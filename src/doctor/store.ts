@@ -56,17 +56,20 @@ export function checkContent(
   environment: Environment,
   nowMs: number,
 ): Finding[] {
-  return [
-    checkSchema(migrations),
-    ...(newestRowMs === null ? [] : [checkNewestRow(newestRowMs, nowMs)]),
-    ...(foreignKeys.length === 0 ? [] : [warnOfForeignKeys(foreignKeys, environment)]),
-  ];
+  const findings = [checkSchema(migrations)];
+  if (newestRowMs !== null) findings.push(checkNewestRow(newestRowMs, nowMs));
+  // A key works only in its own environment.
+  if (foreignKeys.length > 0)
+    findings.push(
+      warning(
+        'keys',
+        describeForeignKeys(foreignKeys, foreignKeys.length === foreignKeysMax, environment),
+        'create new keys with "keys create", or set ENVIRONMENT to the environment of these keys',
+      ),
+    );
+  return findings;
 }
 
-/**
- * Checks that the schema of a store fits this program. `migrations` are the names of the migrations that ran in the
- * store, oldest first.
- */
 function checkSchema(migrations: readonly string[]): Finding {
   const last = migrations.at(-1) ?? '';
   switch (compareSchema(migrations)) {
@@ -85,21 +88,14 @@ function checkSchema(migrations: readonly string[]): Finding {
   }
 }
 
-/** A key works only in its own environment. */
-function warnOfForeignKeys(keyIds: readonly string[], environment: Environment): Finding {
-  return warning(
-    'keys',
-    describeForeignKeys(keyIds, keyIds.length === foreignKeysMax, environment),
-    'create new keys with "keys create", or set ENVIRONMENT to the environment of these keys',
-  );
-}
-
-/**
- * Above this difference, expiries and rate limit windows become inexact, which is a warning. Above `differenceMsBad`,
- * the difference is a problem.
- */
+/** Up to this difference, a clock is right. Beyond it, expiries and rate limit windows become inexact: a warning. */
 const differenceMsMax = 2 * secondMs;
+/** Beyond this difference, a clock is a problem. */
 const differenceMsBad = minuteMs;
+
+function judgeClock(differenceMs: number, is: string, todo: string): Finding {
+  return (differenceMs > differenceMsBad ? problem : warning)('clock', is, todo);
+}
 
 /** Checks that the newest row of the store is not dated in the future. */
 function checkNewestRow(newestRowMs: number, nowMs: number): Finding {
@@ -107,11 +103,8 @@ function checkNewestRow(newestRowMs: number, nowMs: number): Finding {
   if (aheadMs <= differenceMsMax)
     return ok('clock', `the newest row of the store was written ${formatSpan(Math.max(0, -aheadMs))} ago`);
   const why = 'the clock was set back, or was wrong at the time of the write';
-  return (aheadMs > differenceMsBad ? problem : warning)(
-    'clock',
-    `the newest row of the store is dated ${formatSpan(aheadMs)} ahead: ${why}`,
-    `${howToSetClock}; until then, rate limit windows and expiries may be late`,
-  );
+  const is = `the newest row of the store is dated ${formatSpan(aheadMs)} ahead: ${why}`;
+  return judgeClock(aheadMs, is, `${howToSetClock}; until then, rate limit windows and expiries may be late`);
 }
 
 /**
@@ -125,7 +118,7 @@ export async function compareClocks(whose: string, read: () => Promise<number>):
   if (size <= differenceMsMax)
     return ok('clock', `the clock of ${whose} agrees with the clock of this machine`);
   const is = `the clock of ${whose} is ${formatSpan(size)} ${differenceMs > 0 ? 'ahead' : 'behind'}`;
-  return (size > differenceMsBad ? problem : warning)('clock', is, `${howToSetClock}, on both machines`);
+  return judgeClock(size, is, `${howToSetClock}, on both machines`);
 }
 
 /** Returns a duration in its largest fitting unit: `3 s`, `5 min`, `2 h`, `40 days`. */
