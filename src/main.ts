@@ -1,16 +1,10 @@
 #!/usr/bin/env node
 import { runCommandLine } from './cli/command-line.ts';
 
-/**
- * Time in ms within which a second SIGINT belongs to the same Ctrl-C. The terminal sends one SIGINT, and npm forwards
- * another.
- */
+/** Within this time, a second SIGINT belongs to the same Ctrl-C: the terminal sends one, and npm forwards another. */
 const sameInterruptMs = 500;
 
-/**
- * True if the command runs until a signal stops it, as a service does. If standard output fails, such a command
- * continues, and its exit code stays 0.
- */
+/** True for a service. If standard output fails, it continues, and its exit code stays 0. */
 let outlivesOutput = false;
 
 const stoppedAgain = Promise.withResolvers<void>();
@@ -35,9 +29,8 @@ function untilStopped(): Promise<void> {
 }
 
 /**
- * Ends the process at once, even if the disk hangs. The function `process.exit` would wait for a thread inside SQLite,
- * and so for the disk. The function `execve` replaces the process by a program that exits, without waiting. Node's
- * permission model may forbid `execve`; then `process.exit` is used.
+ * Ends the process at once, even if the disk hangs. `process.exit` would wait for a thread inside SQLite, and so for the
+ * disk. `execve` replaces the process by a program that exits. Node's permission model may forbid it.
  */
 function endNow(): void {
   const code = process.exitCode ?? 0;

@@ -83,14 +83,14 @@ export async function importFile(
     const pets = readPets(readBytes(file, terminal, progress.advance), format, rows.refuse, ignoreUnknown);
     counts = await catalogue.load(rows.pass(pets), {
       onWrite: progress.beginWriting,
-      onBadChange: (badLine, field, rule) => rows.refuse(badLine, [{ field, rule }]),
-      check: () => rows.check(),
+      onBadChange: (badLine, field, rule) => rows.refuseChange(badLine, { field, rule }),
+      check: rows.check,
       audited: { by, source: nameSource(basename(file)), countRefused: rows.countBad },
       isDryRun: dryRun,
     });
     skipped = rows.countBad();
     const left = skipInvalid ? `, skipped ${countThings(skipped, 'invalid row')}` : '';
-    const none = rows.count() === 0 ? ': it has no rows' : '';
+    const none = rows.isEmpty() ? ': it has no rows' : '';
     const done = `${describeCounts(counts, dryRun)} from ${nameSource(file)}`;
     line = `${done} in ${formatSecondsSince(startedMs)} s${left}${none}`;
   } catch (error) {
@@ -124,7 +124,8 @@ function describeCounts({ added, changed }: LoadedCounts, isDryRun: boolean): st
 
 /** Shows the progress of reading a file, and then of writing, if standard error is a terminal. */
 async function startProgress(terminal: Terminal, file: string) {
-  const totalBytes = await measureFile(file);
+  const found = file === '-' ? null : await stat(file).catch(() => null);
+  const totalBytes = found?.isFile() ? found.size : null;
   const format = totalBytes === null ? '{phase} {mib} MiB' : '{phase} [{bar}] {percentage} % of {mib} MiB';
   const toMib = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
   const bar = startBar(terminal, format, totalBytes ?? 0, { phase: 'reading', mib: toMib(totalBytes ?? 0) });
@@ -156,12 +157,6 @@ async function* readBytes(file: string, { stdin }: Terminal, onRead: (bytes: num
   } catch (error) {
     throw new OperatorError(`${nameSource(file)} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
-}
-
-/** Returns the size of a regular file in bytes, or null if the size is unknown. */
-async function measureFile(file: string): Promise<number | null> {
-  const found = file === '-' ? null : await stat(file).catch(() => null);
-  return found?.isFile() ? found.size : null;
 }
 
 function nameSource(file: string): string {

@@ -14,47 +14,48 @@ const keptMax = 1_000;
 /** Number of characters after which a printed value is cut off. */
 const shownValueMax = 60;
 
-/** Counts the valid and the invalid rows of a file, and keeps the first `keptMax` violations for the output. */
+/** Counts the rows of a file and those that are invalid, and keeps the first `keptMax` violations for the output. */
 export function createRowCheck(skipInvalid: boolean) {
-  let [goodCount, badCount, total] = [0, 0, 0];
+  let [rowCount, badCount, total] = [0, 0, 0];
   const kept: Verdict[] = [];
 
-  function refuse(line: number, violations: readonly BadField[]): void {
+  function refuseChange(line: number, ...violations: readonly BadField[]): void {
     badCount += 1;
     total += violations.length;
     for (const violation of violations) if (kept.length < keptMax) kept.push({ line, ...violation });
   }
 
-  /**
-   * Throws for invalid rows, unless they are skipped. A row that changes an animal is validated only after all rows are
-   * read. Until then, it counts as valid. `badBefore` is the number of invalid rows that never counted as valid.
-   */
-  function check(badBefore = 0): void {
+  /** Throws for invalid rows, unless they are skipped. */
+  function check(): void {
     if (skipInvalid || badCount === 0) return;
-    const rows = countThings(goodCount + badBefore, 'row');
+    const rows = countThings(rowCount, 'row');
     throw new OperatorError(
       `${badCount} of ${rows} ${badCount === 1 ? 'is' : 'are'} invalid; --skip-invalid imports the others`,
     );
   }
 
-  /**
-   * Yields batches until a row is invalid. After that, reads the other rows only to find all invalid rows, and throws
-   * at the end.
-   */
-  async function* pass(batches: AsyncIterable<readonly LoadedPet[]>) {
-    for await (const pets of batches) {
-      goodCount += pets.length;
-      if (skipInvalid || badCount === 0) yield pets;
-    }
-    check(badCount);
-  }
-
   return {
-    refuse,
+    /** Reports a row that the reader refuses. */
+    refuse(line: number, violations: readonly BadField[]): void {
+      rowCount += 1;
+      refuseChange(line, ...violations);
+    },
+    /** Reports a row of `pass` that cannot change its animal, which is known only after all rows are read. */
+    refuseChange,
     check,
-    pass,
+    /**
+     * Yields batches until a row is invalid. After that, reads the other rows only to find all invalid rows, and throws
+     * at the end.
+     */
+    async *pass(batches: AsyncIterable<readonly LoadedPet[]>) {
+      for await (const pets of batches) {
+        rowCount += pets.length;
+        if (skipInvalid || badCount === 0) yield pets;
+      }
+      check();
+    },
     countBad: () => badCount,
-    count: () => goodCount + badCount,
+    isEmpty: () => rowCount === 0,
     /** Returns the first `printedMax` violations, one per line, and the number of further ones. */
     toText(): string {
       const lines = kept.slice(0, printedMax).map(toLine);
