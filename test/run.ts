@@ -33,9 +33,14 @@ const together = [
   'http/response',
   'client',
   'accounts',
+  'events',
+  'jobs',
   'limits',
+  'observability',
+  'operator',
   'orders',
   'pets',
+  'storage/sqlite',
 ];
 
 /** Returns the folder of `together` that contains a file. Otherwise the file is a group of its own. */
