@@ -3,331 +3,407 @@ import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatKey, generateKey, hashKey, type KeyEnvironment } from '../../src/accounts/api-key.ts';
 import { insertApiKey } from '../../src/accounts/key-rows.ts';
-import { createKeyVerifier, freshMs, type LookedUp } from '../../src/accounts/key-verifier.ts';
+import { createKeyVerifier, freshMs, knownMs, type LookedUp, lane } from '../../src/accounts/key-verifier.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/clock.ts';
+import { createLimiter } from '../../src/limits/limiter.ts';
+import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
+import { freeLimits } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
-import type { Engine } from '../support/engines.ts';
+import { sqliteEngine } from '../support/engines.ts';
 import { createWorld, engines, findListed, makePlan, order } from './world.ts';
-import { countCalls, holdAnswers } from './wrapped-database.ts';
 
+const here = '192.0.2.7';
+const elsewhere = '192.0.2.8';
 const invalid = { refusal: 'api_key_invalid' };
+const revoked = { refusal: 'api_key_revoked' };
+const expired = { refusal: 'api_key_expired' };
+const unavailable = { name: 'AppError', code: 'unavailable' };
 
-/** Creates a verifier over a database that counts its calls, with a keyring and accounts over the same store. */
-async function createService(t: TestContext, engine: Engine, keysMax?: number) {
-  const world = await createWorld(t, engine);
-  const database = countCalls(world.database);
+/** Counts the calls of a database. After `hold`, its reads run at once, but return their rows only after `release`. */
+function watch(database: Database) {
+  const held: (() => void)[] = [];
+  let isHolding = false;
+  const calls: unknown[][] = [];
+  const watched: Database = {
+    ...database,
+    async read(...call) {
+      calls.push(call);
+      const rows = await database.read(...call);
+      if (isHolding) await new Promise<void>((resolve) => held.push(resolve));
+      return rows;
+    },
+    transact(...call) {
+      calls.push(call);
+      return database.transact(...call);
+    },
+  };
   return {
-    ...world,
-    database,
-    calls: database.calls,
-    verifier: createKeyVerifier(database, world.clock.now, keysMax === undefined ? {} : { keysMax }),
+    watched,
+    calls,
+    hold() {
+      isHolding = true;
+    },
+    release() {
+      isHolding = false;
+      for (const resolve of held.splice(0)) resolve();
+    },
   };
 }
 
-function callerOf(verification: LookedUp) {
-  assert.ok('caller' in verification);
-  return verification.caller;
+/** Opens a verifier and the limits of addresses over a watched store. */
+async function open(t: TestContext, engine = sqliteEngine, keysMax?: number) {
+  const world = await createWorld(t, engine);
+  const { clock, keyring } = world;
+  const { watched, ...watching } = watch(world.database);
+  const limiter = createLimiter({ counters: createMemoryCounters(), clock: clock.now });
+  const options = { findRefusal: limiter.findRefusal, ...(keysMax !== undefined && { keysMax }) };
+  const verifier = createKeyVerifier(watched, clock.now, options);
+  const verify = (key: string, address = here) => verifier.verify(key, address);
+
+  /** Verifies a key as the request pipeline does: a failed lookup counts for the address. */
+  async function ask(key: string, address = here): Promise<string> {
+    const found = await verify(key, address);
+    if ('refusal' in found) return (await limiter.takeForAddress(address)).code ?? found.refusal;
+    return 'caller' in found ? 'caller' : String(found.decision.code);
+  }
+  const askMany = (count: number, address = here, key?: string) =>
+    Promise.all(Array.from({ length: count }, () => ask(key ?? generateKey('stg'), address)));
+  function spend(address = here): void {
+    for (let sent = 0; sent < freeLimits.perMinute; sent += 1) limiter.takeForAddress(address);
+  }
+  const issue = async (changes?: Parameters<typeof order>[0]) => await keyring.issue(order(changes));
+  return { ...world, ...watching, watched, limiter, verifier, verify, ask, askMany, spend, issue };
 }
 
-function spoil(key: string): string {
-  return key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+function callerOf(found: LookedUp | Promise<LookedUp>) {
+  assert.ok('caller' in found);
+  return found.caller;
 }
 
 for (const engine of engines)
   describe(`verifying keys on ${engine.name}`, { skip: engine.skip }, () => {
-    test('finds the account of a key with its plan, its limits and the scopes', async (t) => {
-      const { keyring, verifier } = await createService(t, engine);
+    test('finds the account of a key with its plan, its limits and the known scopes', async (t) => {
+      const { verify, issue, store } = await open(t, engine);
       const plan = makePlan('enterprise', 7, 10);
-      const { key, id } = await keyring.issue(
-        order({ account: 'Zoo', plan, name: 'Till', scopes: ['pets:read'] }),
-      );
-      const { accountId, ...caller } = callerOf(await verifier.verifyAgain(key));
-      assert.equal(typeof accountId, 'bigint');
-      assert.deepEqual(caller, {
+      const { key, id } = await issue({ account: 'Zoo', plan, name: 'Till' });
+      await store.execute(`update api_keys set scopes = 'pets:write fish:read pets:read'`);
+      assert.deepEqual(callerOf(await verify(key)), {
+        accountId: 1n,
         accountName: 'Zoo',
         keyId: id,
         keyName: 'Till',
         keyExpiresAtMs: null,
         plan: 'enterprise',
         limits: { perMinute: 7, perDay: 10 },
-        scopes: ['pets:read'],
+        scopes: ['pets:read', 'pets:write'],
         isSuspended: false,
       });
     });
 
-    test('refuses a mistyped key and a key of another environment synchronously and without a query', async (t) => {
-      const { keyring, verifier, clock, database, calls } = await createService(t, engine);
-      const { key } = await keyring.issue(order());
-      for (const text of [spoil(key), key.slice(1), `${key}0`, 'secret', '', key.replace('stg', 'live')])
-        assert.deepEqual(verifier.verifyAgain(text), invalid);
-      const verify = (environment: KeyEnvironment) =>
-        createKeyVerifier(database, clock.now, { environment }).verifyAgain(key);
-      assert.deepEqual(await verify('live'), invalid);
-      assert.equal(calls(), 0);
-      callerOf(await verify('stg'));
-    });
-
-    test('looks a key and every guess up in one way, by the SHA-256 of the whole text, which reveals no part of a valid key', async (t) => {
-      const { keyring, database, clock } = await createWorld(t, engine);
-      const { key } = await keyring.issue(order());
-      const body = key.slice('as_stg_'.length, -6);
-      const texts = [4, 12, body.length - 1].map((known) =>
-        formatKey('stg', body.slice(0, known) + body.slice(known).replaceAll(/./g, 'a')),
-      );
-      const reads: unknown[][] = [];
-      const read: Database['read'] = (...call) => {
-        reads.push(call);
-        return database.read(...call);
-      };
-      const verifier = createKeyVerifier({ ...database, read }, clock.now);
-      for (const text of texts) assert.deepEqual(await verifier.verifyAgain(text), invalid);
-      callerOf(await verifier.verifyAgain(key));
-      const hashes = [...texts, key].map((text) => ({ secretHash: hash('sha256', text, 'buffer') }));
-      assert.deepEqual(
-        reads.map(([, parameters]) => parameters),
-        hashes,
-      );
-      assert.equal(new Set(reads.map(([statement]) => statement)).size, 1);
-    });
-
-    test('reads a key once and then answers synchronously', async (t) => {
-      const { keyring, verifier, calls, clock } = await createService(t, engine);
-      const { key } = await keyring.issue(order());
-      const read = await verifier.verifyAgain(key);
-      clock.advance(freshMs - 1);
-      assert.equal(verifier.verifyAgain(key), read);
-      assert.equal(await verifier.verifyAgain(key), read);
-      assert.equal(calls(), 1);
-    });
-
-    test('does not cache unknown keys', async (t) => {
-      const { verifier, calls } = await createService(t, engine);
-      const unknown = generateKey('stg');
-      for (let count = 0; count < 3; count += 1)
-        assert.deepEqual(await verifier.verifyAgain(unknown), invalid);
-      assert.equal(calls(), 3);
-    });
-
-    test('refuses a key from the millisecond of its expiry on, even if the key is cached', async (t) => {
-      const { keyring, verifier, clock } = await createService(t, engine);
-      const { key } = await keyring.issue(order({ lifetimeMs: hourMs }));
-      clock.advance(hourMs - 300);
-      callerOf(await verifier.verifyAgain(key));
-      clock.advance(299);
-      callerOf(await verifier.verifyAgain(key));
-      clock.advance(1);
-      assert.deepEqual(await verifier.verifyAgain(key), { refusal: 'api_key_expired' });
-    });
-
-    test('caches the refusal of a known key', async (t) => {
-      const { keyring, verifier, calls } = await createService(t, engine);
-      const { key, id } = await keyring.issue(order());
-      await keyring.revoke(id);
-      assert.deepEqual(await verifier.verifyAgain(key), { refusal: 'api_key_revoked' });
-      assert.deepEqual(verifier.verifyAgain(key), { refusal: 'api_key_revoked' });
-      assert.equal(calls(), 1);
-    });
-
-    test('applies a rotation once the cached entry expires, and accepts the new key immediately', async (t) => {
-      const { keyring, openOther, verifier, clock } = await createService(t, engine);
-      const old = await keyring.issue(order());
-      callerOf(await verifier.verifyAgain(old.key));
-      const { key } = await (await openOther()).rotate(old.id, 10 * secondMs);
-      callerOf(await verifier.verifyAgain(key));
-      clock.advance(10 * secondMs - 1);
-      callerOf(await verifier.verifyAgain(old.key));
-      clock.advance(1);
-      assert.deepEqual(await verifier.verifyAgain(old.key), { refusal: 'api_key_expired' });
-      callerOf(await verifier.verifyAgain(key));
-    });
-
-    test('applies a change of plan once the cached entry expires', async (t) => {
-      const { keyring, accounts, verifier, clock } = await createService(t, engine);
-      const { key, account } = await keyring.issue(order());
-      callerOf(await verifier.verifyAgain(key));
-      await accounts.setPlan(account, makePlan('enterprise', 5, 6));
-      clock.advance(freshMs);
-      const { plan, limits } = callerOf(await verifier.verifyAgain(key));
-      assert.deepEqual([plan, limits], ['enterprise', { perMinute: 5, perDay: 6 }]);
-    });
-
-    test('reads a key again if the clock was set back', async (t) => {
-      const { keyring, verifier, clock } = await createService(t, engine);
-      const { key, id } = await keyring.issue(order());
-      callerOf(await verifier.verifyAgain(key));
-      await keyring.revoke(id);
-      clock.advance(-hourMs);
-      assert.deepEqual(await verifier.verifyAgain(key), { refusal: 'api_key_revoked' });
-    });
-
-    test('accepts a cached key only until its entry expires if the database is unavailable', async (t) => {
-      const { keyring, verifier, database, clock } = await createService(t, engine);
-      const { key } = await keyring.issue(order());
-      callerOf(await verifier.verifyAgain(key));
-      await database.close();
-      clock.advance(freshMs - 1);
-      callerOf(await verifier.verifyAgain(key));
-      clock.advance(1);
-      for (const text of [key, generateKey('stg')])
-        await assert.rejects(async () => verifier.verifyAgain(text), {
-          name: 'AppError',
-          code: 'unavailable',
-        });
-    });
-
-    test('caches a bounded number of keys and evicts the key that was read first', async (t) => {
-      const { keyring, verifier, calls } = await createService(t, engine, 3);
-      const [a = '', b = '', c = '', d = ''] = await Promise.all(
-        ['a', 'b', 'c', 'd'].map(async (account) => (await keyring.issue(order({ account }))).key),
-      );
-      for (const key of [a, b, c, d]) await verifier.verifyAgain(key);
-      assert.equal(calls(), 4);
-      for (const key of [b, c, d]) assert.ok('caller' in verifier.verifyAgain(key));
-      assert.equal(calls(), 4);
-      await verifier.verifyAgain(a);
-      assert.equal(calls(), 5);
-    });
-  });
-
-for (const engine of engines)
-  describe(`simultaneous requests of one key on ${engine.name}`, { skip: engine.skip }, () => {
-    /** Creates a verifier whose first reads get their answers when the test calls `release`. */
-    async function createHeld(t: TestContext) {
-      const world = await createWorld(t, engine);
-      const counted = countCalls(world.database);
-      const held = holdAnswers(counted);
-      const verifier = createKeyVerifier(held, world.clock.now);
-      return { ...world, calls: counted.calls, release: held.release, firstRows: held.firstRows, verifier };
-    }
-
-    test('cost one read', async (t) => {
-      const { keyring, verifier, calls, release } = await createHeld(t);
-      const { key } = await keyring.issue(order());
-      const verifications = Array.from({ length: 100 }, async () => verifier.verifyAgain(key));
-      release();
-      for (const verification of await Promise.all(verifications)) callerOf(verification);
-      assert.equal(calls(), 1);
-    });
-
-    test('cost one more read if the first read is slow, however many requests arrive meanwhile', async (t) => {
-      const { keyring, verifier, calls, clock, firstRows, release } = await createHeld(t);
-      const { key, id } = await keyring.issue(order());
-      const verifications: (LookedUp | Promise<LookedUp>)[] = [];
-      const sendForSeconds = (seconds: number) => {
-        for (const endMs = clock.now() + seconds * secondMs; clock.now() < endMs; clock.advance(10))
-          verifications.push(verifier.verifyAgain(key));
-      };
-      sendForSeconds(2);
-      await firstRows;
-      await keyring.revoke(id);
-      sendForSeconds(1);
-      release();
-      const told = await Promise.all(verifications);
-      assert.equal(calls(), 2);
-      // In the first second, a read from before the revocation may answer. Later, only a read from after it may.
-      for (const verification of told.slice(0, 100)) callerOf(verification);
-      for (const verification of told.slice(100))
-        assert.deepEqual(verification, { refusal: 'api_key_revoked' });
-    });
-
-    test('cost one more read if the key is unknown', async (t) => {
-      const { verifier, calls, release } = await createHeld(t);
-      const unknown = generateKey('stg');
-      const verifications = Array.from({ length: 100 }, async () => verifier.verifyAgain(unknown));
-      release();
-      for (const verification of await Promise.all(verifications)) assert.deepEqual(verification, invalid);
-      assert.equal(calls(), 2);
-    });
-
-    test('are accepted if they arrive after the key was created, even if an earlier read is still running', async (t) => {
-      const { accounts, database, verifier, firstRows, release } = await createHeld(t);
-      await accounts.create('Zoo', makePlan('free'));
-      const key = generateKey('stg');
-      const early = verifier.verifyAgain(key);
-      await firstRows;
-      await database.run(insertApiKey, {
-        id: 'key_late',
-        account_id: await accounts.findId('Zoo'),
-        secret_hash: hashKey(key),
-        visible_start: '',
-        name: null,
-        scopes: '',
-        created_at_ms: 0n,
-        expires_at_ms: null,
-      });
-      const late = verifier.verifyAgain(key);
-      release();
-      assert.deepEqual(await early, invalid);
-      assert.equal(callerOf(await late).keyId, 'key_late');
-    });
-
-    test('are refused if they arrive after the expiry of the key, even if an earlier read is still running', async (t) => {
-      const { keyring, verifier, clock, release } = await createHeld(t);
-      const { key } = await keyring.issue(order({ lifetimeMs: hourMs }));
-      clock.advance(hourMs - 1);
-      const early = verifier.verifyAgain(key);
-      clock.advance(1);
-      const late = verifier.verifyAgain(key);
-      release();
-      callerOf(await early);
-      assert.deepEqual(await late, { refusal: 'api_key_expired' });
-    });
-  });
-
-for (const engine of engines)
-  describe(`the last use of keys on ${engine.name}`, { skip: engine.skip }, () => {
-    test('is listed with minute precision once it is written, and is absent without a use and for a refused key', async (t) => {
-      const { keyring, verifier, clock } = await createService(t, engine);
-      const used = await keyring.issue(order());
-      const unused = await keyring.issue(order());
-      const revoked = await keyring.issue(order());
-      await keyring.revoke(revoked.id);
-      clock.advance(59_999);
-      for (const { key } of [used, revoked]) await verifier.verifyAgain(key);
-      await verifier.flush();
-      assert.equal((await findListed(keyring, used.id)).lastUsedAtMs, clock.now() - 59_999);
-      for (const { id } of [unused, revoked])
-        assert.equal((await findListed(keyring, id)).lastUsedAtMs, null);
-    });
-
-    test('is recorded in the minute of the use, even if the key was cached in an earlier minute', async (t) => {
-      const { keyring, verifier, clock } = await createService(t, engine);
-      const { key, id } = await keyring.issue(order());
+    test('writes the minute of the last use once a minute, and nothing for a refused key', async (t) => {
+      const { keyring, verify, verifier, issue, calls, clock } = await open(t, engine);
+      const [used, unused, ended] = [await issue(), await issue(), await issue()];
+      await keyring.revoke(ended.id);
       clock.advance(minuteMs - 1);
-      await verifier.verifyAgain(key);
-      clock.advance(1);
-      await verifier.verifyAgain(key);
+      for (const { key } of [used, ended]) await verify(key);
       await verifier.flush();
-      assert.equal((await findListed(keyring, id)).lastUsedAtMs, clock.now());
-    });
-
-    test('costs one write a minute, however often the key is used and the uses are flushed', async (t) => {
-      const { keyring, verifier, calls, clock } = await createService(t, engine);
-      const { key } = await keyring.issue(order());
-      let reads = 0;
+      const lastUse = async (id: string) => (await findListed(keyring, id)).lastUsedAtMs;
+      assert.equal(await lastUse(used.id), clock.now() - minuteMs + 1);
+      for (const { id } of [unused, ended]) assert.equal(await lastUse(id), null);
+      clock.advance(1);
+      calls.length = 0;
+      const minute = clock.now();
       for (let second = 0; second < 60; second += 1) {
-        await verifier.verifyAgain(key);
-        reads += 1;
+        await verify(used.key);
         await verifier.flush();
         clock.advance(secondMs);
       }
-      assert.equal(calls() - reads, 1);
+      assert.equal(await lastUse(used.id), minute);
+      assert.equal(calls.length, 60 + 1);
     });
 
-    test('is not set back if an instance writes an older use late', async (t) => {
-      const { keyring, verifier, store, clock } = await createService(t, engine);
-      const { key, id } = await keyring.issue(order());
-      await verifier.verifyAgain(key);
+    test('does not set the last use back if an instance writes an older use late', async (t) => {
+      const { keyring, verify, verifier, issue, store, clock } = await open(t, engine);
+      const { key, id } = await issue();
+      await verify(key);
       clock.advance(minuteMs);
       const prompt = createKeyVerifier(await store.open(), clock.now);
-      await prompt.verifyAgain(key);
+      await prompt.verify(key, here);
       await prompt.flush();
       await verifier.flush();
       assert.equal((await findListed(keyring, id)).lastUsedAtMs, clock.now());
     });
   });
+
+describe('a key', () => {
+  test('that is mistyped or of another environment is refused synchronously and without a query', async (t) => {
+    const { verify, issue, watched, clock, calls } = await open(t);
+    const { key } = await issue();
+    const spoiled = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+    for (const text of [spoiled, key.slice(1), `${key}0`, 'secret', '', key.replace('stg', 'live')])
+      assert.deepEqual(verify(text), invalid);
+    const verifyIn = (environment: KeyEnvironment) =>
+      createKeyVerifier(watched, clock.now, { environment }).verify(key, here);
+    assert.deepEqual(verifyIn('live'), invalid);
+    assert.equal(calls.length, 0);
+    callerOf(await verifyIn('stg'));
+  });
+
+  test('is looked up like every guess, by the SHA-256 of the whole text, which reveals no part of a valid key', async (t) => {
+    const { issue, verify, calls } = await open(t);
+    const { key } = await issue();
+    const body = key.slice('as_stg_'.length, -6);
+    const guesses = [4, 12, body.length - 1].map((known) =>
+      formatKey('stg', body.slice(0, known) + body.slice(known).replaceAll(/./g, 'a')),
+    );
+    for (const text of guesses) assert.deepEqual(await verify(text), invalid);
+    callerOf(await verify(key));
+    const hashes = [...guesses, key].map((text) => ({ secretHash: hash('sha256', text, 'buffer') }));
+    assert.deepEqual(
+      calls.map(([, parameters]) => parameters),
+      hashes,
+    );
+    assert.equal(new Set(calls.map(([statement]) => statement)).size, 1);
+  });
+
+  test('is remembered for a second, also if it is refused or its address has used up its limit, but not if it is unknown', async (t) => {
+    const { keyring, verify, issue, spend, calls, clock } = await open(t);
+    const [valid, ended] = [await issue(), await issue()];
+    await keyring.revoke(ended.id);
+    const found = await verify(valid.key);
+    assert.deepEqual(await verify(ended.key), revoked);
+    clock.advance(freshMs - 1);
+    spend();
+    assert.equal(verify(valid.key), found);
+    assert.deepEqual(verify(ended.key), revoked);
+    assert.equal(calls.length, 2);
+    const unknown = generateKey('stg');
+    for (let count = 0; count < 3; count += 1) assert.deepEqual(await verify(unknown), invalid);
+    assert.equal(calls.length, 5);
+  });
+
+  test('is refused from the millisecond of its expiry on, even if it is remembered', async (t) => {
+    const { verify, issue, clock } = await open(t);
+    const { key } = await issue({ lifetimeMs: hourMs });
+    for (const passedMs of [hourMs - 300, 299]) {
+      clock.advance(passedMs);
+      callerOf(await verify(key));
+    }
+    clock.advance(1);
+    assert.deepEqual(await verify(key), expired);
+  });
+
+  test('is read again after a second and if the clock was set back, so that changes of other instances apply', async (t) => {
+    const { keyring, accounts, verify, issue, clock } = await open(t);
+    const { key, id, account } = await issue();
+    callerOf(await verify(key));
+    await accounts.setPlan(account, makePlan('enterprise', 5, 6));
+    clock.advance(freshMs);
+    const { plan, limits } = callerOf(await verify(key));
+    assert.deepEqual([plan, limits], ['enterprise', { perMinute: 5, perDay: 6 }]);
+    const successor = await keyring.rotate(id, 10 * secondMs);
+    callerOf(await verify(successor.key));
+    clock.advance(10 * secondMs - 1);
+    callerOf(await verify(key));
+    clock.advance(1);
+    assert.deepEqual(await verify(key), expired);
+    await keyring.revoke(successor.id);
+    clock.advance(-hourMs);
+    assert.deepEqual(await verify(successor.key), revoked);
+  });
+
+  test('is accepted only while it is remembered if the store is unavailable', async (t) => {
+    const { verify, issue, watched, clock } = await open(t);
+    const { key } = await issue();
+    callerOf(await verify(key));
+    await watched.close();
+    clock.advance(freshMs - 1);
+    callerOf(await verify(key));
+    clock.advance(1);
+    for (const text of [key, generateKey('stg')])
+      await assert.rejects(async () => await verify(text), unavailable);
+  });
+
+  test('is forgotten if more keys than the memory holds were read after it', async (t) => {
+    const { verify, issue, calls } = await open(t, sqliteEngine, 3);
+    const keys = await Array.fromAsync({ length: 4 }, async () => (await issue()).key);
+    for (const key of keys) await verify(key);
+    for (const key of keys.slice(1)) callerOf(verify(key));
+    assert.equal(calls.length, 4);
+    await verify(keys[0] ?? '');
+    assert.equal(calls.length, 5);
+  });
+});
+
+describe('simultaneous requests of a known key', () => {
+  async function openHeld(t: TestContext, lifetimeMs = 24 * hourMs) {
+    const opened = await open(t);
+    const issued = await opened.issue({ lifetimeMs });
+    await opened.verify(issued.key);
+    opened.clock.advance(freshMs);
+    opened.calls.length = 0;
+    opened.hold();
+    return { ...opened, ...issued };
+  }
+
+  test('cost one read, and one more if the first is slow, however many requests arrive meanwhile', async (t) => {
+    const { keyring, verify, calls, clock, key, id, release } = await openHeld(t);
+    const told: (LookedUp | Promise<LookedUp>)[] = [];
+    const sendForSeconds = (seconds: number) => {
+      for (const endMs = clock.now() + seconds * secondMs; clock.now() < endMs; clock.advance(10))
+        told.push(verify(key));
+    };
+    sendForSeconds(2);
+    await nextTurn();
+    assert.equal(calls.length, 1);
+    await keyring.revoke(id);
+    sendForSeconds(1);
+    release();
+    // In the first second, a read from before the revocation may answer. Later, only a read from after it may.
+    for (const [index, found] of (await Promise.all(told)).entries())
+      if (index < 100) callerOf(found);
+      else assert.deepEqual(found, revoked);
+    assert.equal(calls.length, 2);
+  });
+
+  test('are refused if they arrive after the expiry of the key, even if an earlier read is still running', async (t) => {
+    const { verify, clock, key, release } = await openHeld(t, hourMs);
+    clock.advance(hourMs - freshMs - 1);
+    const early = verify(key);
+    clock.advance(1);
+    const late = verify(key);
+    release();
+    callerOf(await early);
+    assert.deepEqual(await late, expired);
+  });
+
+  test('are accepted if they arrive after the key was created, even if an earlier read is still running', async (t) => {
+    const { verifier, watched, calls, release } = await openHeld(t);
+    const key = generateKey('stg');
+    const early = Array.from({ length: 100 }, () => verifier.verifyAgain(key));
+    await nextTurn();
+    await watched.run(insertApiKey, {
+      id: 'key_late',
+      account_id: 1n,
+      secret_hash: hashKey(key),
+      visible_start: '',
+      name: null,
+      scopes: '',
+      created_at_ms: 0n,
+      expires_at_ms: null,
+    });
+    const late = verifier.verifyAgain(key);
+    release();
+    assert.deepEqual(await early[0], invalid);
+    assert.equal(callerOf(await late).keyId, 'key_late');
+    assert.equal(calls.length, 2);
+  });
+});
+
+describe('the lane', () => {
+  test('does not delay a key that was valid within the last hour', async (t) => {
+    const { issue, clock, verify, ask, askMany, spend, hold, release, calls } = await open(t);
+    const { key } = await issue();
+    await ask(key);
+    clock.advance(knownMs - 1);
+    hold();
+    const strangers = askMany(500);
+    await nextTurn();
+    const before = calls.length;
+    const known = verify(key);
+    assert.equal(calls.length, before + 1);
+    release();
+    callerOf(await known);
+    await strangers;
+    clock.advance(knownMs);
+    spend();
+    hold();
+    const others = askMany(lane.spentMax + lane.runningMax);
+    await nextTurn();
+    assert.equal(await ask(key), 'rate_limit_exceeded');
+    release();
+    await others;
+  });
+
+  test('ends the simultaneous lookups of unknown keys once their address has used up its limit', async (t) => {
+    const { askMany, hold, release, calls } = await open(t);
+    hold();
+    const answers = askMany(500);
+    await nextTurn();
+    assert.equal(calls.length, lane.runningMax);
+    release();
+    const codes = await answers;
+    assert.equal(codes.filter((code) => code === 'api_key_invalid').length, freeLimits.perMinute);
+    assert.deepEqual(new Set(codes), new Set(['api_key_invalid', 'rate_limit_exceeded']));
+    assert.ok(calls.length <= freeLimits.perMinute + lane.runningMax + lane.spentMax, `${calls.length}`);
+  });
+
+  test('serves a new valid key from an address below its limit while unknown keys from other addresses wait', async (t) => {
+    const { issue, ask, askMany, spend, hold, release } = await open(t);
+    const { key } = await issue();
+    spend(elsewhere);
+    hold();
+    const strangers = [askMany(200), askMany(200, elsewhere)];
+    const good = ask(key, '192.0.2.9');
+    release();
+    assert.equal(await good, 'caller');
+    await Promise.all(strangers);
+  });
+
+  test('serves 100 new valid keys that arrive at once from one address over its limit', async (t) => {
+    const { issue, ask, spend } = await open(t);
+    const keys = await Array.fromAsync({ length: 100 }, () => issue());
+    spend();
+    const answers = await Promise.all(keys.map(({ key }) => ask(key)));
+    assert.deepEqual(new Set(answers), new Set(['caller']));
+  });
+
+  test('refuses beyond its room an address over its limit without a query, with its own headers and uncounted', async (t) => {
+    const { verify, limiter, askMany, spend, hold, release, calls } = await open(t);
+    spend();
+    hold();
+    const waiting = askMany(lane.runningMax + lane.spentMax);
+    await nextTurn();
+    const found = await verify(generateKey('stg'));
+    assert.ok('decision' in found);
+    assert.deepEqual(found.decision, limiter.takeForAddress(here));
+    assert.equal(found.decision.retryAfterSeconds, minuteMs / 1000);
+    assert.equal(calls.length, lane.runningMax);
+    release();
+    await waiting;
+    assert.equal(calls.length, lane.runningMax + lane.spentMax);
+  });
+
+  test('answers 503 to a lookup that has waited too long, and lets all waiting lookups of a valid key succeed, however late', async (t) => {
+    const { issue, clock, ask, askMany, spend, hold, release, calls } = await open(t);
+    const { key } = await issue();
+    for (const count of [300, lane.runningMax + lane.spentMax]) {
+      hold();
+      const valid = askMany(count, here, key);
+      const late = assert.rejects(ask(generateKey('stg'), elsewhere), unavailable);
+      await nextTurn();
+      clock.advance(lane.waitMsMax + 1);
+      calls.length = 0;
+      release();
+      assert.deepEqual(await valid, Array(count).fill('caller'));
+      await late;
+      // The valid key is stale, so it is read again.
+      assert.equal(calls.length, 1);
+      clock.advance(knownMs);
+      spend();
+    }
+  });
+
+  test('is not blocked by lookups that fail with the store', async (t) => {
+    const { watched, askMany, ask } = await open(t);
+    await watched.close();
+    for (let round = 0; round < 2; round += 1) await assert.rejects(ask(generateKey('stg')), unavailable);
+    await assert.rejects(askMany(10), unavailable);
+  });
+});
 
 test('the program never compares a stored hash of a key itself', async () => {
   const source = join(import.meta.dirname, '../../src/accounts');

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
+import { generateKey } from '../../../src/accounts/api-key.ts';
 import type { ListedKey } from '../../../src/accounts/key-rows.ts';
-import { dayMs, minuteMs, secondMs } from '../../../src/clock.ts';
+import { dayMs, secondMs } from '../../../src/clock.ts';
 import type { ErrorCode } from '../../../src/errors.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { exchangeRaw, formatRequest, openRaw, type RawResponse } from '../../support/raw-http.ts';
@@ -39,6 +40,7 @@ const authorizations: Readonly<Record<string, readonly [text: string, code: Erro
   'a blank and a tab before the token': [`Bearer \t${key}`, 'api_key_invalid'],
   'a non-ASCII letter before the token': [`Bearer \u00e9${key}`, 'api_key_invalid'],
   'one character of the key changed': [`Bearer ${invalidKey}`, 'api_key_invalid'],
+  'a key that another store issued': [`Bearer ${generateKey('stg')}`, 'api_key_invalid'],
   'a key in lower case': [`Bearer ${key.toLowerCase()}`, 'api_key_invalid'],
   'a key with an additional character': [`Bearer ${key}x`, 'api_key_invalid'],
   'a key without its last character': [`Bearer ${key.slice(0, -1)}`, 'api_key_invalid'],
@@ -57,19 +59,6 @@ for (const [what, [authorization, code]] of Object.entries(authorizations))
     if (code === null) assert.equal(response.status, 200);
     else await expect401(response, code);
   });
-
-test('a key that another store issued gets 401 api_key_invalid', async (t) => {
-  const other = await startService(t);
-  await expect401(await service.request(await other.createKey(), '/pets'), 'api_key_invalid');
-});
-
-test('a key gets 401 api_key_expired from the millisecond of its expiry on', async () => {
-  const expiring = await service.createKey('enterprise', undefined, { lifetimeMs: minuteMs });
-  service.clock.advance(minuteMs - 1);
-  assert.equal((await service.request(expiring, '/pets')).status, 200);
-  service.clock.advance(1);
-  await expect401(await service.request(expiring, '/pets'), 'api_key_expired');
-});
 
 test('a revoked key gets 401 api_key_revoked within 2 s', async () => {
   const doomed = await service.createKey('enterprise', undefined, { account: 'doomed' });
@@ -160,17 +149,6 @@ for (const [what, [path, init]] of Object.entries(before))
     await expect401(await service.request(null, path, init), 'api_key_missing');
     await expect401(await service.request(invalidKey, path, init), 'api_key_invalid');
   });
-
-test('neither a refusal nor the log contains the key', async () => {
-  for (const text of [key, invalidKey]) {
-    const response = await service.request(null, `/pets/${text}?key=${text}`, {
-      headers: { authorization: `Bearer ${text} x` },
-    });
-    assert.ok(!(await response.text()).includes(text));
-  }
-  await service.request(key, '/pets');
-  for (const text of [key, invalidKey]) assert.ok(!service.readLog().includes(text));
-});
 
 test('each request on a connection is authenticated by its own Authorization header', async (t) => {
   const own = await startService(t);

@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import { type Scope, scopes } from '../../../../src/accounts/account.ts';
 import { secondMs } from '../../../../src/clock.ts';
 import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
+import { until } from '../../../support/processes.ts';
 import { startService } from '../../../support/service.ts';
 
 const service = await startService({ after });
@@ -38,6 +39,7 @@ interface Shown {
   readonly name: string | null;
   readonly state: string;
   readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
   readonly key: string;
 }
 
@@ -141,6 +143,12 @@ test('the list of keys has an ETag that changes with it, and cursors that only i
     path = next;
   }
   assert.equal(new Set(found).size, 5);
+  // The list shows the last use, which the service writes twice a second.
+  await until(
+    () => list(key),
+    (keys) => keys.at(-1)?.lastUsedAt !== null,
+    10 * secondMs,
+  );
   const etag = (await service.request(key, '/keys')).headers.get('etag') ?? '';
   const asked = { headers: { 'if-none-match': etag } };
   assert.equal((await service.request(key, '/keys', asked)).status, 304);
