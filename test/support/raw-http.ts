@@ -115,6 +115,13 @@ export async function exchangeRaw(test: Ending, baseUrl: string, ...parts: strin
   return connection.readAll();
 }
 
+/** Like `exchangeRaw`. Throws unless there is exactly one response. */
+export async function exchangeOne(test: Ending, baseUrl: string, ...parts: string[]): Promise<RawResponse> {
+  const [response, ...others] = await exchangeRaw(test, baseUrl, ...parts);
+  assert.deepEqual(others, []);
+  return response ?? assert.fail('no response');
+}
+
 /** Throws unless the responses have these statuses, in this order. */
 export function expectStatuses(
   responses: readonly Pick<RawResponse, 'status'>[],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
-import { exchangeRaw, expectStatuses } from '../../support/raw-http.ts';
+import { exchangeOne } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService({ after });
@@ -23,10 +23,7 @@ const shapes: readonly (readonly [what: string, text: string])[] = [
   ['two lengths in one header', `${post}Content-Length: 0, ${hidden.length}\r\n\r\n`],
   ['a length and chunks', `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
   ['chunks and a length', `${post}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`],
-  [
-    'two transfer codings, one of them unknown',
-    `${post}Transfer-Encoding: chunked\r\nTransfer-Encoding: cow\r\n\r\n0\r\n\r\n`,
-  ],
+  ['two transfer codings', `${post}Transfer-Encoding: chunked\r\nTransfer-Encoding: cow\r\n\r\n0\r\n\r\n`],
   ['chunks that are not the last coding', `${post}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
   ['the unknown transfer coding xchunked', `${post}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
   ['a vertical tab before the transfer coding', `${post}Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n`],
@@ -53,51 +50,27 @@ const shapes: readonly (readonly [what: string, text: string])[] = [
 
 for (const [what, text] of shapes)
   test(`no request is read after a request with ${what}`, async (t) => {
-    const answers = await exchangeRaw(t, service.baseUrl, text + hidden);
-    assert.equal(answers.length, 1, JSON.stringify(answers.map(({ status }) => status)));
-    const [answer] = answers;
-    assert.ok([400, 405, 429].includes(answer?.status ?? 0), `${answer?.status}`);
-    assert.equal(answer?.headers.get('connection'), 'close');
+    const { status, headers } = await exchangeOne(t, service.baseUrl, text + hidden);
+    assert.ok([400, 405, 429].includes(status), `${status}`);
+    assert.equal(headers.get('connection'), 'close');
   });
 
-const lastGet = `GET /v1/pets HTTP/1.1\r\n${head}Connection: close`;
+const close = `${head}Connection: close`;
+const lastGet = `GET /v1/pets HTTP/1.1\r\n${close}`;
+const ofHidden = `Content-Length: ${hidden.length}\r\n\r\n${hidden}`;
+const inChunks = `Transfer-Encoding: chunked\r\n\r\n${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`;
+const upgrade = 'Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__';
 const wholes: readonly (readonly [what: string, text: string, status: number])[] = [
-  ['a body on GET', `${lastGet}\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`, 200],
-  [
-    'a chunked body on GET',
-    `${lastGet}\r\nTransfer-Encoding: chunked\r\n\r\n${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`,
-    200,
-  ],
-  [
-    'a body for an unknown address',
-    `POST /v1/none HTTP/1.1\r\n${head}Connection: close\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
-    404,
-  ],
-  [
-    'a body with an unsupported content type',
-    `POST /v1/pets HTTP/1.1\r\n${head}Connection: close\r\nContent-Type: text/plain\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
-    415,
-  ],
-  [
-    'header names with an underscore',
-    `${lastGet}\r\nContent_Length: 0\r\nTransfer_Encoding: chunked\r\n\r\n`,
-    200,
-  ],
-  [
-    'an Upgrade to HTTP/2',
-    `GET /v1/pets HTTP/1.1\r\n${head}Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
-    200,
-  ],
+  ['a body on GET', `${lastGet}\r\n${ofHidden}`, 200],
+  ['a chunked body on GET', `${lastGet}\r\n${inChunks}`, 200],
+  ['a body for an unknown address', `POST /v1/none HTTP/1.1\r\n${close}\r\n${ofHidden}`, 404],
+  ['a body of text', `POST /v1/pets HTTP/1.1\r\n${close}\r\nContent-Type: text/plain\r\n${ofHidden}`, 415],
+  ['names with an underscore', `${lastGet}\r\nContent_Length: 0\r\nTransfer_Encoding: chunked\r\n\r\n`, 200],
+  ['an Upgrade to HTTP/2', `${lastGet}, Upgrade, HTTP2-Settings\r\n${upgrade}\r\n\r\n`, 200],
   ['headers that Connection names', `${lastGet}, Authorization, Host\r\n\r\n`, 200],
-  [
-    'an absolute target',
-    `GET http://other.example/v1/pets HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
-    200,
-  ],
+  ['an absolute target', `GET http://other.example/v1/pets HTTP/1.1\r\n${close}\r\n\r\n`, 200],
 ];
 
 for (const [what, text, status] of wholes)
-  test(`a request with ${what} is read as one request, as HTTP/1.1 requires, and gets ${status}`, async (t) => {
-    const answers = await exchangeRaw(t, service.baseUrl, text);
-    expectStatuses(answers, status);
-  });
+  test(`a request with ${what} is read as one request, as HTTP/1.1 requires, and gets ${status}`, async (t) =>
+    assert.equal((await exchangeOne(t, service.baseUrl, text)).status, status));

@@ -3,7 +3,7 @@ import { after, afterEach, beforeEach, test } from 'node:test';
 import { dayMs } from '../../../src/clock.ts';
 import type { ErrorCode } from '../../../src/errors.ts';
 import { expectError } from '../../support/expect-error.ts';
-import { exchangeRaw, openRaw } from '../../support/raw-http.ts';
+import { exchangeOne, openRaw } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService({ after });
@@ -12,6 +12,7 @@ const rex = '{"name":"Rex","categoryId":1}';
 const host = 'Host: localhost\r\n';
 const authorization = `Authorization: Bearer ${key}\r\n`;
 const post = `POST /v1/pets HTTP/1.1\r\n${host}${authorization}Content-Type: application/json\r\n`;
+const long = 'a'.repeat(20_000);
 const chunked = `${post}Transfer-Encoding: chunked\r\n\r\n`;
 
 // Each test starts on a new day, on which nothing is counted yet.
@@ -27,30 +28,19 @@ const brokenBodies: readonly (readonly [what: string, parts: string[], status: n
   ['a chunk with an invalid size', [chunked, 'zz\r\n'], 400, 'invalid_body'],
   ['a chunk that is longer than its size', [chunked, '5\r\n{"name":"Rex"', '\r\n'], 400, 'invalid_body'],
   ['chunks that end only in LF', [chunked, '2\n{}\n0\n\n'], 400, 'invalid_body'],
-  [
-    'a chunk extension of 20,000 bytes',
-    [chunked, `2;${'a'.repeat(20_000)}\r\n{}\r\n`],
-    413,
-    'payload_too_large',
-  ],
-  [
-    'trailers of 20,000 bytes',
-    [chunked, `2\r\n{}\r\n0\r\nX: ${'a'.repeat(20_000)}\r\n`],
-    431,
-    'headers_too_large',
-  ],
+  ['a long chunk extension', [chunked, `2;${long}\r\n{}\r\n`], 413, 'payload_too_large'],
+  ['long trailers', [chunked, `2\r\n{}\r\n0\r\nX: ${long}\r\n`], 431, 'headers_too_large'],
   ['a transfer coding without chunks', [`${post}Transfer-Encoding: gzip\r\n\r\n`, 'xx'], 400, 'invalid_body'],
 ];
 for (const [what, parts, status, code] of brokenBodies)
   test(`a body with ${what} gets ${status} ${code} and counts for the account of the key, not for the address`, async (t) => {
     for (const sent of [parts, [parts.join('')]]) {
       const before = await remainingOf(key);
-      const [response, ...others] = await exchangeRaw(t, service.baseUrl, ...sent);
-      await expectError(response ?? assert.fail('no response'), status, code);
-      assert.equal(response?.headers.get('x-ratelimit-limit'), '1000000');
-      assert.equal(response?.headers.get('x-ratelimit-remaining'), String(before - 1));
-      assert.equal(response?.headers.get('connection'), 'close');
-      assert.deepEqual(others, []);
+      const response = await exchangeOne(t, service.baseUrl, ...sent);
+      await expectError(response, status, code);
+      assert.equal(response.headers.get('x-ratelimit-limit'), '1000000');
+      assert.equal(response.headers.get('x-ratelimit-remaining'), String(before - 1));
+      assert.equal(response.headers.get('connection'), 'close');
     }
     assert.equal(await remainingOf(null), 59);
     assert.equal(await service.countPets(), 0);
@@ -58,9 +48,9 @@ for (const [what, parts, status, code] of brokenBodies)
 
 test('a request whose body breaks off during the lookup of its key counts for the account', async (t) => {
   const fresh = await service.createKey();
-  const [response] = await exchangeRaw(t, service.baseUrl, `${chunked.replace(key, fresh)}zz\r\n`);
-  await expectError(response ?? assert.fail(), 400, 'invalid_body');
-  assert.equal(response?.headers.get('x-ratelimit-remaining'), '999999');
+  const response = await exchangeOne(t, service.baseUrl, `${chunked.replace(key, fresh)}zz\r\n`);
+  await expectError(response, 400, 'invalid_body');
+  assert.equal(response.headers.get('x-ratelimit-remaining'), '999999');
   assert.equal(await remainingOf(null), 59);
 });
 

@@ -29,23 +29,16 @@ test('a 200 has a strong ETag of its own, which stays the same and gets 304 with
     assert.equal(response.headers.get('etag'), etag);
     assert.equal(response.headers.get('content-type'), null);
     assert.equal(response.headers.get('cache-control'), 'private, no-cache');
-    assert.equal(
-      /rel="next"/.test(response.headers.get('link') ?? ''),
-      path.startsWith('/pets?') || path === '/pets',
-    );
+    assert.equal(/rel="next"/.test(response.headers.get('link') ?? ''), /pets(?:\?|$)/.test(path));
     expectCommonHeaders(response);
   }
   assert.equal(new Set(await Promise.all(paths.map(readEtag))).size, paths.length);
 });
 
-test('If-None-Match accepts a weak ETag, a list of ETags and *', async () => {
+test('If-None-Match accepts a weak ETag, a list of ETags and *, and gets 200 if it differs, is unquoted or is empty', async () => {
   const etag = await readEtag('/pets');
   for (const ifNoneMatch of [`W/${etag}`, `"other", ${etag}`, `"a",W/"b" ,\t${etag},"c"`, '*'])
     assert.equal((await ask('/pets', ifNoneMatch)).status, 304, ifNoneMatch);
-});
-
-test('an If-None-Match that differs, is unquoted or is empty gets 200', async () => {
-  const etag = await readEtag('/pets');
   for (const ifNoneMatch of ['"other"', etag.slice(1, -1), etag.toLowerCase(), '', 'W/*', '"*"'])
     assert.equal((await ask('/pets', ifNoneMatch)).status, 200, ifNoneMatch);
 });

@@ -14,16 +14,8 @@ function preflight(path: string, headers: Record<string, string> = {}): Promise<
 }
 
 test('an origin that is not listed is ignored', async () => {
-  for (const origin of [
-    'https://evil.example',
-    'https://app.example.com.evil.example',
-    'http://app.example.com',
-    'https://app.example.com:8443',
-    'HTTPS://APP.EXAMPLE.COM',
-    'null',
-    '*',
-    '',
-  ]) {
+  const near = ['https://app.example.com.evil.example', 'http://app.example.com', `${listed}:8443`];
+  for (const origin of ['https://evil.example', ...near, listed.toUpperCase(), 'null', '*', '']) {
     const response = await service.request(key, '/pets', { headers: { origin } });
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('access-control-allow-origin'), null);

@@ -11,12 +11,11 @@ import type { CacheHeapWork } from './cache-heap.ts';
 const answer = makeTaggedAnswer('[]');
 
 function createCache(bytesMax = 1_000_000) {
-  const registry = new Registry();
-  return { registry, cache: createResponseCache({ read: () => '1' }, registry, bytesMax) };
+  return createResponseCache({ read: () => '1' }, new Registry(), bytesMax);
 }
 
 test('the cache finds an answer only by its target and the version at which the answer was made', () => {
-  const { cache } = createCache();
+  const cache = createCache();
   const other = makeTaggedAnswer('{}');
   cache.keep('/v1/pets', answer, '1');
   cache.keep('/v1/pets/7', other, '1');
@@ -29,16 +28,12 @@ test('the cache finds an answer only by its target and the version at which the 
     assert.equal(cache.find(target, version), null);
   cache.keep('/v1/pets', other, '2');
   assert.deepEqual([cache.find('/v1/pets', '1'), cache.find('/v1/pets', '2')], [null, other]);
-});
-
-test('the cache stores no answer whose version is unknown', () => {
-  const { cache } = createCache();
-  cache.keep('/v1/pets', answer, null);
-  assert.equal(cache.find('/v1/pets', null), null);
+  cache.keep('/v1/pets/9', answer, null);
+  assert.equal(cache.find('/v1/pets/9', null), null);
 });
 
 test('the bound of the cache counts header lines', () => {
-  const { cache } = createCache(100_000);
+  const cache = createCache(100_000);
   const linked = makeTaggedAnswer('[]', ['link', `<${'x'.repeat(10_000)}>; rel="next"`]);
   for (let number = 0; number < 100; number += 1) cache.keep(`/v1/pets/${number}`, linked, '1');
   const found = Array.from({ length: 100 }, (_, number) => cache.find(`/v1/pets/${number}`, '1'));

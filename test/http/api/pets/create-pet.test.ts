@@ -1,14 +1,33 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { expectCommonHeaders } from '../../../support/expect-error.ts';
+import { after, beforeEach, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
 import { formatRequest, openRaw } from '../../../support/raw-http.ts';
 import { startService } from '../../../support/service.ts';
 
 const service = await startService({ after });
 const key = await service.createKey();
+const rex = { name: 'Rex', categoryId: 1 };
+const rexText = JSON.stringify(rex);
+
+let before = 0;
+beforeEach(async () => {
+  before = await service.countPets();
+});
+
+async function expectAdded(count: number): Promise<void> {
+  assert.equal(await service.countPets(), before + count);
+}
+
+async function expectRefused(response: Response, status: 400 | 413 | 415): Promise<string> {
+  const codes = { 400: 'invalid_body', 413: 'payload_too_large', 415: 'unsupported_media_type' } as const;
+  const message = await expectError(response, status, codes[status]);
+  await expectAdded(0);
+  return message;
+}
 
 /** Adds an animal. Returns it as the answer to GET shows it. */
-async function add(body: object): Promise<{ id: number; name: string; status: string }> {
+async function add(body: unknown): Promise<{ id: number; name: string; status: string }> {
   const added = await service.post(key, body);
   assert.equal(added.status, 201);
   const text = await added.text();
@@ -18,19 +37,18 @@ async function add(body: object): Promise<{ id: number; name: string; status: st
 }
 
 test('POST /pets adds an animal and gets 201 with the Pet, whose id the service assigns', async () => {
-  const before = await service.countPets();
   const response = await service.post(key, '{"status":"sold","categoryId":7,"name":"Rex","id":9876}');
   assert.equal(response.status, 201);
   assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
   expectCommonHeaders(response);
   assert.match(await response.text(), /^\{"id":\d{1,3},"name":"Rex","categoryId":7,"status":"sold"\}$/);
-  assert.equal(await service.countPets(), before + 1);
+  await expectAdded(1);
 });
 
 test('every status is accepted, an animal without a status is available, and ids are positive and grow', async () => {
   const ids = [0];
   for (const status of ['available', 'pending', 'sold', undefined]) {
-    const pet = await add({ name: 'Rex', categoryId: 7, status });
+    const pet = await add({ ...rex, status });
     assert.equal(pet.status, status ?? 'available');
     ids.push(pet.id);
   }
@@ -40,15 +58,8 @@ test('every status is accepted, an animal without a status is available, and ids
   );
 });
 
-for (const name of [
-  '  Rex  ',
-  '🐕‍🦺 Rex',
-  'Ame\u0301lie',
-  '"\\/<b>&amp;</b>',
-  'a\u2028b\u2029c',
-  '😀'.repeat(255),
-  '007',
-])
+const exactNames = '  Rex  |🐕‍🦺 Rex|Ame\u0301lie|"\\/<b>&amp;</b>|a\u2028b\u2029c|007'.split('|');
+for (const name of [...exactNames, '😀'.repeat(255)])
   test(`the name ${JSON.stringify(name.slice(0, 20))} is returned exactly as sent`, async () =>
     assert.equal((await add({ name, categoryId: 1 })).name, name));
 
@@ -63,43 +74,149 @@ const takenBodies: Readonly<Record<string, string>> = {
 };
 for (const [what, body] of Object.entries(takenBodies))
   test(`a body with ${what} is accepted`, async () => {
-    const response = await service.post(key, body);
-    assert.equal(response.status, 201);
-    const { name, status } = (await response.json()) as { name: string; status: string };
+    const { name, status } = await add(body);
     assert.deepEqual([name, status], ['Rex', 'available']);
   });
 
-for (const type of [
-  'application/json',
-  'application/json;charset=utf-8',
-  'Application/JSON; Charset="UTF-8"',
-  'application/json; charset=us-ascii',
-  'application/json; profile=x',
-])
-  test(`a body with the content type ${type} is accepted`, async () => {
-    const response = await service.post(key, '{"name":"Rex","categoryId":1}', { 'content-type': type });
-    assert.equal(response.status, 201);
+const badValues: Readonly<Record<string, readonly unknown[]>> = {
+  name: [
+    ...[undefined, null, 1, true, ['Rex'], {}, ''],
+    ...['R'.repeat(256), '😀'.repeat(256), ' \u00a0\u3000\u0085\ufeff', 'R\u0000ex', 'Rex\ud83d'],
+  ],
+  categoryId: [undefined, null, '1', true, [1], { value: 1 }],
+  status: [null, '', 'Available', 'lost', 0, false, ['sold'], {}],
+};
+for (const [field, values] of Object.entries(badValues))
+  for (const value of values)
+    test(`a body with the ${field} ${JSON.stringify(value)?.slice(0, 20)} gets 400, and the message names the field`, async () => {
+      const response = await service.post(key, { ...rex, [field]: value });
+      assert.match(await expectRefused(response, 400), new RegExp(`^${field} `));
+    });
+
+const noInt64 = '1.5 1e-1 1e400 -1e400 1.00000000000000000001 9223372036854775808 -9223372036854775809 1e19';
+for (const literal of noInt64.split(' '))
+  test(`a categoryId of ${literal} gets 400`, async () => {
+    const response = await service.post(key, `{"name":"Rex","categoryId":${literal}}`);
+    assert.match(await expectRefused(response, 400), /^categoryId must be an integer/);
   });
 
+test('the message names all invalid fields', async () => {
+  const message = await expectRefused(await service.post(key, { name: '', status: null }), 400);
+  assert.match(message, /name .*categoryId .*status /);
+});
+
+const nested = '['.repeat(20_000) + ']'.repeat(20_000);
+const badBodies: Readonly<Record<string, string | Buffer>> = {
+  'broken JSON': '{"name":"Rex",',
+  'JSON with a trailing comma': '{"name":"Rex","categoryId":1,}',
+  'JSON with a comment': '{"name":"Rex","categoryId":1/**/}',
+  'a number with a leading zero': '{"name":"Rex","categoryId":01}',
+  'a number with a leading plus': '{"name":"Rex","categoryId":+1}',
+  NaN: '{"name":"Rex","categoryId":NaN}',
+  'text after the object': `${rexText}x`,
+  'two objects': rexText + rexText,
+  'a NUL byte': '{"name":"R\u0000ex","categoryId":1}',
+  'only white space': ' \n',
+  null: 'null',
+  'an array': `[${rexText}]`,
+  'a string': '"Rex"',
+  'a number': '1',
+  true: 'true',
+  'fields only in the prototype': `{"__proto__":${rexText}}`,
+  'an object nested one level too deep': `{"name":"Rex","categoryId":1,"tag":${'['.repeat(128)}${']'.repeat(128)}}`,
+  '20,000 nested arrays': nested,
+  '20,000 nested arrays in a field that is ignored': `{"name":"Rex","categoryId":1,"tag":${nested}}`,
+  '10,000 nested objects': `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
+  'a byte order mark': Buffer.from(`\ufeff${rexText}`),
+  'a byte that is invalid in UTF-8': Buffer.from('{"name":"R\xffx","categoryId":1}', 'latin1'),
+  'an overlong form in UTF-8': Buffer.from('{"name":"R\xc0\x80x","categoryId":1}', 'latin1'),
+  'a surrogate in UTF-8': Buffer.from('{"name":"R\xed\xa0\x80x","categoryId":1}', 'latin1'),
+  'UTF-16': Buffer.from(rexText, 'utf16le'),
+};
+for (const [what, body] of Object.entries(badBodies))
+  test(`a body of ${what} gets 400`, async () => {
+    const headers = { 'content-type': 'application/json' };
+    await expectRefused(await service.request(key, '/pets', { method: 'POST', headers, body }), 400);
+  });
+
+const takenTypes =
+  'application/json|application/json;charset=utf-8|Application/JSON; Charset="UTF-8"|application/json; charset=us-ascii|application/json; profile=x';
+for (const type of takenTypes.split('|'))
+  test(`a body with the content type ${type} is accepted`, async () =>
+    assert.equal((await service.post(key, rex, { 'content-type': type })).status, 201));
+
+const badTypes =
+  'text/plain|application/problem+json|application/jsonp|application/x-www-form-urlencoded|multipart/form-data; boundary=x|application/json; charset=latin1|application/json; charset=utf-16|application/json, application/json|json|*/*';
+for (const type of badTypes.split('|'))
+  test(`a body with the content type ${type} gets 415`, async () => {
+    await expectRefused(await service.post(key, rex, { 'content-type': type }), 415);
+  });
+
+test('a body without a content type or with a content encoding gets 415', async () => {
+  const untyped = { method: 'POST', body: Buffer.from(rexText) };
+  await expectRefused(await service.request(key, '/pets', untyped), 415);
+  for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity']) {
+    const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
+    const zipped = { method: 'POST', headers, body: gzipSync(rexText) };
+    await expectRefused(await service.request(key, '/pets', zipped), 415);
+  }
+});
+
 test('a body of exactly 65536 bytes and the content encoding identity are accepted', async () => {
-  const body = '{"name":"Rex","categoryId":1}'.padEnd(65536, ' ');
+  const body = rexText.padEnd(65536, ' ');
   assert.equal((await service.post(key, body, { 'content-encoding': 'identity' })).status, 201);
 });
 
-test('a body that arrives after its head or byte by byte adds one animal', async (t) => {
-  const before = await service.countPets();
-  const body = '{"name":"Rex","categoryId":1}';
-  const headers = {
-    authorization: `Bearer ${key}`,
-    connection: 'keep-alive',
-    'content-type': 'application/json',
-    'content-length': String(body.length),
-  };
-  const request = formatRequest('POST /v1/pets', headers, body);
+const typed = {
+  authorization: `Bearer ${key}`,
+  connection: 'keep-alive',
+  'content-type': 'application/json',
+};
+
+test('a request with a content type but without a body and a length is answered', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
-  for (const parts of [[request], [request.slice(0, -body.length), body], [...request]]) {
+  for (const [line, status] of [
+    ['POST /v1/pets', 400],
+    ['POST /v1/nothing', 404],
+    ['PUT /v1/pets', 405],
+    ['PUT /v1/pets/1', 405],
+    ['GET /v1/pets', 200],
+  ] as const) {
+    connection.send(formatRequest(line, typed));
+    assert.equal((await connection.read()).status, status, line);
+  }
+});
+
+test('a body that arrives after its head or byte by byte adds one animal', async (t) => {
+  const headers = { ...typed, 'content-length': String(rexText.length) };
+  const request = formatRequest('POST /v1/pets', headers, rexText);
+  const connection = await openRaw(t, service.baseUrl);
+  for (const parts of [[request], [request.slice(0, -rexText.length), rexText], [...request]]) {
     for (const part of parts) connection.send(part);
     assert.equal((await connection.read()).status, 201);
   }
-  assert.equal(await service.countPets(), before + 3);
+  await expectAdded(3);
+});
+
+test('a chunked body of 3 MB gets 413, and a client can read the answer while it is still sending', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const body = new ReadableStream({
+      async start(controller) {
+        for (let part = 0; part < 46; part += 1) {
+          controller.enqueue(new Uint8Array(65_536));
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        controller.close();
+      },
+    });
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body, duplex: 'half' } as const;
+    await expectRefused(await service.request(key, '/pets', init), 413);
+  }
+});
+
+test('a refused body leaves the connection open for the next request', async () => {
+  const response = await service.post(key, '{"name":');
+  assert.equal(response.headers.get('connection'), 'keep-alive');
+  await expectRefused(response, 400);
 });

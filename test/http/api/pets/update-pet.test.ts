@@ -3,11 +3,13 @@ import { after, test } from 'node:test';
 import { scopes } from '../../../../src/accounts/account.ts';
 import { getPetRemovedAtMs } from '../../../../src/http/api/pets.ts';
 import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
+import { exchangeRaw, formatRequest } from '../../../support/raw-http.ts';
 import { createMovableClock, startService } from '../../../support/service.ts';
 
 const service = await startService({ after });
 const key = await service.createKey('enterprise', undefined, { scopes });
 const rex = { name: 'Rex', categoryId: 7, status: 'available' };
+const merge = 'application/merge-patch+json';
 
 async function add(body: object = rex): Promise<string> {
   const { id } = (await (await service.post(key, body)).json()) as { id: number };
@@ -15,10 +17,16 @@ async function add(body: object = rex): Promise<string> {
 }
 
 function patch(path: string, body: unknown, headers: Record<string, string> = {}) {
-  return service.send(key, `PATCH ${path}`, body, {
-    'content-type': 'application/merge-patch+json',
-    ...headers,
-  });
+  return service.send(key, `PATCH ${path}`, body, { 'content-type': merge, ...headers });
+}
+
+function remove(path: string, headers: Record<string, string> = {}) {
+  return service.request(key, path, { method: 'DELETE', headers });
+}
+
+/** Sends a PATCH and a DELETE. */
+async function changeBoth(path: string, headers: Record<string, string>): Promise<Response[]> {
+  return [await patch(path, { name: 'c' }, headers), await remove(path, headers)];
 }
 
 async function read(path: string): Promise<string> {
@@ -42,21 +50,34 @@ test('PATCH /pets/{petId} gets 200 with the changed Pet and the same ETag as a G
   expectCommonHeaders(response);
 });
 
+test('DELETE /pets/{petId} gets 204 without a body, and 404 from then on', async () => {
+  const path = await add();
+  const response = await remove(path);
+  assert.equal(response.status, 204);
+  assert.equal(await response.text(), '');
+  assert.equal(response.headers.get('content-length'), null);
+  assert.equal(response.headers.get('deprecation'), null);
+  expectCommonHeaders(response);
+  await expectError(await remove(path), 404, 'not_found');
+  await expectError(await service.request(key, path), 404, 'not_found');
+});
+
+test('the connection stays usable after a 204, even if the request had a body', async (t) => {
+  const headers = { authorization: `Bearer ${key}` };
+  const withBody = { ...headers, connection: 'keep-alive', 'content-length': '2' };
+  const first = formatRequest(`DELETE /v1${await add()}`, withBody, '{}');
+  const second = formatRequest('GET /v1/pets', headers);
+  const [deleted, listed] = await exchangeRaw(t, service.baseUrl, first + second);
+  assert.deepEqual([deleted?.status, deleted?.body, listed?.status], [204, '', 200]);
+});
+
 test('PATCH accepts a merge patch and JSON in UTF-8, and refuses other content types', async () => {
   const path = await add();
-  const merge = 'application/merge-patch+json';
-  for (const type of [
-    merge,
-    'application/json; charset=utf-8',
-    'Application/Merge-Patch+JSON;charset="UTF-8"',
-  ])
+  const taken = [merge, 'application/json; charset=utf-8', 'Application/Merge-Patch+JSON;charset="UTF-8"'];
+  for (const type of taken)
     assert.equal((await patch(path, { name: 'a' }, { 'content-type': type })).status, 200);
-  for (const type of [
-    'application/json-patch+json',
-    `${merge}2`,
-    `${merge}; charset=latin1`,
-    'application/xml; a=application/json',
-  ])
+  const others = ['application/json-patch+json', 'application/xml; a=application/json'];
+  for (const type of [...others, `${merge}2`, `${merge}; charset=latin1`])
     await expectError(await patch(path, {}, { 'content-type': type }), 415, 'unsupported_media_type');
 });
 
@@ -107,53 +128,47 @@ test('If-Match accepts the ETag of the animal, of a list of only this animal, an
   const tag = await tagOf(path);
   for (const value of ['*', ' * ', `"a", ${tag}`, `${tag},"b"`, `,, W/"x" ,\t${tag},`, `"a,b", ${tag}`])
     assert.equal((await patch(path, {}, { 'if-match': value })).status, 200, value);
+  assert.equal((await remove(path, { 'if-match': `"x", ${tag}` })).status, 204);
 });
 
-test('the message of a 412 says that a weak ETag never matches', async () => {
-  const path = await add();
-  const headers = { 'if-match': `W/${await tagOf(path)}` };
-  for (const response of [
-    await patch(path, { name: 'c' }, headers),
-    await service.request(key, path, { method: 'DELETE', headers }),
-  ])
-    assert.match(
-      await expectError(response, 412, 'precondition_failed'),
-      /a weak entity tag .* never matches/,
-    );
-});
-
-test('a stale, unknown or weak ETag gets 412 and changes nothing', async () => {
+test('a stale, unknown or weak ETag gets 412, of which the message says that it is weak, and changes nothing', async () => {
   const path = await add();
   const stale = await tagOf(path);
   const now = (await patch(path, { name: 'b' })).headers.get('etag') ?? '';
-  for (const value of [stale, '"x"', '""', `W/${now}`, `W/${now}, "x"`, `"a,${now.slice(1)}`, `"*"`]) {
-    const response = await patch(path, { name: 'c' }, { 'if-match': value });
-    assert.match(await expectError(response, 412, 'precondition_failed'), /^If-Match/);
-  }
+  for (const value of [stale, '"x"', '""', `W/${now}`, `W/${now}, "x"`, `"a,${now.slice(1)}`, `"*"`])
+    for (const response of await changeBoth(path, { 'if-match': value })) {
+      const message = await expectError(response, 412, 'precondition_failed');
+      assert.match(message, /^If-Match/);
+      assert.equal(/a weak entity tag .* never matches/.test(message), value.startsWith('W/'));
+    }
   assert.match(await read(path), /"name":"b"/);
 });
 
-const malformed = [
+for (const value of [
   '',
   ', ,',
   '"a" "b"',
   '*, "a"',
   '"a", *',
   '"a b"',
-  ...'a|"a|a"|\'a\'|w/"a"|"a",b'.split('|'),
-];
-for (const value of malformed)
-  test(`a malformed If-Match, ${JSON.stringify(value)}, gets 400`, async () => {
-    const path = await add();
-    const response = await patch(path, { name: 'c' }, { 'if-match': value });
-    assert.match(await expectError(response, 400, 'invalid_parameter'), /^If-Match/);
-    await expectError(await patch('/pets/999999', {}, { 'if-match': value }), 400, 'invalid_parameter');
+  'a',
+  '"a',
+  'a"',
+  "'a'",
+  'w/"a"',
+  '"a",b',
+])
+  test(`a malformed If-Match, ${JSON.stringify(value)}, gets 400, even for an unknown animal`, async () => {
+    for (const path of [await add(), '/pets/999999'])
+      for (const response of await changeBoth(path, { 'if-match': value }))
+        assert.match(await expectError(response, 400, 'invalid_parameter'), /^If-Match/);
   });
 
-for (const petId of ['999999', '0', '-1', 'abc', '007', '1.0', '9223372036854775808'])
-  test(`PATCH of the id ${petId} gets 404 with any If-Match`, async () => {
+for (const petId of '999999 0 -1 abc 007 1.0 -0 9223372036854775808'.split(' '))
+  test(`PATCH and DELETE of the id ${petId} get 404 with any If-Match`, async () => {
     for (const headers of [{}, { 'if-match': '*' }, { 'if-match': '"x"' }] as Record<string, string>[])
-      await expectError(await patch(`/pets/${petId}`, { name: 'a' }, headers), 404, 'not_found');
+      for (const response of await changeBoth(`/pets/${petId}`, headers))
+        await expectError(response, 404, 'not_found');
   });
 
 test('a PATCH with several errors gets 400 or 415 before 404, 404 before 412, and 412 before 409', async () => {

@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { expectError } from '../../../support/expect-error.ts';
 import { startService } from '../../../support/service.ts';
 
-interface Shown {
-  readonly available: number;
-  readonly pending: number;
-  readonly sold: number;
-  readonly asOf: string;
-}
+const service = await startService({ after });
+const key = await service.createKey();
 
-test('the inventory has the number of animals of each status, and the time', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
+test('the inventory has the number of animals of each status, and the time', async () => {
   for (const status of ['available', 'available', 'sold'])
     await service.post(key, { name: 'Rex', categoryId: 3, status });
   await service.post(key, { name: 'Rex', categoryId: 4, status: 'pending' });
   const read = async (query = '') =>
-    (await (await service.request(key, `/store/inventory${query}`)).json()) as Shown;
+    (await (await service.request(key, `/store/inventory${query}`)).json()) as { readonly asOf: string };
   const { asOf, ...all } = await read();
   assert.deepEqual(all, { available: 2, pending: 1, sold: 1 });
   assert.equal(new Date(asOf).toISOString(), asOf);
@@ -27,9 +21,7 @@ test('the inventory has the number of animals of each status, and the time', asy
   assert.deepEqual(none, { available: 0, pending: 0, sold: 0 });
 });
 
-test('the ETag of the inventory does not depend on the time', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
+test('the ETag of the inventory does not depend on the time', async () => {
   const etagOf = async () => (await service.request(key, '/store/inventory')).headers.get('etag') ?? '';
   const etag = await etagOf();
   assert.equal(await etagOf(), etag);
@@ -40,9 +32,7 @@ test('the ETag of the inventory does not depend on the time', async (t) => {
   assert.equal((await service.request(key, '/store/inventory', { headers })).status, 200);
 });
 
-test('a categoryId that is not a canonical int64 gets 400, and the message names it', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
+test('a categoryId that is not a canonical int64 gets 400, and the message names it', async () => {
   for (const text of '007 1.0 1e2 abc 9223372036854775808 +1 -0'.split(' ')) {
     const response = await service.request(key, `/store/inventory?categoryId=${text}`);
     assert.match(await expectError(response, 400, 'invalid_parameter'), /^categoryId must be/);
