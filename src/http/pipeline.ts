@@ -77,13 +77,10 @@ export function createPipeline(options: PipelineOptions) {
 /** Tells a tracing tool the route of each request (docs/operations/tracing.md). */
 const routes = channel('animal-store.route');
 
+type Parts = PipelineOptions;
+
 /** Runs the next step with a value, at once or when its promise resolves. */
-function proceed<T>(
-  parts: PipelineOptions,
-  exchange: Exchange,
-  value: Soon<T>,
-  next: (value: T) => void,
-): void {
+function proceed<T>(parts: Parts, exchange: Exchange, value: Soon<T>, next: (value: T) => void): void {
   if (value instanceof Promise)
     value
       .then((known) => {
@@ -93,7 +90,7 @@ function proceed<T>(
   else next(value);
 }
 
-function begin(parts: PipelineOptions, exchange: Exchange): void {
+function begin(parts: Parts, exchange: Exchange): void {
   const preflight = parts.cors.answerPreflight(exchange.request);
   if (preflight === null)
     proceed(parts, exchange, parts.gate.admit(exchange), (refusal) =>
@@ -106,7 +103,7 @@ function begin(parts: PipelineOptions, exchange: Exchange): void {
     });
 }
 
-function checkAdmission(parts: PipelineOptions, exchange: Exchange, refusal: AppError | null): void {
+function checkAdmission(parts: Parts, exchange: Exchange, refusal: AppError | null): void {
   exchange.isAdmitted = true;
   const reason = refusal ?? exchange.brokenBy ?? findRefusal(exchange, parts.clock);
   const { route } = exchange.match;
@@ -114,7 +111,7 @@ function checkAdmission(parts: PipelineOptions, exchange: Exchange, refusal: App
   else enter(parts, exchange, route);
 }
 
-function enter(parts: PipelineOptions, exchange: Exchange, route: Route): void {
+function enter(parts: Parts, exchange: Exchange, route: Route): void {
   const { request } = exchange;
   const { cache } = parts;
   if (cache === null || !route.isCached || isStrict(request.headers['prefer'])) {
@@ -130,7 +127,7 @@ function enter(parts: PipelineOptions, exchange: Exchange, route: Route): void {
   });
 }
 
-function parse(parts: PipelineOptions, exchange: Exchange, route: Route, keep?: Keep): void {
+function parse(parts: Parts, exchange: Exchange, route: Route, keep?: Keep): void {
   const { request, response } = exchange;
   const { headers } = request;
   if (route.body === null || (route.body.isOptional && !hasBody(headers))) {
@@ -156,20 +153,14 @@ function parse(parts: PipelineOptions, exchange: Exchange, route: Route, keep?: 
 /** Stores a response in the cache. */
 type Keep = (made: Answer) => void;
 
-function operate(
-  parts: PipelineOptions,
-  exchange: Exchange,
-  route: Route,
-  bytes: Buffer | null,
-  keep?: Keep,
-): void {
+function operate(parts: Parts, exchange: Exchange, route: Route, bytes: Buffer | null, keep?: Keep): void {
   proceed(parts, exchange, route.run(readCall(exchange, route, bytes)), (made) => {
     keep?.(made);
     answer(parts, exchange, made);
   });
 }
 
-function answer(parts: PipelineOptions, exchange: Exchange, made: Answer): void {
+function answer(parts: Parts, exchange: Exchange, made: Answer): void {
   if (exchange.isAnswered) return;
   exchange.isAnswered = true;
   const { request, response } = exchange;
@@ -179,7 +170,7 @@ function answer(parts: PipelineOptions, exchange: Exchange, made: Answer): void 
   for (const observer of parts.observers) observer.note(exchange, status, ms);
 }
 
-function fail(parts: PipelineOptions, exchange: Exchange, error: unknown): void {
+function fail(parts: Parts, exchange: Exchange, error: unknown): void {
   if (exchange.isAnswered) {
     // A response that has begun cannot be completed.
     if (!exchange.response.writableEnded) exchange.response.destroy();

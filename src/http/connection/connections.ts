@@ -108,7 +108,7 @@ function isExchange(waiting: Waiting): waiting is Exchange {
   return typeof waiting !== 'function';
 }
 
-/** Bounds how much Node reads and drops of the body of an answered request, and keeps the request, as it may break off. */
+/** Bounds how much Node reads and drops of the body of an answered request, and keeps the request while it arrives. */
 function discardBody(connection: Connection, exchange: Exchange): void {
   const { request } = exchange;
   const { socket } = request;

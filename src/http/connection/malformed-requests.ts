@@ -22,7 +22,7 @@ const parserErrors: Readonly<Record<string, AppError>> = {
 const badHead = new AppError('invalid_parameter', 'the head of the request is not valid HTTP/1.1');
 const badBody = new AppError('invalid_body', 'the body does not match the headers of the request');
 
-/** Makes the response to a request that is not valid HTTP and counts it for its address. `headers` are of this failure. */
+/** Makes the response to a request that is not valid HTTP, with further `headers`. It counts for its address. */
 export type MakeMalformedAnswer = (
   failure: AppError,
   address: string,

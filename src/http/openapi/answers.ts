@@ -65,7 +65,7 @@ const statuses: Readonly<Record<number, { when: string; headers?: readonly Heade
   503: { when: 'The service cannot answer at the moment.', headers: ['Retry-After'] },
 };
 
-/** The codes that every operation can return, each with an example message. Without a scope, `scope_missing` is none. */
+/** The codes of every operation, each with an example message. An operation without a scope has no `scope_missing`. */
 const commonMessages = {
   invalid_body: 'the body does not match the headers of the request',
   invalid_parameter: 'limt is not a query parameter of this operation',

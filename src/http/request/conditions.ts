@@ -13,7 +13,7 @@ const tag = String.raw`(?:W\/)?${opaque}`;
 const tagList = new RegExp(`^[ \\t,]*${tag}(?:[ \\t]*,(?:[ \\t]*${tag})?)*[ \\t]*$`);
 const eachTag = new RegExp(tag, 'g');
 
-/** Runs a change with the entity tags of `If-Match`. If none matches, the error says so of a weak tag. */
+/** Runs a change with the entity tags of `If-Match`. If none matches and one is weak, the error says so. */
 export async function changeIfMatch<T>(
   headers: IncomingHttpHeaders,
   change: (tags: readonly string[] | null) => Promise<T>,

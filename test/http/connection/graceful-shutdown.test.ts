@@ -13,16 +13,9 @@ import { startService } from '../../support/service.ts';
 const body = '{"name":"Rex","categoryId":1}';
 
 function formatPost(key: string): string {
-  return formatRequest(
-    'POST /v1/pets',
-    {
-      authorization: `Bearer ${key}`,
-      connection: 'keep-alive',
-      'content-type': 'application/json',
-      'content-length': String(body.length),
-    },
-    body,
-  );
+  const ofBody = { 'content-type': 'application/json', 'content-length': String(body.length) };
+  const headers = { authorization: `Bearer ${key}`, connection: 'keep-alive', ...ofBody };
+  return formatRequest('POST /v1/pets', headers, body);
 }
 
 test('a request that has arrived is answered, even if its connection was idle at the last check', async (t) => {

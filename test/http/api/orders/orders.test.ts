@@ -103,25 +103,18 @@ test('refused requests get the documented codes', async () => {
   assert.equal((await act(partner, id, 'cancel')).status, 200);
   await expectError(await act(partner, id, 'complete'), 409, 'order_closed');
   await expectError(await act(manager, id, 'return'), 409, 'order_closed');
-  for (const name of '0 007 1.0 abc 9223372036854775808 -1'.split(' '))
-    for (const [path, method] of [
-      ['', 'GET'],
-      ['/cancel', 'POST'],
-    ] as const)
-      await expectError(
-        await service.request(partner, `/orders/${name}${path}`, { method }),
-        404,
-        'not_found',
-      );
+  for (const name of '0 007 1.0 abc 9223372036854775808 -1'.split(' ')) {
+    await expectError(await service.request(partner, `/orders/${name}`), 404, 'not_found');
+    const cancel = service.request(partner, `/orders/${name}/cancel`, { method: 'POST' });
+    await expectError(await cancel, 404, 'not_found');
+  }
 });
 
 test('each operation requires its scope, and orders:manage includes orders:read and orders:write', async () => {
   const keyOf = (...own: Scope[]) => service.createKey('pro', undefined, { scopes: own });
-  const [reading, writing, managing] = [
-    await keyOf('orders:read'),
-    await keyOf('orders:write'),
-    await keyOf('orders:manage'),
-  ];
+  const reading = await keyOf('orders:read');
+  const writing = await keyOf('orders:write');
+  const managing = await keyOf('orders:manage');
   const { id } = await read(place(managing, { petId: await addPet() }));
   for (const path of ['/orders', `/orders/${id}`]) {
     assert.equal((await service.request(reading, path)).status, path === '/orders' ? 200 : 404);
@@ -148,14 +141,13 @@ test('the pages of a filtered list have each order once, and their cursors are r
   assert.equal((await read<Shown[]>(second)).length, 1);
   assert.equal(second.headers.get('link'), null);
   const cursor = new URLSearchParams(next.split('?')[1]).get('cursor');
-  for (const other of ['', '&status=reserved', '&status=reserved&reference=A', `&petId=1`])
-    await expectError(
-      await service.request(key, `/orders?cursor=${cursor}${other}`),
-      400,
-      'invalid_parameter',
-    );
-  await expectError(await service.request(await service.createKey(), next), 400, 'invalid_parameter');
-  await expectError(await service.request(manager, next), 400, 'invalid_parameter');
+  const others = ['', '&status=reserved', '&status=reserved&reference=A', `&petId=1`];
+  for (const response of [
+    ...(await Promise.all(others.map((other) => service.request(key, `/orders?cursor=${cursor}${other}`)))),
+    await service.request(await service.createKey(), next),
+    await service.request(manager, next),
+  ])
+    await expectError(response, 400, 'invalid_parameter');
 });
 
 test('a retry with the same Idempotency-Key gets the first answer byte for byte, and the key is refused for another body or operation', async () => {
