@@ -21,7 +21,6 @@ import { createSecretBox, reviewSecrets } from './webhooks/secrets.ts';
 const endMsMax = 3 * secondMs;
 const graceMs = 2 * secondMs;
 
-/** What delivery needs of the service. */
 export interface DeliveryOptions {
   readonly store: Store;
   readonly config: Config;
@@ -34,9 +33,8 @@ export interface DeliveryOptions {
 }
 
 /**
- * Sends events to webhooks. A lease ensures that only one instance sends at a time. Returns the function that stops the
- * sending. A second call of it returns the same promise. Throws OperatorError if no key decrypts the secrets of the
- * store.
+ * Sends events to webhooks, on one instance at a time. Returns the function that stops the sending, which may be called
+ * twice. Throws OperatorError if no key decrypts the secrets of the store.
  */
 export async function deliverWebhooks(
   { store: { database, allWebhooks }, config, log, registry, parts, secret }: DeliveryOptions,

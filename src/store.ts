@@ -5,7 +5,7 @@ import { type Categories, createCategories } from './categories/categories.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createFeed, type Feed } from './events/feed.ts';
-import { createFirstAnswers, type FirstAnswers } from './idempotency/first-answers.ts';
+import { createFirstAnswers, type FirstAnswers } from './idempotency/answer-once.ts';
 import { type CountInventory, createInventory } from './inventory/inventory.ts';
 import { type ChangeAs, type Changes, prepareChanges } from './operator/changes.ts';
 import { createOrders, type Orders } from './orders/orders.ts';

@@ -12,12 +12,11 @@ const form = new RegExp(`^${prefix}([0-9A-Za-z]{${positionLength}})[0-9A-Za-z]{$
 const base = BigInt(base62.length);
 
 /**
- * An id consists of a prefix, a position in base62 and a seal. The seal is a truncated HMAC of the position with the
- * secret of the store, so that clients cannot invent ids. All instances that share a store accept the same ids. The
- * digits of base62 are in ASCII order, so ids sort like their positions.
+ * An id is a prefix, a position in base62 and a seal: a truncated HMAC of the position with the secret of the store, so
+ * that clients cannot invent ids. The digits of base62 are in ASCII order, so ids sort like their positions.
  */
 export function createEventIds(secret: Uint8Array) {
-  /** Returns the id of the event at a position. Position 0 is before the first event. */
+  /** Position 0 is before the first event. */
   function write(position: bigint): string {
     const digits = toDigits(position, positionLength);
     const code = createHmac('sha256', secret).update(prefix).update(digits).digest().readBigUInt64BE();
@@ -26,7 +25,7 @@ export function createEventIds(secret: Uint8Array) {
 
   return {
     write,
-    /** Returns the position of an id. Returns null if the id was not created with the secret of this store. */
+    /** Returns null if the id was not created with the secret of this store. */
     read(text: string): bigint | null {
       const [, digits = ''] = form.exec(text) ?? [];
       let position = 0n;

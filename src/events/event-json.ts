@@ -10,15 +10,11 @@ import type { EventRow } from './feed-page.ts';
 
 type Shows = Pick<EventReader, 'seesOrders'>;
 
-/** Returns the JSON of events as a reader may see them. */
 export function writeEvents(events: readonly EventRow[], reader: Shows, ids: EventIds): string {
   return `[${events.map((event) => writeEvent(event, reader, ids)).join()}]`;
 }
 
-/**
- * Returns the JSON of an event as a reader may see it. Animals, categories and orders have the same form as in the
- * responses of their own operations.
- */
+/** Writes an event as a reader may see it. Its data has the form of the responses of its own operations. */
 export function writeEvent(event: EventRow, { seesOrders }: Shows, ids: EventIds): string {
   const data = toData(event, event.data, seesOrders === 'all');
   const previous = event.previous === null ? {} : findChanged(toData(event, event.previous, false), data);

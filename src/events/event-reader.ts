@@ -5,16 +5,10 @@ export interface EventReader {
   readonly accountId: bigint;
   /** True if the reader may see the events of animals and categories. */
   readonly seesPets: boolean;
-  /**
-   * The order events that the reader may see:
-   * - `none`: no order events.
-   * - `own`: those of the reader's account.
-   * - `all`: those of all accounts, with the field `account`.
-   */
+  /** The order events that the reader may see: those of its account, or those of all, with the field `account`. */
   readonly seesOrders: 'none' | 'own' | 'all';
 }
 
-/** The reader that sees every event. */
 export const everything: EventReader = { accountId: 0n, seesPets: true, seesOrders: 'all' };
 
 const ofOrders: ReadonlySet<string> = new Set(orderEventTypes);
@@ -24,10 +18,7 @@ export function isOrderType(type: EventType): boolean {
   return ofOrders.has(type);
 }
 
-/**
- * Returns true if the reader may read events of the type, at least those of its own account. Nobody may read a type
- * that this release does not know.
- */
+/** True if the reader may read such events, at least those of its account. Nobody may read an unknown type. */
 export function canReadType({ seesPets, seesOrders }: EventReader, type: string): boolean {
   return ofOrders.has(type) ? seesOrders !== 'none' : seesPets && ofCatalogue.has(type);
 }
@@ -36,7 +27,6 @@ export function listReadableTypes(reader: EventReader): readonly EventType[] {
   return eventTypes.filter((type) => canReadType(reader, type));
 }
 
-/** Returns true if the reader may see the event. */
 export function canSee(
   reader: EventReader,
   { type, account_id }: { readonly type: string; readonly account_id: bigint | null },

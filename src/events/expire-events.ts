@@ -7,10 +7,7 @@ export const keptMs = 30 * dayMs;
 /** Maximum number of events that one transaction deletes. */
 const deletedEventsMax = 1_000;
 
-/**
- * Selects the positions of the events that may be deleted, from `first` to `last`. All of them are older than `keptMs`.
- * Both are null if there are no such events. The statement reads at most `count` events and starts after the deleted events.
- */
+/** Selects the bounds of the next events to delete, all older than `keptMs`, or nulls. Reads at most `count` events. */
 const selectExpired = statement<{ keptMs: bigint; count: bigint }>()((query, p, { nowMs }) =>
   query
     .with('oldest', (cte) =>
@@ -28,7 +25,6 @@ const selectExpired = statement<{ keptMs: bigint; count: bigint }>()((query, p, 
     ),
 );
 
-/** Stores the position up to which events are deleted. */
 const moveHorizon = statement<{ last: bigint }>()((query, p) =>
   query.updateTable('event_horizon').set({ deleted_to: p.last }).where('deleted_to', '<', p.last),
 );

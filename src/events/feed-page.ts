@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../errors.ts';
-import { type Dialect, type RowOf, type Statement, statement } from '../storage/database.ts';
+import { byShape, type Dialect, type RowOf, statement } from '../storage/database.ts';
 import { afterRule, catalogueEventTypes, orderEventTypes } from './event.ts';
 import type { EventReader } from './event-reader.ts';
 
@@ -14,7 +14,6 @@ const eventColumns = [
   sql<string | null>`(select name from accounts where accounts.id = events.account_id)`.as('account'),
 ] as const;
 
-/** Selects the event at a position. */
 export const selectEvent = statement<{ position: bigint }>()((query, p) =>
   query.selectFrom('events').select(eventColumns).where('id', '=', p.position),
 );
@@ -25,7 +24,6 @@ export const selectEvent = statement<{ position: bigint }>()((query, p) =>
  */
 export type EventRow = RowOf<typeof selectEvent>;
 
-/** The bounds of the feed. */
 export interface Ends {
   /** All events up to this position are deleted. */
   readonly deleted_to: bigint;
@@ -40,19 +38,16 @@ export interface Ends {
 /** A row of a page: an event and the bounds of the feed. An empty page has one row, and its `id` is null. */
 export type FeedRow = Ends & (EventRow | { readonly id: null });
 
-/** A page of the feed, oldest first. */
 export interface FeedPage {
   readonly events: readonly EventRow[];
   /** The next page begins after this position. */
   readonly next: bigint;
 }
 
-/** SQL expression for `Ends.newest`. */
 export const newest: RawBuilder<bigint> = sql`(select max(id) from (
   select deleted_to as id from event_horizon union all select max(id) from events
   union all select max(skipped_to) from event_gaps) as ends)`;
 
-/** A subquery with the columns of `Ends` for a position. */
 const endsFor = (position: bigint, { tookOver }: Dialect) => sql<Ends>`(
   select deleted_to, ${newest} as newest,
     (select coalesce(max(skipped_to), 0) from event_gaps) as skipped_to,
@@ -61,7 +56,6 @@ const endsFor = (position: bigint, { tookOver }: Dialect) => sql<Ends>`(
       else 0 end as bigint) as is_lost
   from event_horizon)`;
 
-/** Selects the bounds of the feed for a position. */
 export const selectEnds = statement<{ position: bigint }>()((query, p, dialect) =>
   query
     .with('ends', () => endsFor(p.position, dialect))
@@ -83,8 +77,6 @@ export function judgePosition(
   return position > end ? 'unknown' : 'kept';
 }
 
-type PageParameters = { after: bigint; count: bigint; accountId: bigint };
-type PageStatement = Statement<PageParameters, FeedRow>;
 const listLiterals = (types: readonly string[]) => sql.join(types.map((type) => sql.lit(type)));
 const isOfOrders = sql`events.type in (${listLiterals(orderEventTypes)})`;
 const isOfCatalogue = sql`events.type in (${listLiterals(catalogueEventTypes)})`;
@@ -99,8 +91,8 @@ const visibleOrders = {
   all: () => sql<boolean>`(events.account_id is not null and ${isOfOrders})`,
 };
 
-const selectPage = (seesPets: boolean, seesOrders: EventReader['seesOrders']): PageStatement =>
-  statement<PageParameters>()((query, p, dialect) => {
+const pageOf = byShape(({ seesPets, seesOrders }: Pick<EventReader, 'seesPets' | 'seesOrders'>) =>
+  statement<{ after: bigint; count: bigint; accountId: bigint }>()((query, p, dialect) => {
     const orders = visibleOrders[seesOrders](p.accountId);
     return query
       .with('ends', () => endsFor(p.after, dialect))
@@ -119,35 +111,19 @@ const selectPage = (seesPets: boolean, seesOrders: EventReader['seesOrders']): P
       .selectAll()
       .orderBy('page.id')
       .$castTo<FeedRow>();
-  });
+  }),
+);
 
-const pagesOf = (seesPets: boolean) => ({
-  none: selectPage(seesPets, 'none'),
-  own: selectPage(seesPets, 'own'),
-  all: selectPage(seesPets, 'all'),
-});
+/** Returns the statement for a page of the events that a reader may see, oldest first, with the bounds of the feed. */
+export const selectPageFor = ({ seesPets, seesOrders }: EventReader) => pageOf({ seesPets, seesOrders });
 
-const pages = { true: pagesOf(true), false: pagesOf(false) };
-
-/**
- * Returns the statement for a page of the events that a reader may see, oldest first. Each row also has the bounds of
- * the feed at that moment.
- */
-export function selectPageFor({ seesPets, seesOrders }: EventReader): PageStatement {
-  return pages[`${seesPets}`][seesOrders];
-}
-
-/**
- * Builds a page from the rows of `selectPageFor`. `limit` is the `count` of that statement: a page with fewer events
- * reaches the end of the feed.
- */
+/** Builds a page from rows of `selectPageFor`. If it has fewer events than `limit`, it reaches the end of the feed. */
 export function toPage(rows: readonly FeedRow[], limit: number): FeedPage {
   const events = rows.filter((row): row is FeedRow & EventRow => row.id !== null);
   const last = events.at(-1);
   return { events, next: last !== undefined && events.length >= limit ? last.id : endsOf(rows).newest };
 }
 
-/** Returns the error for a position before deleted events, or of events that were lost. */
 export function expiredEvents(): AppError {
   return new AppError(
     'events_expired',
@@ -155,7 +131,6 @@ export function expiredEvents(): AppError {
   );
 }
 
-/** Returns the error for an `after` that this service never returned. */
 export function unknownEvent(code: 'invalid_parameter' | 'invalid_body' = 'invalid_parameter'): AppError {
   return new AppError(code, `after ${afterRule}`);
 }

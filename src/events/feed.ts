@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findEndedKeys } from '../accounts/keyring.ts';
 import { type Clock, secondMs } from '../clock.ts';
+import { AppError } from '../errors.ts';
 import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
-import type { EventReader } from './event-reader.ts';
+import { canSee, type EventReader, everything } from './event-reader.ts';
 import {
   endsOf,
   expiredEvents,
@@ -11,15 +14,19 @@ import {
   toPage,
   unknownEvent,
 } from './feed-page.ts';
-import { createTail } from './tail.ts';
 
 /** Maximum number of seconds that a request waits for an event. */
 export const waitSecondsMax = 20;
+/** Milliseconds between two polls of the store while a request waits. A wait may end this much late. */
+const pollMs = 200;
+/** Maximum number of events in one poll. If a poll returns this many, the next poll follows at once. */
+const pollEvents = 500;
+/** Maximum number of requests that may wait at one instance. */
+export const waitingPagesMax = 10_000;
 
 export interface FeedQuery {
   /** Starts the page after a position, at the oldest kept event, or at the end of the feed. */
   readonly start: bigint | 'oldest' | 'now';
-  /** Maximum number of events on the page, 1 to 100 in a request. */
   readonly limit: number;
 }
 
@@ -34,45 +41,139 @@ export interface FeedWait {
   readonly noteHeld: (ms: number) => void;
 }
 
+/** A request that waits for events. */
+interface Waiter {
+  /** The client has seen all events up to this position. */
+  position: bigint;
+  readonly limit: number;
+  readonly reader: EventReader;
+  readonly keyId: string;
+  /** The end of the wait, by `performance.now()`. */
+  readonly endsAtMs: number;
+  readonly settle: (page: FeedPage) => void;
+  readonly fail: (error: unknown) => void;
+}
+
 export type Feed = ReturnType<typeof createFeed>;
 
-/** All changes of the store in an order that never changes. Methods also throw the errors of the database. */
-export function createFeed(database: Database, clock: Clock) {
-  const tail = createTail(database, clock);
+/**
+ * All changes of the store in an order that never changes. One poll of the store serves all requests that wait at its
+ * end. While none waits, the store is not polled. Methods also throw the errors of the database.
+ */
+export function createFeed(database: Database, clock: Clock, waitersMax = waitingPagesMax) {
+  const waiters = new Set<Waiter>();
+  let isPolling = false;
+  let isStopped = false;
 
-  /**
-   * Returns a page of the events that the reader may see. Throws `events_expired` if an event after the position is
-   * deleted, or if only a server that this one took over from may have given the position. Throws `invalid_parameter` if
-   * nobody has given it.
-   */
-  async function read({ start, limit }: FeedQuery, reader: EventReader): Promise<FeedPage> {
-    const position = start === 'oldest' ? 0n : start === 'now' ? int64Max : start;
-    const parameters = { after: position, count: BigInt(limit), accountId: reader.accountId };
-    const rows = await database.read(selectPageFor(reader), parameters);
-    const judgement = typeof start === 'bigint' ? judgePosition(start, endsOf(rows)) : 'kept';
-    if (judgement === 'kept') return toPage(rows, limit);
-    throw judgement === 'lost' ? expiredEvents() : unknownEvent();
+  async function pollWhileWaiting(): Promise<void> {
+    isPolling = true;
+    for (let isFull = false; waiters.size > 0; ) {
+      await sleep(isFull ? 0 : pollMs, undefined, { ref: false });
+      isFull = await poll([...waiters], database, clock()).catch((error) => {
+        for (const waiter of waiters) waiter.fail(error);
+        return false;
+      });
+    }
+    isPolling = false;
   }
 
   return {
-    read,
+    read: (query: FeedQuery, reader: EventReader) => readFeed(database, query, reader),
 
-    /** Like `read`, but a request with an empty page waits at the tail, and also throws the errors of `tail.wait`. */
-    async readOrWait(query: FeedQuery, reader: EventReader, wait: FeedWait): Promise<FeedPage> {
-      const { seconds, keyId, onGone, noteHeld } = wait;
-      const page = await read(query, reader);
+    /**
+     * Like `readFeed`, but a request with an empty page waits for events. The page stays empty if the time is over, the
+     * client disconnects, the feed stops or another server takes over.
+     *
+     * Throws `unavailable` if too many requests wait. If the key expires or is revoked during the wait, or the account is
+     * suspended, throws the same error as a request with such a key.
+     */
+    async readOrWait(query: FeedQuery, reader: EventReader, options: FeedWait): Promise<FeedPage> {
+      const { seconds, keyId, onGone, noteHeld } = options;
+      const page = await readFeed(database, query, reader);
       if (page.events.length > 0 || seconds === 0) return page;
+      if (waiters.size >= waitersMax)
+        throw new AppError('unavailable', 'too many requests are waiting for events; try again');
       const startedAtMs = performance.now();
-      const waiting = { position: page.next, limit: query.limit, reader, keyId, onGone };
+      const endsAtMs = startedAtMs + seconds * secondMs;
+      const { promise, resolve: settle, reject: fail } = Promise.withResolvers<FeedPage>();
+      const { next: position } = page;
+      const waiter: Waiter = { position, limit: query.limit, reader, keyId, endsAtMs, settle, fail };
+      waiters.add(waiter);
+      onGone(() => settle(emptyPage(waiter)));
+      if (isStopped) settle(emptyPage(waiter));
+      if (!isPolling) pollWhileWaiting();
       try {
-        return await tail.wait({ ...waiting, endsAtMs: startedAtMs + seconds * secondMs });
+        return await promise;
       } finally {
+        waiters.delete(waiter);
         noteHeld(performance.now() - startedAtMs);
       }
     },
 
-    countWaiting: tail.count,
+    countWaiting: () => waiters.size,
+
     /** Answers all requests that wait or come later with empty pages. */
-    stopWaiting: tail.stop,
+    stopWaiting(): void {
+      isStopped = true;
+      for (const waiter of waiters) waiter.settle(emptyPage(waiter));
+    },
   };
+}
+
+/**
+ * Returns a page of the events that the reader may see. Throws `events_expired` if an event after the position is
+ * deleted, or if only a server that this one took over from may have given the position. Throws `invalid_parameter` if
+ * nobody has given it.
+ */
+async function readFeed(
+  database: Database,
+  { start, limit }: FeedQuery,
+  reader: EventReader,
+): Promise<FeedPage> {
+  const position = start === 'oldest' ? 0n : start === 'now' ? int64Max : start;
+  const parameters = { after: position, count: BigInt(limit), accountId: reader.accountId };
+  const rows = await database.read(selectPageFor(reader), parameters);
+  const judgement = typeof start === 'bigint' ? judgePosition(start, endsOf(rows)) : 'kept';
+  if (judgement === 'kept') return toPage(rows, limit);
+  throw judgement === 'lost' ? expiredEvents() : unknownEvent();
+}
+
+/** Answers the requests that need not wait longer. Returns true if the store may have more events. */
+async function poll(waiters: readonly Waiter[], database: Database, nowMs: number): Promise<boolean> {
+  if (waiters.length === 0) return false;
+  const after = waiters.reduce((least, { position }) => (position < least ? position : least), int64Max);
+  const range = { after, count: BigInt(pollEvents), accountId: 0n };
+  const rows = await database.read(selectPageFor(everything), range);
+  const page = toPage(rows, pollEvents);
+  const { skipped_to } = endsOf(rows);
+  const ended: [Waiter, FeedPage][] = [];
+  for (const waiter of waiters) {
+    // Another server took over during the wait. The next request finds out whether its position is lost.
+    const isLeft = waiter.position < skipped_to;
+    const own = isLeft ? emptyPage(waiter) : pageFor(waiter, page);
+    waiter.position = own.next;
+    if (own.events.length > 0 || isLeft || waiter.endsAtMs <= performance.now()) ended.push([waiter, own]);
+  }
+  const isFull = page.events.length >= pollEvents;
+  if (ended.length === 0) return isFull;
+  // A key may have expired or been revoked during the wait.
+  const failures = await findEndedKeys(database, new Set(ended.map(([{ keyId }]) => keyId)), nowMs);
+  for (const [waiter, own] of ended) {
+    const failure = failures.get(waiter.keyId);
+    if (failure === undefined) waiter.settle(own);
+    else waiter.fail(failure);
+  }
+  return isFull;
+}
+
+/** Returns the events of a poll that a waiting request may see and has not seen yet. */
+function pageFor({ position, limit, reader }: Waiter, page: FeedPage): FeedPage {
+  const visible = page.events.filter((event) => event.id > position && canSee(reader, event));
+  const events = visible.slice(0, limit);
+  const next = visible.length > limit ? events.at(-1)?.id : undefined;
+  return { events, next: next ?? (page.next > position ? page.next : position) };
+}
+
+function emptyPage({ position }: Waiter): FeedPage {
+  return { events: [], next: position };
 }

@@ -20,11 +20,9 @@ const selectWaiting = statement<Record<never, never>>({ isPlannedEachTime: true 
 );
 
 /**
- * For PostgreSQL. Moves the first `count` committed events into the feed, in the order in which they were written.
- * While another instance assigns positions, does nothing.
- *
- * The lock is held until the commit, and the positions are assigned under it. So no event gets a position before an
- * event that could already be read. Events of a transaction that is still open get later positions.
+ * For PostgreSQL. Moves the first `count` committed events into the feed, in the order in which they were written,
+ * unless another instance does so. The positions are assigned under a lock that is held until the commit, so no event
+ * gets a position before an event that could already be read.
  */
 export const moveWaiting = statement<{ lock: bigint; count: bigint }>({
   isPlannedEachTime: true,
@@ -50,10 +48,7 @@ const copyWaiting = statement<Record<never, never>>()((query) =>
 
 const deleteWaiting = statement<Record<never, never>>()((query) => query.deleteFrom('event_outbox'));
 
-/**
- * For SQLite. Triggers assign the positions there, so only a copy of a PostgreSQL store has events without positions:
- * those of the last moment before the copy.
- */
+/** For SQLite. Only a copy of a PostgreSQL store has events without positions: those of the moment before the copy. */
 export const sequenceCopied = defineTransaction(
   'sequenceCopied',
   function* (): Steps<void> {
@@ -64,9 +59,8 @@ export const sequenceCopied = defineTransaction(
 );
 
 /**
- * Assigns positions to all events without a position. On PostgreSQL, every instance runs this as a job. On SQLite, it
- * runs once at startup. Before that, calls `noteLag` with the age of the oldest of these events in milliseconds, or 0
- * if there are none. So the age is known even if no position can be assigned.
+ * Assigns positions to all events without a position. Before that, calls `noteLag` with the age of the oldest of them in
+ * milliseconds, or 0, so that the age is known even if no position can be assigned.
  */
 export async function sequenceEvents(
   database: Database,

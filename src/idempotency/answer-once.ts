@@ -1,6 +1,18 @@
 import { hash } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import { dayMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { type RowOf, type Steps, statement, stepsTogether, toLastStep, toStep } from '../storage/database.ts';
+import {
+  type Database,
+  type RowOf,
+  type Steps,
+  statement,
+  stepsTogether,
+  toLastStep,
+  toStep,
+} from '../storage/database.ts';
+import { pick } from '../storage/insert-row.ts';
+import type { Tables } from '../storage/tables.ts';
 
 /** The idempotency key of a request. A retry must have the same account, operation and body. */
 export interface Idempotency {
@@ -26,7 +38,11 @@ export interface Given {
   readonly isReplayed: boolean;
 }
 
-/** Returns the hash of a key. It is the same on all instances. */
+/** Time in ms after which a stored response may be deleted. */
+export const firstAnswersKeptMs = dayMs;
+/** Maximum number of responses that one statement deletes. */
+const sweepRowsMax = 1_000n;
+
 export function hashIdempotencyKey(accountId: bigint, key: string): Uint8Array {
   return hash('sha256', `${accountId} ${key}`, 'buffer');
 }
@@ -36,11 +52,13 @@ const lockKey = statement<{ lock: bigint }>()((query, p, { tryLock }) =>
   query.selectNoFrom(tryLock(p.lock).as('is_free')),
 );
 
+type Key = Pick<Idempotency, 'accountId' | 'keyHash'>;
+
 /**
  * Selects the stored response to a key of an account, in one row or none. The lock on the row makes the transaction of
  * a replay a writing one, so its commit waits for the standby as the first one did.
  */
-const selectFirstAnswer = statement<{ accountId: bigint; keyHash: Uint8Array }>()((query, p, { lockRows }) =>
+const selectFirstAnswer = statement<Key>()((query, p, { lockRows }) =>
   query
     .selectFrom('first_answers')
     .select(['operation', 'body_hash', 'status', 'location', 'body'])
@@ -49,26 +67,12 @@ const selectFirstAnswer = statement<{ accountId: bigint; keyHash: Uint8Array }>(
     .modifyEnd(lockRows),
 );
 
+const columns = ['account_id', 'key_hash', 'operation', 'body_hash', 'status', 'location', 'body'] as const;
+
 /** Stores the response to a key, with the time of the store's clock. */
-export const insertFirstAnswer = statement<{
-  accountId: bigint;
-  keyHash: Uint8Array;
-  operation: string;
-  bodyHash: Uint8Array;
-  status: bigint;
-  location: string;
-  body: string;
-}>()((query, p, { nowMs }) =>
-  query.insertInto('first_answers').values({
-    account_id: p.accountId,
-    key_hash: p.keyHash,
-    operation: p.operation,
-    body_hash: p.bodyHash,
-    status: p.status,
-    location: p.location,
-    body: p.body,
-    created_at_ms: nowMs,
-  }),
+export const insertFirstAnswer = statement<Omit<Selectable<Tables['first_answers']>, 'created_at_ms'>>()(
+  (query, p, { nowMs }) =>
+    query.insertInto('first_answers').values({ ...pick(p, columns), created_at_ms: nowMs }),
 );
 
 /**
@@ -87,9 +91,10 @@ export function* answerOnce(idempotency: Idempotency | null, act: () => Steps<Fi
   if (first !== undefined) return replay(first, idempotency);
   if (lock?.is_free !== 1n) throw inUse();
   const answer = yield* act();
-  const { status, location, body } = answer;
-  const record = { accountId, keyHash, operation, bodyHash, status: BigInt(status), location, body };
-  yield* stepsTogether(toLastStep(insertFirstAnswer, record));
+  const record = { account_id: accountId, key_hash: keyHash, operation, body_hash: bodyHash };
+  const status = BigInt(answer.status);
+  const { location, body } = answer;
+  yield* stepsTogether(toLastStep(insertFirstAnswer, { ...record, status, location, body }));
   return { answer, isReplayed: false };
 }
 
@@ -106,10 +111,69 @@ function replay(row: RowOf<typeof selectFirstAnswer>, { operation, bodyHash }: I
   return { answer: { status: Number(row.status), location, body }, isReplayed: true };
 }
 
-/** Returns the error for a request whose key is in use. */
-export function inUse(): AppError {
+function inUse(): AppError {
   return new AppError(
     'idempotency_key_in_use',
     'Idempotency-Key: the first request with this key is still running',
   );
+}
+
+const selectIsStored = statement<Key>()((query, p) =>
+  query
+    .selectFrom('first_answers')
+    .select('operation')
+    .where('account_id', '=', p.accountId)
+    .where('key_hash', '=', p.keyHash),
+);
+
+/** Deletes at most `count` responses, the oldest first. Returns a row for each. */
+export const deleteOldFirstAnswers = statement<{ keptMs: bigint; count: bigint }>()((query, p, { nowMs }) =>
+  query
+    .deleteFrom('first_answers')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('account_id', 'key_hash'),
+        'in',
+        selectFrom('first_answers')
+          .select(['account_id', 'key_hash'])
+          .where(({ eb: is }) => is('created_at_ms', '<', is(nowMs, '-', p.keptMs)))
+          .orderBy('created_at_ms')
+          .limit(p.count)
+          .$asTuple('account_id', 'key_hash'),
+      ),
+    )
+    .returning('account_id'),
+);
+
+export type FirstAnswers = ReturnType<typeof createFirstAnswers>;
+
+export function createFirstAnswers(database: Database) {
+  const running = new Set<string>();
+
+  return {
+    /**
+     * Runs `answer` for a request with a key. While `answer` runs in this process, another request with the same key
+     * gets the stored response if there is one. Otherwise that request throws `idempotency_key_in_use`.
+     */
+    async run(idempotency: Idempotency, answer: () => Promise<Given>): Promise<Given> {
+      const name = Buffer.from(idempotency.keyHash).toString('latin1');
+      // The request that is running may itself be a retry, so a response may already be stored.
+      if (running.has(name)) {
+        const [stored] = await database.read(selectIsStored, idempotency);
+        if (stored === undefined) throw inUse();
+        return answer();
+      }
+      running.add(name);
+      try {
+        return await answer();
+      } finally {
+        running.delete(name);
+      }
+    },
+
+    async sweep(): Promise<void> {
+      const oldest = { keptMs: BigInt(firstAnswersKeptMs), count: sweepRowsMax };
+      while ((await database.run(deleteOldFirstAnswers, oldest)).length === Number(sweepRowsMax));
+    },
+  };
 }

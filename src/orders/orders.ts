@@ -1,5 +1,4 @@
-import type { Given, Idempotency } from '../idempotency/answer-once.ts';
-import type { FirstAnswers } from '../idempotency/first-answers.ts';
+import type { FirstAnswers, Given, Idempotency } from '../idempotency/answer-once.ts';
 import { int64Max } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
 import type { Database } from '../storage/database.ts';

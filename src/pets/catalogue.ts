@@ -1,8 +1,7 @@
 import type { Authorship } from '../audit/audit-log.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { stringifyExactJson } from '../exact-json.ts';
-import { answerOnce, type Given, type Idempotency } from '../idempotency/answer-once.ts';
-import type { FirstAnswers } from '../idempotency/first-answers.ts';
+import { answerOnce, type FirstAnswers, type Given, type Idempotency } from '../idempotency/answer-once.ts';
 import { int64Max } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
 import { type Database, defineTransaction, type Steps } from '../storage/database.ts';

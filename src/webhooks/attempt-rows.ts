@@ -19,15 +19,11 @@ import { lockWebhook, type TimedRow, updateWebhook, type WebhookRow } from './we
 const attemptsMax = 100n;
 const attemptsKeptMs = BigInt(7 * dayMs);
 
-/** An attempt that has ended. */
 export interface EndedAttempt {
   readonly publicId: string;
-  /** The `webhook-id` of the message. */
   readonly messageId: string;
-  /** The HTTP status, or why there was no response. */
   readonly result: string;
   readonly durationMs: bigint;
-  /** The revision of the webhook before the attempt. */
   readonly revision: bigint;
   /** The position of the event that was sent, or the row id of the requested message. */
   readonly sent: { readonly position: bigint } | { readonly requestId: bigint };
@@ -77,7 +73,7 @@ function applyAttempt(row: TimedRow, attempt: EndedAttempt): WebhookRow {
 const columns = ['message_id', 'at_ms', 'result', 'duration_ms'] as const;
 const insertAttempt = insertRow('webhook_attempts', ['webhook_id', ...columns]);
 
-/** Deletes all attempts of a webhook but the newest `count`. */
+/** Keeps the newest `count` attempts of a webhook. */
 const deleteOldAttempts = statement<{ id: bigint; count: bigint }>()((query, p) =>
   query
     .deleteFrom('webhook_attempts')
@@ -121,7 +117,6 @@ const selectAttempts = statement<{ id: bigint; keptMs: bigint; count: bigint }>(
     .limit(p.count),
 );
 
-/** Returns the last attempts of a webhook, newest first. */
 export async function listAttempts(database: Database, id: bigint): Promise<readonly Attempt[]> {
   const rows = await database.read(selectAttempts, { id, keptMs: attemptsKeptMs, count: attemptsMax });
   return rows.map(({ message_id, at_ms, result, duration_ms }) => ({

@@ -13,11 +13,10 @@ import { readerOf } from './webhook.ts';
 
 /** Callbacks for metrics and the log. */
 export interface DeliveryObserver {
-  /** Called after each attempt. `result` is the HTTP status, or an `AttemptFailure` if there was no response. */
+  /** `result` is the HTTP status, or an `AttemptFailure` if there was no response. */
   onAttempt(result: string): void;
   /** Called if an attempt throws an error, or if the store fails before or after an attempt. */
   onFault(webhookId: string, error: unknown): void;
-  /** Called after the service has disabled a webhook. */
   onDisabled(webhookId: string, reason: string): void;
   /** Called if no configured key decrypts the secrets of a webhook. The service then sends nothing to this webhook. */
   onSealed(webhookId: string): void;
@@ -37,7 +36,6 @@ export interface AttemptParts {
   readonly signal: AbortSignal;
 }
 
-/** What a turn has read of its webhook. */
 interface Sending {
   readonly row: SendingRow;
   readonly secrets: readonly Uint8Array[];
@@ -74,7 +72,6 @@ export function createTurns(parts: AttemptParts) {
   return { sendEvent: takeTurn(sendEvent), sendRequested: takeTurn(sendRequested) };
 }
 
-/** Sends the event that is next for a webhook. */
 async function sendEvent(parts: AttemptParts, sending: Sending): Promise<Turn> {
   const { database, ids, observer } = parts;
   const { row } = sending;
@@ -97,7 +94,7 @@ async function sendEvent(parts: AttemptParts, sending: Sending): Promise<Turn> {
   return (await attempt(parts, sending, message)) ? 'more' : 'done';
 }
 
-/** Sends the oldest message that was requested for a webhook, if there is one. */
+/** Sends the oldest requested message. */
 async function sendRequested(parts: AttemptParts, sending: Sending): Promise<Turn> {
   const { database, ids } = parts;
   const { row } = sending;

@@ -8,7 +8,7 @@ import { canReadType, coversReader, type EventReader } from '../events/event-rea
 import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
 import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
-import { deleteOldSecrets, endSecret, insertSecret } from './secrets.ts';
+import { deleteExpiredSecrets, endSecret, insertSecret } from './secrets.ts';
 import { makerOf, readerOf, type WebhookStatus, webhooksMax, writeAfter } from './webhook.ts';
 import {
   countWebhooks,
@@ -24,8 +24,6 @@ import {
 
 /** Time for which an old secret still signs messages after a rotation. */
 const overlapMs = BigInt(dayMs);
-/** Maximum number of secrets of a webhook, which bounds the length of the signature header. */
-const secretsMax = 10n;
 
 /** Adds a webhook that starts at the end of the feed. Throws `limit_reached` beyond `webhooksMax`. */
 export const addWebhook = defineTransaction(
@@ -59,13 +57,12 @@ export interface WebhookChange {
   readonly after?: bigint | 'now' | undefined;
 }
 
-/** A webhook, and who manages it: a key of its account, or an operator, whose changes stand in the audit log. */
+/** Who manages a webhook: a key of its account, or an operator, whose changes stand in the audit log. */
 export interface Managed {
   readonly publicId: string;
   readonly manager: EventReader | Authorship;
 }
 
-/** Changes a webhook. Throws the errors of `lockManaged`, `requireTypes` and `findPosition`. */
 export const changeWebhook = defineTransaction(
   'changeWebhook',
   function* ({ publicId, manager, change }: Managed & { readonly change: WebhookChange }): Steps<WebhookRow> {
@@ -105,7 +102,6 @@ function* changeAudited(row: WebhookRow, change: WebhookChange, by: Authorship):
   return changed;
 }
 
-/** Describes the former and the new position as event ids. */
 function* describeReplay(former: WebhookRow, present: WebhookRow) {
   const [secret] = yield* step(selectSecret, { name: 'cursor' });
   if (secret === undefined) throw new Error('the store has no secret for event ids');
@@ -160,20 +156,19 @@ function* findPosition(
   );
 }
 
-/** Adds a new secret. The old secret still signs messages for `overlapMs`. Throws the errors of `lockManaged`. */
+/** Adds a new secret. The old secret still signs messages for `overlapMs`. */
 export const rotateSecret = defineTransaction(
   'rotateSecret',
   function* ({ publicId, manager, secret }: Managed & { readonly secret: Uint8Array }): Steps<WebhookRow> {
     const row = yield* lockManaged(publicId, manager);
     yield* step(endSecret, { webhookId: row.id, overlapMs });
     yield* step(insertSecret, { webhook_id: row.id, secret });
-    yield* step(deleteOldSecrets, { webhookId: row.id, count: secretsMax });
+    yield* step(deleteExpiredSecrets, { webhookId: row.id });
     return row;
   },
   'row locks',
 );
 
-/** Deletes a webhook. Throws the errors of `lockManaged`. */
 export const removeWebhook = defineTransaction(
   'removeWebhook',
   function* ({ publicId, manager }: Managed): Steps<void> {

@@ -20,7 +20,6 @@ const leftMsMin = attemptMsMax + bodyMsMax + secondMs / 2;
 
 /** Number of webhooks in one read. Each needs several index searches, and SQLite reads synchronously. */
 const dueRows = 100;
-/** Number of webhooks with requested messages in one read. */
 const requestedRows = 1_000n;
 
 /**
@@ -66,7 +65,6 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
       }
     },
 
-    /** Resolves when no delivery is running. */
     untilIdle: queue.untilIdle,
 
     /**
@@ -123,7 +121,6 @@ function createQueue(runningMax: number, onFault: (webhookId: string, error: unk
   }
 
   return {
-    /** Appends a delivery, unless it runs, waits or is stopped. */
     add(name: string, delivery: Delivery): void {
       if (running.has(name) || waiting.has(name) || held.has(name)) return;
       waiting.set(name, delivery);

@@ -5,7 +5,6 @@ import { newest } from '../events/feed-page.ts';
 import { int64Max } from '../int64.ts';
 import { type Dialect, type RowOf, statement } from '../storage/database.ts';
 import { plannedMsMax } from './rules/retry.ts';
-import { webhookColumns } from './webhook-rows.ts';
 
 const isDue = ({ nowMs }: Dialect) =>
   sql<boolean>`webhooks.status = 'enabled' and (webhooks.next_attempt_at_ms <= ${nowMs}
@@ -71,7 +70,6 @@ export const selectDue = statement<{ afterPosition: bigint; afterId: bigint; cou
       .limit(p.count),
 );
 
-/** Selects `count` webhooks with requested messages, the oldest message first. */
 export const selectRequested = statement<{ count: bigint }>()((query, p) =>
   query
     .selectFrom('webhook_requests')
@@ -90,8 +88,8 @@ export const selectRequested = statement<{ count: bigint }>()((query, p) =>
 export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
   query
     .selectFrom('webhooks')
+    .selectAll()
     .select([
-      ...webhookColumns,
       dialect.nowMs.as('now_ms'),
       toFlag(isDue(dialect)).as('is_due'),
       toFlag(hasLostEvents).as('is_lost'),
@@ -123,7 +121,6 @@ export const selectLags = statement<{ count: bigint }>()((query, p, { nowMs }) =
     .limit(p.count),
 );
 
-/** Returns a JSON array of the ids of webhooks. */
 export function toIds(webhooks: readonly { readonly id: bigint }[]): string {
   return `[${webhooks.map(({ id }) => id).join()}]`;
 }

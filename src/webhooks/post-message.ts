@@ -8,7 +8,6 @@ import { isAllowedTarget } from './rules/target-address.ts';
 import { parseTargetUrl } from './rules/target-url.ts';
 import type { AttemptFailure } from './webhook.ts';
 
-/** The result of an attempt: the status and `Retry-After` of the response, or the reason why there was no response. */
 export type AttemptResult =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly failure: AttemptFailure };
@@ -43,10 +42,9 @@ const informationMax = 10;
 const addressesMax = 4;
 
 /**
- * Creates the function that posts messages. Clients choose the URLs, so the function must not reach internal addresses.
- *
- * Each attempt resolves the host name once, requires that every address is allowed, and connects only to these
- * addresses. The function follows no redirects and uses no proxy.
+ * Creates the function that posts messages. Clients choose the URLs, so it must not reach internal addresses: each
+ * attempt resolves the host name once, requires that every address is allowed, and connects only to these addresses.
+ * The function follows no redirects and uses no proxy.
  */
 export function createPostMessage(options: PostOptions): PostMessage {
   const { allowed, allowsHttp, attemptMs = attemptMsMax, resolve = resolveName } = options;
@@ -84,7 +82,7 @@ interface Outgoing {
   readonly signal: AbortSignal;
 }
 
-function send({ url, addresses, shareMs, headers, body, signal }: Outgoing): Promise<AttemptResult> {
+function send({ url, addresses, shareMs, body, signal, ...rest }: Outgoing): Promise<AttemptResult> {
   const { promise, resolve } = Promise.withResolvers<AttemptResult>();
   const isHttps = url.protocol === 'https:';
   let result: AttemptResult | null = null;
@@ -99,7 +97,7 @@ function send({ url, addresses, shareMs, headers, body, signal }: Outgoing): Pro
     agent: false,
     lookup: answerWith(addresses),
     signal,
-    headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+    headers: { ...rest.headers, 'content-length': Buffer.byteLength(body) },
   });
   request.on('socket', (socket) => {
     socket.on('connect', () => {
@@ -114,7 +112,9 @@ function send({ url, addresses, shareMs, headers, body, signal }: Outgoing): Pro
     if (informations > informationMax) request.destroy();
   });
   request.on('response', (response) => {
-    result = readResult(response);
+    const { statusCode: status = 0, headers } = response;
+    // A status below 100 is no response of HTTP.
+    result = status < 100 ? { failure: 'refused' } : { status, retryAfter: headers['retry-after'] };
     discard(response, () => request.destroy());
   });
   request.on('error', () => {
@@ -124,12 +124,6 @@ function send({ url, addresses, shareMs, headers, body, signal }: Outgoing): Pro
   request.on('close', () => resolve(result ?? { failure: 'refused' }));
   request.end(body);
   return promise;
-}
-
-/** A status below 100 is no response of HTTP. */
-function readResult({ statusCode = 0, headers }: IncomingMessage): AttemptResult {
-  if (statusCode < 100) return { failure: 'refused' };
-  return { status: statusCode, retryAfter: headers['retry-after'] };
 }
 
 /** Reads and discards the body of a response up to its bounds. Then calls `close`. */

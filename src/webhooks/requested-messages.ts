@@ -22,7 +22,6 @@ export const selectRequests = statement<{ id: bigint }>()((query, p) =>
 
 const insertRequest = insertRow('webhook_requests', ['webhook_id', 'message_id', 'position']);
 
-/** Deletes a requested message that is sent or cannot be sent. */
 export const deleteRequest = statement<{ requestId: bigint }>()((query, p) =>
   query.deleteFrom('webhook_requests').where('id', '=', p.requestId),
 );
@@ -34,11 +33,7 @@ interface MessageRequest extends Managed {
   readonly position: bigint;
 }
 
-/**
- * Requests a message and returns its id, or the id of the same message if it waits already. Throws `limit_reached` and
- * the errors of `lockManaged`. Throws `invalid_body` for an event that the webhook may not receive, and `events_expired`
- * for one that is deleted.
- */
+/** Requests a message and returns its id, or the id of the same message if it waits already. */
 export const requestMessage = defineTransaction(
   'requestMessage',
   function* ({ publicId, manager, messageId, position }: MessageRequest): Steps<string> {

@@ -6,12 +6,10 @@ import { secondMs } from '../clock.ts';
 import { type Database, type Dialect, statement } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 
-/** Returns a new secret: 256 bits from the random generator of the system. */
 export function generateSecret(): Uint8Array {
   return randomBytes(32);
 }
 
-/** Returns the text form of a secret, which its owner sees only once. */
 export function writeSecret(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString('base64')}`;
 }
@@ -48,7 +46,7 @@ export function createSecretBox(keys: readonly Uint8Array[]) {
   const [present] = keys;
 
   return {
-    /** Returns the stored form of a secret. If it is encrypted, it can be opened only with the same `webhookId`. */
+    /** If the stored form is encrypted, it can be opened only with the same `webhookId`. */
     seal(secret: Uint8Array, webhookId: string): Uint8Array {
       if (present === undefined) return Buffer.concat([Buffer.of(plain), secret]);
       const iv = randomBytes(ivBytes);
@@ -86,10 +84,8 @@ function openBy(key: Uint8Array, sealed: Uint8Array, webhookId: string): Uint8Ar
   }
 }
 
-/** Adds a secret, which becomes the current secret of the webhook. */
 export const insertSecret = insertRow('webhook_secrets', ['webhook_id', 'secret']);
 
-/** Makes the current secret expire after `overlapMs`. */
 export const endSecret = statement<{ webhookId: bigint; overlapMs: bigint }>()((query, p, { nowMs }) =>
   query
     .updateTable('webhook_secrets')
@@ -98,30 +94,26 @@ export const endSecret = statement<{ webhookId: bigint; overlapMs: bigint }>()((
     .where('ends_at_ms', 'is', null),
 );
 
-/** Deletes the expired secrets of a webhook. Of the other secrets, keeps the `count` newest. */
-export const deleteOldSecrets = statement<{ webhookId: bigint; count: bigint }>()((query, p, { nowMs }) =>
-  query
-    .deleteFrom('webhook_secrets')
-    .where('webhook_id', '=', p.webhookId)
-    .where(
-      sql<boolean>`(ends_at_ms <= ${nowMs} or id not in (select kept.id from webhook_secrets as kept
-        where kept.webhook_id = ${p.webhookId} order by kept.id desc limit ${p.count}))`,
-    ),
+export const deleteExpiredSecrets = statement<{ webhookId: bigint }>()((query, p, { nowMs }) =>
+  query.deleteFrom('webhook_secrets').where('webhook_id', '=', p.webhookId).where('ends_at_ms', '<=', nowMs),
 );
 
 const isValid = ({ nowMs }: Dialect) => sql<boolean>`(ends_at_ms is null or ends_at_ms > ${nowMs})`;
 
-/** Selects the secrets that sign the messages of a webhook, the current secret first. */
+/** Maximum number of secrets that sign a message, which bounds the length of the header of its signatures. */
+const signingSecretsMax = 10;
+
+/** Selects the secrets that sign the messages of a webhook: the current one, and the last ones before it. */
 export const selectValidSecrets = statement<{ id: bigint }>()((query, p, dialect) =>
   query
     .selectFrom('webhook_secrets')
     .select('secret')
     .where('webhook_id', '=', p.id)
     .where(isValid(dialect))
-    .orderBy('id', 'desc'),
+    .orderBy('id', 'desc')
+    .limit(sql.lit(signingSecretsMax)),
 );
 
-/** Selects valid secrets of all webhooks. */
 const selectSecrets = statement<{ afterId: bigint; count: bigint }>()((query, p, dialect) =>
   query
     .selectFrom('webhook_secrets')

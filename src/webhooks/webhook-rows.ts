@@ -20,29 +20,18 @@ const stateColumns = [
   'last_result',
 ] as const;
 
-export const webhookColumns = [
-  'id',
-  'public_id',
-  'account_id',
-  'key_id',
-  'sees_pets',
-  'sees_orders',
-  ...stateColumns,
-] as const;
+export type WebhookRow = Selectable<Tables['webhooks']>;
 
-/** A row of the table `webhooks`. */
-export type WebhookRow = Pick<Selectable<Tables['webhooks']>, (typeof webhookColumns)[number]>;
-
-/** Selects a webhook and locks its row until the transaction ends. */
+/** Selects a webhook with the time of the store, and locks its row until the transaction ends. */
 export const lockWebhook = statement<{ publicId: string }>()((query, p, { lockRows, nowMs }) =>
   query
     .selectFrom('webhooks')
-    .select([...webhookColumns, nowMs.as('now_ms')])
+    .selectAll()
+    .select(nowMs.as('now_ms'))
     .where('public_id', '=', p.publicId)
     .modifyEnd(lockRows),
 );
 
-/** A row with the time of the store. */
 export type TimedRow = RowOf<typeof lockWebhook>;
 
 /** Writes the state of a locked webhook. */
@@ -59,23 +48,20 @@ export const selectWebhooksOfKey = statement<{ keyId: string }>()((query, p) =>
     .orderBy('webhooks.id'),
 );
 
-/** The filters of a list of webhooks. Null means no filter. */
 export type WebhookFilter = {
   readonly accountId: bigint | null;
   readonly status: string | null;
   /** Only enabled webhooks whose last attempt has failed. */
   readonly isFailing: 1n | null;
-  /** Only this webhook. */
   readonly publicId: string | null;
 };
 
-/** Selects a page of webhooks, newest first. */
 export const selectWebhookPage = byFilters((isSet: (name: keyof WebhookFilter) => boolean) =>
   statement<WebhookFilter & PageRange>()((query, p, { nowMs }) =>
     query
       .selectFrom('webhooks')
+      .selectAll()
       .select([
-        ...webhookColumns,
         // Uses subqueries, because the planner may read all accounts first in a join.
         sql<string>`(select name from accounts where accounts.id = webhooks.account_id)`.as('account'),
         sql<bigint | null>`(select suspended_at_ms from accounts where accounts.id = webhooks.account_id)`.as(
@@ -139,7 +125,6 @@ const newColumns = [
 
 export type NewWebhookRow = Pick<WebhookRow, (typeof newColumns)[number]>;
 
-/** Adds an enabled webhook. */
 export const insertWebhook = statement<NewWebhookRow>()((query, p, { nowMs }) =>
   query
     .insertInto('webhooks')
@@ -151,7 +136,7 @@ export const insertWebhook = statement<NewWebhookRow>()((query, p, { nowMs }) =>
       next_attempt_at_ms: sql<bigint>`0`,
       created_at_ms: sql<bigint>`${nowMs}`,
     })
-    .returning(webhookColumns),
+    .returningAll(),
 );
 
 /** Deletes a webhook and all that belongs to it. */

@@ -19,23 +19,18 @@ export const webhooksMax = 5n;
 
 /** A disabled webhook keeps its position. It receives pings, but no events. */
 const webhookStatuses = ['enabled', 'disabled'] as const;
-
 export type WebhookStatus = (typeof webhookStatuses)[number];
 
 /** The reasons why an attempt got no response. */
 export const attemptFailures = ['timeout', 'refused', 'dns', 'blocked_address', 'tls'] as const;
-
 export type AttemptFailure = (typeof attemptFailures)[number];
 
 /** Why a webhook is disabled. `gone`: it answered 410. `failing`: it failed for too long, or its events expired. */
 const disabledReasons = ['owner', 'operator', 'gone', 'failing'] as const;
-
 export type DisabledReason = (typeof disabledReasons)[number];
-
 export const webhookIdPattern = '^wh_[0-9A-Za-z]{16}$';
 const webhookIdLength = 19;
 const pingIdLength = 21;
-/** The length of the prefix and of 32 bytes in base64. */
 const secretLength = 50;
 
 const urlField = Type.String({
@@ -167,11 +162,7 @@ export const SendSchema = namedObject('EventToSend', 'An event to send once more
 });
 
 export type Attempt = Static<typeof AttemptSchema>;
-
-/** A webhook as its account sees it. */
 export type Webhook = Static<typeof WebhookSchema>;
-
-/** A webhook with its new secret. The secret cannot be read again. */
 export type SecretWebhook = Static<typeof WebhookWithSecretSchema>;
 
 /** Converts a value of `AfterSchema`. Throws `invalid_body` for an id that this service did not create. */
@@ -197,7 +188,6 @@ export function toWebhook(row: WebhookRow, ids: EventIds): Webhook {
   return { ...toShared(row), after: writeAfter(position, ids), lastAttempt };
 }
 
-/** Returns the fields that owners and operators see alike. */
 export function toShared(row: WebhookRow): Omit<Webhook, 'after' | 'lastAttempt'> {
   return {
     id: row.public_id,
@@ -209,7 +199,6 @@ export function toShared(row: WebhookRow): Omit<Webhook, 'after' | 'lastAttempt'
   };
 }
 
-/** Returns when an attempt ended and its stored result, as responses show them. */
 export function toResult(atMs: bigint, result: string): Static<typeof LastAttemptSchema> {
   const shown = /^\d+$/.test(result) ? Number(result) : (result as AttemptFailure);
   return { at: new Date(Number(atMs)).toISOString(), result: shown };

@@ -55,7 +55,6 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
  * errors of change-webhook.ts.
  */
 export function createWebhooks(database: Database, ids: EventIds, box: SecretBox) {
-  /** Creates a secret and saves it with the function `save`. */
   async function withSecret(
     publicId: string,
     save: (sealed: Uint8Array) => Promise<WebhookRow>,
@@ -72,7 +71,6 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
       return await withSecret(row.public_id, (secret) => database.transact(addWebhook, { ...row, secret }));
     },
 
-    /** Returns a page, newest first. */
     list: (accountId: bigint, limit: number, newestId: bigint | null): Promise<Page<Webhook>> =>
       readPage(database, selectWebhookPage, { accountId, limit, newestId }, (row) => toWebhook(row, ids)),
 
@@ -82,7 +80,6 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
     change: async (publicId: string, change: WebhookChange, manager: EventReader): Promise<Webhook> =>
       toWebhook(await database.transact(changeWebhook, { publicId, manager, change }), ids),
 
-    /** Creates a new secret. The old secret still signs messages for 24 h. */
     rotateSecret: (publicId: string, manager: EventReader): Promise<SecretWebhook> =>
       withSecret(publicId, (secret) => database.transact(rotateSecret, { publicId, manager, secret })),
 
@@ -92,7 +89,6 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
       return database.transact(requestMessage, { publicId, manager, messageId, position: 0n });
     },
 
-    /** Requests that an event is sent once more, beside the feed. */
     async send(publicId: string, eventId: string, manager: EventReader): Promise<void> {
       const message = { messageId: eventId, position: readEventId(eventId, ids) };
       await database.transact(requestMessage, { publicId, manager, ...message });
@@ -125,7 +121,6 @@ function toNewRow({ url, types, keyId }: WebhookOrder, reader: EventReader) {
   };
 }
 
-/** Throws `not_found`. */
 async function findRow(
   database: Database,
   filter: { publicId: string; accountId?: bigint },
@@ -199,7 +194,6 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
     /** Returns the lowest position after which the store has all events. */
     readOldest: async () => endsOf(await database.read(selectEnds, { position: 0n })).deleted_to,
 
-    /** Returns the webhooks that a key created. They stay active after the key expires or is revoked. */
     listOfKey: (keyId: string) => database.read(selectWebhooksOfKey, { keyId }),
 
     /** Changes the status or the position, which restarts the retries. */
@@ -212,13 +206,11 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
       await database.transact(requestMessage, { publicId, messageId, position, manager: byNow() });
     },
 
-    /** Disables the enabled webhooks that a key created. */
     disableOfKey: (keyId: string): Promise<void> =>
       database.transact(disableWebhooksOfKey, { keyId, by: byNow() }),
   };
 }
 
-/** A webhook as an operator sees it. */
 export type ListedWebhook = ReturnType<typeof toListedWebhook>;
 
 function toListedWebhook(row: ListedWebhookRow) {

@@ -3,8 +3,11 @@ import { createHash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { dayMs } from '../../src/clock.ts';
 import { parseExactJson } from '../../src/exact-json.ts';
-import { hashIdempotencyKey, type Idempotency } from '../../src/idempotency/answer-once.ts';
-import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
+import {
+  createFirstAnswers,
+  hashIdempotencyKey,
+  type Idempotency,
+} from '../../src/idempotency/answer-once.ts';
 import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
 import type { NewPet, Pet } from '../../src/pets/pet.ts';
 import { openCatalogue } from '../support/catalogue.ts';

@@ -11,7 +11,7 @@ import { expireEvents, keptMs } from '../../src/events/expire-events.ts';
 import { createFeed, type Feed, type FeedQuery } from '../../src/events/feed.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { stringifyExactJson } from '../../src/exact-json.ts';
-import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
+import { createFirstAnswers } from '../../src/idempotency/answer-once.ts';
 import { createCatalogue } from '../../src/pets/catalogue.ts';
 import { createBatches } from '../../src/storage/batches.ts';
 import { type Engine, findEngines } from '../support/engines.ts';

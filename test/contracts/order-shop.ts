@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { parseExactJson } from '../../src/exact-json.ts';
-import { hashIdempotencyKey, type Idempotency } from '../../src/idempotency/answer-once.ts';
-import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
+import {
+  createFirstAnswers,
+  hashIdempotencyKey,
+  type Idempotency,
+} from '../../src/idempotency/answer-once.ts';
 import { createOrders, type Orders } from '../../src/orders/orders.ts';
 import type { CompleteOrder, OrderReader } from '../../src/orders/place-order.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';

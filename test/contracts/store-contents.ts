@@ -72,10 +72,10 @@ async function addAllOf(database: Database, text: string): Promise<void> {
     forget_at_ms: 6n,
   });
   await database.run(insertFirstAnswer, {
-    accountId: 2n,
-    keyHash: bytes,
+    account_id: 2n,
+    key_hash: bytes,
     operation: text,
-    bodyHash: bytes,
+    body_hash: bytes,
     status: 201n,
     location: text,
     body: text,

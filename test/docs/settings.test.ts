@@ -4,7 +4,7 @@ import { lane, rememberedKeysMax } from '../../src/accounts/key-verifier.ts';
 import { drainMsMax } from '../../src/app.ts';
 import { secondMs } from '../../src/clock.ts';
 import { settings } from '../../src/config.ts';
-import { waitingPagesMax } from '../../src/events/tail.ts';
+import { waitingPagesMax } from '../../src/events/feed.ts';
 import { jsonDepthMax, longNumbersMax } from '../../src/exact-json.ts';
 import {
   backlogMax,

@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs, hourMs } from '../../src/clock.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
-import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
+import { createFirstAnswers } from '../../src/idempotency/answer-once.ts';
 import type { ClockWatch } from '../../src/jobs/clock-watch.ts';
 import { createJobRunner, type Job } from '../../src/jobs/job-runner.ts';
 import { createCorrectionFollower } from '../../src/limits/corrections.ts';

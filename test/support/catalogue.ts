@@ -1,4 +1,4 @@
-import { createFirstAnswers } from '../../src/idempotency/first-answers.ts';
+import { createFirstAnswers } from '../../src/idempotency/answer-once.ts';
 import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
 import type { PetPatch } from '../../src/pets/pet.ts';
 import { type PetValues, toValues } from '../../src/pets/pet-rows.ts';

@@ -11,10 +11,7 @@ const jitter = 0.1;
 /** Maximum wait from a `Retry-After`. A longer value counts as this maximum. */
 const retryAfterMsMax = hourMs;
 
-/**
- * A retry that is further away was planned before a clock was set back, and is due. The minute is for a step that is too
- * small to be a leap.
- */
+/** A retry that is further away was planned before a clock was set back, and is due. The minute is for small steps. */
 export const plannedMsMax = retryAfterMsMax + minuteMs;
 
 /** A webhook that always fails is disabled after this time, if it had at least `failingAttemptsMin` attempts in it. */
@@ -31,10 +28,7 @@ export function planWaitMs(failures: number, random: number, retryAfterMs: numbe
   return Math.max(waitMs, Math.min(retryAfterMs ?? 0, retryAfterMsMax));
 }
 
-/**
- * Returns the wait in a `Retry-After` in milliseconds (RFC 9110, section 10.2.3). The header is a number of seconds, or
- * a date that is compared with `nowMs`. Returns null if the header is absent or invalid.
- */
+/** Returns the wait in a `Retry-After`, which is a number of seconds or a date. Null if it is absent or invalid. */
 export function readRetryAfterMs(text: string | undefined, nowMs: number): number | null {
   if (text === undefined) return null;
   if (/^\d{1,9}$/.test(text)) return Number(text) * secondMs;

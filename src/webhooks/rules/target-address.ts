@@ -18,10 +18,7 @@ export function createNetworks(texts: readonly string[]): BlockList {
   return networks;
 }
 
-/**
- * Returns true if the service may send messages to an IP address. The address must be global or in a network that the
- * operator allows.
- */
+/** True if the service may send to an IP address: it must be global or in a network that the operator allows. */
 export function isAllowedTarget(address: string, allowed: BlockList): boolean {
   return isIP(address) !== 0 && (isGlobal(address) || allowed.check(address, familyOf(address)));
 }

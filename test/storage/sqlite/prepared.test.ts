@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { constants } from 'node:sqlite';
 import { test } from 'node:test';
-import { deleteOldFirstAnswers } from '../../../src/idempotency/first-answers.ts';
+import { deleteOldFirstAnswers } from '../../../src/idempotency/answer-once.ts';
 import { selectPage } from '../../../src/pets/pet-pages.ts';
 import { selectOldest } from '../../../src/pets/pet-rows.ts';
 import { openConnection } from '../../../src/storage/sqlite/connection.ts';
