@@ -46,39 +46,11 @@ function describeIdempotency(engine: Engine): void {
       assert.equal(await countRows('pets'), 1);
     });
 
-    test('two accounts may use the same key, and keys that differ in one character are different keys', async (t) => {
-      const { catalogue, addAccount, countRows } = await prepare(t);
-      const accounts = [await addAccount(), await addAccount()];
-      for (const accountId of accounts)
-        for (const key of ['k', 'K', 'k%', '!'.repeat(255)]) {
-          const { replayed } = await add(catalogue, keyed(accountId, key));
-          assert.equal(replayed, false);
-        }
-      assert.equal(await countRows('pets'), 8);
-    });
-
-    test('a record counts as long as it is there, whatever its age', async (t) => {
-      const { catalogue, firstAnswers, addAccount, age, countRows } = await prepare(t);
-      const once = keyed(await addAccount(), 'k');
-      const first = await add(catalogue, once);
-      await age(3 * dayMs);
-      assert.deepEqual(await add(catalogue, once), { pet: first.pet, replayed: true });
-      await firstAnswers.sweep();
-      assert.equal((await add(catalogue, once)).replayed, false);
-      assert.equal(await countRows('pets'), 2);
-    });
-
-    test('an animal is not added if its record cannot be written', async (t) => {
-      const { catalogue, countRows } = await prepare(t);
-      const nobody = keyed(404n, 'k');
-      await assert.rejects(add(catalogue, nobody));
-      assert.equal(await countRows('pets'), 0);
-    });
-
-    test('a key can be used again after its first request failed', async (t) => {
+    test('an animal is not added if its record cannot be written, and its key can then be used again', async (t) => {
       const { catalogue, addAccount, countRows } = await prepare(t);
       const once = keyed(1n + (await addAccount()), 'k');
       await assert.rejects(add(catalogue, once));
+      assert.equal(await countRows('pets'), 0);
       await addAccount();
       assert.equal((await add(catalogue, once)).replayed, false);
       assert.equal(await countRows('first_answers'), 1);
@@ -115,17 +87,18 @@ function describeIdempotency(engine: Engine): void {
         Array.from({ length: 50 }, (_, index) => addBy(instances, index, once)),
       );
       const added = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
-      const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
       assert.equal(added.filter(({ replayed }) => !replayed).length, 1);
       assert.equal(new Set(added.map(({ pet }) => pet.id)).size, 1);
-      for (const { code } of failures) assert.equal(code, 'idempotency_key_in_use');
+      for (const outcome of outcomes)
+        if (outcome.status === 'rejected') assert.equal(outcome.reason.code, 'idempotency_key_in_use');
       assert.equal(await countRows('pets'), 1);
     });
 
-    test('a sweep deletes the records that are older than a day, even more than one transaction deletes', async (t) => {
+    test('a record counts until a sweep deletes it after a day, even if there are more than one transaction deletes', async (t) => {
       const { store, catalogue, firstAnswers, addAccount, age, countRows } = await prepare(t);
       const accountId = await addAccount();
-      await add(catalogue, keyed(accountId, 'old'));
+      const old = keyed(accountId, 'old');
+      await add(catalogue, old);
       const random = engine.name === 'SQLite' ? 'randomblob(32)' : `decode(md5(random()::text), 'hex')`;
       await store.execute(`with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < 1500)
         insert into first_answers (account_id, key_hash, operation, body_hash, status, location, body, created_at_ms)
@@ -136,8 +109,10 @@ function describeIdempotency(engine: Engine): void {
       assert.equal(await countRows('first_answers'), 1_500);
       await age(dayMs / 2);
       await add(catalogue, keyed(accountId, 'young'));
+      assert.equal((await add(catalogue, old)).replayed, true);
       await firstAnswers.sweep();
       assert.equal(await countRows('first_answers'), 1);
+      assert.equal((await add(catalogue, old)).replayed, false);
     });
   });
 }

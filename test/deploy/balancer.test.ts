@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -33,28 +32,6 @@ async function askFrom(localAddress: string, url: string, headers: Record<string
   const body = (await json(response)) as { code: string };
   return { status: response.statusCode as number, headers: response.headers, code: body.code };
 }
-
-for (const headers of [{}, { 'idempotency-key': 'a' }])
-  test(`nginx forwards a POST with ${JSON.stringify(headers)} before its body is complete, so that the timeout of the instance applies`, {
-    skip,
-  }, async (t) => {
-    const instance = createServer((_request, response) => response.end());
-    instance.listen(0, '127.0.0.1');
-    t.after(() => instance.close());
-    await once(instance, 'listening');
-    const { port } = instance.address() as AddressInfo;
-    const { url } = await startNginx(t, [port, port, port]);
-    const arrived = once(instance, 'request');
-    const asking = request(`${url}/v1/pets`, {
-      method: 'POST',
-      headers: { ...headers, 'content-length': 1_000 },
-    });
-    asking.on('error', () => undefined);
-    t.after(() => asking.destroy());
-    asking.write('{');
-    const [{ complete }] = await arrived;
-    assert.equal(complete, false);
-  });
 
 test('three instances behind nginx with the shipped configuration', { skip }, async (t) => {
   const { url: redisUrl } = await startRedisServer(t);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { whyNoMounts, withMounts } from '../support/mounts.ts';
-import { readToEnd } from '../support/processes.ts';
+import { readToEnd, runProgram, serveInProcess } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
 const skip = whyNoMounts();
@@ -41,6 +41,31 @@ test('a read-only root restricts SQLite, too, so that it writes only to the data
   );
   assert.deepEqual([code, isWritten], [1, false]);
   assert.match(stderr, /unable to open database|readonly database/);
+});
+
+test('an import of 50,000 rows, an export, a backup and a service write only to the data folder', {
+  skip,
+}, async (t) => {
+  const data = join(await makeFolder(t), 'data');
+  await mkdir(data);
+  const readOnly = ['/tmp', '/var/tmp', '/dev/shm', '/'].map((folder) => ({ readOnly: folder }));
+  const wrapper = withMounts({ from: data, at: data }, ...readOnly);
+  const settings = { ENVIRONMENT: 'staging', DATABASE_URL: `sqlite:${join(data, 'store.db')}` };
+  const file = join(data, 'animals.csv');
+  const lines = Array.from({ length: 50_000 }, (_, row) => `an animal with a longer name ${row},${row}`);
+  await writeFile(file, `name,categoryId\n${lines.join('\n')}\n`);
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runProgram([...args, '--json'], { settings, wrapper });
+    assert.equal(code, 0, stdout + stderr);
+    return JSON.parse(stdout);
+  };
+  for (let times = 1; times <= 2; times += 1) assert.equal((await run('import', file)).imported, 50_000);
+  assert.equal((await run('export', '--output', join(data, 'all.ndjson'))).exported, 100_000);
+  assert.ok((await run('backup', join(data, 'backup.db'))).bytes > 0);
+  const service = await serveInProcess(t, { settings, wrapper });
+  assert.equal((await service.end('SIGTERM')).code, 0);
+  const left = (await readdir(data)).filter((name) => !name.startsWith('store.db'));
+  assert.deepEqual(left.sort(), ['all.ndjson', 'animals.csv', 'backup.db']);
 });
 
 test('the systemd unit makes everything but the state folder read-only and forbids privileges and core dumps', async () => {

@@ -17,5 +17,6 @@ test('a request that waits for events beyond the bound is refused, and a stopped
   const message = 'too many requests are waiting for events; try again';
   await assert.rejects(wait(), { code: 'unavailable', message });
   feed.stopWaiting();
-  await Promise.all(waits);
+  for (const waiting of [...waits, wait()]) assert.deepEqual((await waiting).events, []);
+  assert.equal(feed.countWaiting(), 0);
 });

@@ -112,26 +112,6 @@ test('an instance that is stopped while it assigns positions holds up no events'
   child.kill('SIGKILL');
 });
 
-test('if an instance dies while it assigns positions, another continues, and no event is lost or repeated', {
-  skip,
-}, async (t) => {
-  const { store, database, read } = await openStore(t);
-  for (const name of ['a', 'b', 'c']) await database.run(insertPet, petValues({ ...pet, name }));
-  const dying = await connect(t, store);
-  await dying.query('begin');
-  await dying.query('select pg_try_advisory_xact_lock($1)', [0x7365_7175_656e_6365n]);
-  await dying.query(`with taken as (delete from event_outbox returning *)
-    insert into events (type, pet_id, data) select type, pet_id, data from taken order by id`);
-  await sequenceEvents(database);
-  assert.deepEqual((await read('oldest')).names, []);
-  const [row] = (await dying.query('select pg_backend_pid() as pid')).rows;
-  await store.execute(`select pg_terminate_backend(${row?.pid})`);
-  while ((await read('oldest')).names.length === 0) {
-    await sequenceEvents(database);
-  }
-  assert.deepEqual((await read('oldest')).names, ['a', 'b', 'c']);
-});
-
 test('the lag of the feed is noted even if no position can be assigned', { skip }, async (t) => {
   const { store, database } = await openStore(t);
   const lags: number[] = [];
