@@ -82,7 +82,7 @@ interface Outgoing {
   readonly signal: AbortSignal;
 }
 
-function send({ url, addresses, shareMs, body, signal, ...rest }: Outgoing): Promise<AttemptResult> {
+function send({ url, addresses, shareMs, headers, body, signal }: Outgoing): Promise<AttemptResult> {
   const { promise, resolve } = Promise.withResolvers<AttemptResult>();
   const isHttps = url.protocol === 'https:';
   let result: AttemptResult | null = null;
@@ -97,7 +97,7 @@ function send({ url, addresses, shareMs, body, signal, ...rest }: Outgoing): Pro
     agent: false,
     lookup: answerWith(addresses),
     signal,
-    headers: { ...rest.headers, 'content-length': Buffer.byteLength(body) },
+    headers: { ...headers, 'content-length': Buffer.byteLength(body) },
   });
   request.on('socket', (socket) => {
     socket.on('connect', () => {
@@ -112,9 +112,10 @@ function send({ url, addresses, shareMs, body, signal, ...rest }: Outgoing): Pro
     if (informations > informationMax) request.destroy();
   });
   request.on('response', (response) => {
-    const { statusCode: status = 0, headers } = response;
+    const { statusCode: status = 0 } = response;
+    const retryAfter = response.headers['retry-after'];
     // A status below 100 is no response of HTTP.
-    result = status < 100 ? { failure: 'refused' } : { status, retryAfter: headers['retry-after'] };
+    result = status < 100 ? { failure: 'refused' } : { status, retryAfter };
     discard(response, () => request.destroy());
   });
   request.on('error', () => {
