@@ -106,17 +106,19 @@ export interface SentinelAddress {
 export function parseSentinelAddress(text: string): SentinelAddress | null {
   const [, credentials = '', hosts = '', name = ''] =
     /^redis\+sentinel:\/\/(?:([^@/]*)@)?([^@/?#]+)\/([\w.-]+)$/.exec(text) ?? [];
-  const nodes = hosts.split(',').map((host) => URL.parse(`redis://${host}`));
-  const places = nodes.map(
-    (node) =>
-      node && { host: node.hostname.replace(/^\[|\]$/g, ''), port: Number(node.port || sentinelPort) },
-  );
-  const known = places.filter((place) => place !== null && place.host !== '' && place.port > 0);
-  const isUnique = new Set(known.map((place) => `${place?.host}:${place?.port}`)).size === places.length;
+  const nodes = hosts.split(',').map((host) => {
+    const node = URL.parse(`redis://${host}`);
+    return {
+      host: node?.hostname.replace(/^\[|\]$/g, '') ?? '',
+      port: Number(node?.port || sentinelPort),
+    };
+  });
+  const isComplete = nodes.every(({ host, port }) => host !== '' && port > 0);
+  const isUnique = new Set(nodes.map(({ host, port }) => `${host}:${port}`)).size === nodes.length;
   const [username = '', password = ''] = credentials.split(':');
-  if (name === '' || !isUnique || ![username, password].every(isDecodable)) return null;
+  if (name === '' || !isComplete || !isUnique || ![username, password].every(isDecodable)) return null;
   return {
-    nodes: known.filter((place) => place !== null),
+    nodes,
     name,
     ...(username !== '' && { username: decodeURIComponent(username) }),
     ...(password !== '' && { password: decodeURIComponent(password) }),

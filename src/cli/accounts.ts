@@ -109,14 +109,15 @@ The counts of the open windows stay.`,
     .requiredOption('--per-minute <count>', 'requests per minute', count)
     .requiredOption('--per-day <count>', 'requests per day', count)
     .option('--until <time>', 'when the limits end: a date in UTC or an RFC 3339 time', parseTime)
-    .does(async ({ withStore, clock }, { until, ...limits }: LimitOptions, account: string) => {
+    .does(async ({ withStore, clock }, { perMinute, perDay, until }: LimitOptions, account: string) => {
       const end = toIsoTime(until ?? null);
       if (until !== undefined && until <= clock())
         throw new UsageError(`--until must be in the future, not ${end}`);
-      await withStore((store) => store.accounts.setLimits(account, limits, until ?? null));
+      await withStore((store) => store.accounts.setLimits(account, { perMinute, perDay }, until ?? null));
+      const limits = `${perMinute} requests a minute and ${perDay} a day`;
       return printLines(
-        { account, ...limits, until: end },
-        `${account} may send ${limits.perMinute} requests a minute and ${limits.perDay} a day${end === null ? '' : ` until ${end}`}`,
+        { account, perMinute, perDay, until: end },
+        `${account} may send ${limits}${end === null ? '' : ` until ${end}`}`,
       );
     });
   accounts

@@ -66,18 +66,14 @@ function writeWelcome({ stdout }: Terminal, { firstKey }: App, localUrl: string)
   if (firstKey === null) return;
   const authorization = `-H 'Authorization: Bearer ${firstKey.key}'`;
   const add = `-H 'Content-Type: application/json' -d '{"name":"Rex","categoryId":1}' '${localUrl}/pets'`;
-  stdout.write(
-    [
-      '',
-      `The store is empty. This is its first key, on the plan ${firstKey.plan}. It is shown only once:`,
-      '',
-      `  ${firstKey.key}`,
-      '',
-      'Paste this line to add an animal and list it:',
-      '',
-      `  curl -sS ${authorization} ${add} --next -sS ${authorization} '${localUrl}/pets'`,
-      '',
-      '',
-    ].join('\n'),
-  );
+  stdout.write(`
+The store is empty. This is its first key, on the plan ${firstKey.plan}. It is shown only once:
+
+  ${firstKey.key}
+
+Paste this line to add an animal and list it:
+
+  curl -sS ${authorization} ${add} --next -sS ${authorization} '${localUrl}/pets'
+
+`);
 }

@@ -97,7 +97,8 @@ async function checkFile(file: string, environment: Environment, clock: Clock): 
 async function checkPlace(file: string, size: number): Promise<Finding[]> {
   const folder = findFolder(dirname(file));
   const places = [folder, ...(size > 0 ? [file, `${file}-wal`] : [])];
-  const closed = (await Promise.all(places.map(isClosed))).flatMap((is, place) => (is ? places[place] : []));
+  const areClosed = await Promise.all(places.map(isClosed));
+  const closed = places.filter((_, index) => areClosed[index]);
   const todo =
     'run the doctor as the user of the service, or make this user the owner of the folder with chown';
   return [

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { runProgram } from '../support/processes.ts';
@@ -34,5 +35,18 @@ describe('animal-store doctor', () => {
     const { problems, warnings, findings } = JSON.parse(stdout);
     assert.deepEqual([code, problems, warnings], [1, 1, 0]);
     assert.partialDeepStrictEqual(findings[0], { check: 'settings', verdict: 'problem' });
+  });
+
+  const hasTerminal = spawnSync('script', ['--version']).status === 0;
+  test('uses colours on a terminal, but not if NO_COLOR is set', {
+    skip: !hasTerminal && 'there is no script to make a terminal with',
+  }, async (t) => {
+    const main = join(import.meta.dirname, '../../src/main.ts');
+    const DATABASE_URL = `sqlite:${await makeFolder(t)}/store.db`;
+    const terminal = { ...ports, DATABASE_URL, PATH: process.env['PATH'], TERM: 'xterm-256color' };
+    const command = ['-qec', `"${process.execPath}" "${main}" doctor`, '/dev/null'];
+    const print = (env: NodeJS.ProcessEnv) => spawnSync('script', command, { env, encoding: 'utf8' }).stdout;
+    assert.ok(print(terminal).includes('\x1b[32mok'));
+    assert.match(print({ ...terminal, NO_COLOR: '1' }), /^ok /);
   });
 });

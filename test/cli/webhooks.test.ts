@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
 import { test } from 'node:test';
-import { createWorld, expectMistake } from '../support/command-line.ts';
+import { createWorld } from '../support/command-line.ts';
 import type { Ending } from '../support/service.ts';
 
 const one = 'wh_8tKq2ZmX0aLr5VnC';
@@ -66,13 +66,6 @@ test('every webhooks disable, webhooks enable and keys revoke --disable-webhooks
     ],
   );
   assert.deepEqual(log[0]?.['by'], { kind: 'command', name: userInfo().username });
-});
-
-test('webhooks enable refuses a webhook whose next event is deleted', async (t) => {
-  const { run, execute } = await createShop(t);
-  execute('update event_horizon set deleted_to = 2');
-  const refusal = /^error: the events after the position of wh_9\w+ are no longer kept: /;
-  expectMistake(await run(`webhooks enable ${other}`), 1, refusal);
 });
 
 test('keys revoke names the webhooks that the key created, and disables them with --disable-webhooks', async (t) => {

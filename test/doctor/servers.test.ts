@@ -41,23 +41,18 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
     expectFinding(later, 'schema', 'problem', /newer than this program/);
   });
 
-  test('that it is read-only', async (t) => {
-    const store = await postgres.createStore(t);
-    await store.open();
-    const url = new URL(store.url);
-    url.searchParams.set('options', '-c default_transaction_read_only=on');
-    expectFinding(await examineWith({ DATABASE_URL: url.href }), 'writing', 'problem', /is read-only/);
-    await assert.rejects(store.open(url.href), /the server is read-only/);
-  });
-
-  test('that it can lose commits, and a start fails with the same words', async (t) => {
-    const store = await postgres.createStore(t);
-    const url = new URL(store.url);
-    url.searchParams.set('options', '-c synchronous_commit=off');
-    const findings = await examineWith({ DATABASE_URL: url.href });
-    expectFinding(findings, 'commits', 'problem', /^synchronous_commit is off$/);
-    await assert.rejects(store.open(url.href), /synchronous_commit is off: set it to on/);
-  });
+  for (const [option, check, is, refusal] of [
+    ['default_transaction_read_only=on', 'writing', /is read-only/, /the server is read-only/],
+    ['synchronous_commit=off', 'commits', /^synchronous_commit is off$/, /is off: set it to on/],
+  ] as const)
+    test(`that it has ${option}, and a start fails with the same words`, async (t) => {
+      const store = await postgres.createStore(t);
+      await store.open();
+      const url = new URL(store.url);
+      url.searchParams.set('options', `-c ${option}`);
+      expectFinding(await examineWith({ DATABASE_URL: url.href }), check, 'problem', is);
+      await assert.rejects(store.open(url.href), refusal);
+    });
 
   test('that its user may not use every table and sequence, and a start fails with the same words', async (t) => {
     const store = await postgres.createStore(t);
