@@ -1,5 +1,5 @@
 import build from 'fast-json-stringify';
-import type { TObject, TSchema } from 'typebox';
+import type { TObject } from 'typebox';
 import { AppError } from '../errors.ts';
 import { compileObject, describeViolations } from '../schema.ts';
 import type { Services } from './api/operations.ts';
@@ -70,7 +70,7 @@ function compileAnswers(
   const fixed = isNeverStored ? [...announcement, 'cache-control', 'no-store'] : announcement;
   const writers = new Map<number, (body: unknown) => string>();
   for (const [status, { body }] of Object.entries(answers))
-    if (body !== undefined) writers.set(Number(status), compileWriter(body));
+    if (body !== undefined) writers.set(Number(status), build(body as Parameters<typeof build>[0]));
 
   return ({ status, body, text, headers, validated }) => {
     const all = headers === undefined ? fixed : [...fixed, ...listHeaders(headers)];
@@ -80,8 +80,4 @@ function compileAnswers(
       ? makeTaggedAnswer(serialised, all, jsonType, validated)
       : makeAnswer(status, serialised, all);
   };
-}
-
-function compileWriter(schema: TSchema): (body: unknown) => string {
-  return build(schema as Parameters<typeof build>[0]) as (body: unknown) => string;
 }

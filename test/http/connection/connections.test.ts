@@ -26,16 +26,12 @@ test('waitingRequestsMax pipelined requests on a connection are answered in orde
   const connection = await openRaw(t, service.baseUrl);
   const paths = Array.from({ length: waitingRequestsMax + 1 }, (_, n) => `/v1/${n}`);
   connection.send(paths.map((path) => `GET ${path} HTTP/1.1\r\n${head}\r\n`).join(''));
-  const remaining: number[] = [];
+  let remaining = 1_000_000;
   for (const _ of paths) {
-    const answer = await connection.read();
-    assert.equal(answer.status, 404);
-    remaining.push(Number(answer.headers.get('x-ratelimit-remaining')));
+    const { status, headers } = await connection.read();
+    remaining -= 1;
+    assert.deepEqual([status, headers.get('x-ratelimit-remaining')], [404, String(remaining)]);
   }
-  assert.deepEqual(
-    remaining,
-    remaining.map((_, n) => (remaining[0] ?? 0) - n),
-  );
 });
 
 test('only the connection whose waiting requests exceed the bound is closed', async (t) => {
@@ -157,9 +153,11 @@ test('a body that arrives in parts while its request waits is read completely', 
     const connection = await openRaw(t, service.baseUrl);
     connection.send(get.replace('/pets', '/none'));
     connection.send(`${post}Content-Length: ${body.length}\r\n\r\n${body}${get}`);
-    const statuses = [await connection.read(), await connection.read(), await connection.read()].map(
-      (answer) => answer.status,
+    expectStatuses(
+      [await connection.read(), await connection.read(), await connection.read()],
+      404,
+      status,
+      200,
     );
-    assert.deepEqual(statuses, [404, status, 200]);
   }
 });

@@ -40,11 +40,9 @@ for (const engine of [sqliteEngine, postgres])
         assert.deepEqual(listSteadyHeaders(other), listSteadyHeaders(first), path);
         assert.equal(await other.text(), body, path);
       }
-      const remaining = answers.map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
-      assert.deepEqual(
-        remaining,
-        remaining.map((_, index) => (remaining[0] ?? 0) - index),
-      );
+      const most = Number(first.headers.get('x-ratelimit-remaining'));
+      for (const [index, { headers }] of answers.entries())
+        assert.equal(headers.get('x-ratelimit-remaining'), String(most - index));
     }
   });
 
