@@ -39,7 +39,7 @@ export function createCorrectionFollower(database: Database, counters: Counters,
   );
 
   return {
-    /** Applies new corrections. Fails if the store or the counters fail. The next call tries again. */
+    /** Applies new corrections. Throws AppError `unavailable` if the store cannot be read. */
     async follow(): Promise<void> {
       await applyLifts();
       await applyResets();
@@ -65,11 +65,13 @@ function createApplier<Row extends { id: bigint }>(
   let applied = new Set<bigint>();
   return async () => {
     const seen = new Set<bigint>();
-    for (const row of await database.read(selectRows, {})) {
-      if (!applied.has(row.id)) await apply(row);
-      seen.add(row.id);
-      applied.add(row.id);
-    }
+    for (const row of await database.read(selectRows, {}))
+      try {
+        if (!applied.has(row.id)) await apply(row);
+        seen.add(row.id);
+      } catch {
+        // Redis is out of reach, which has its own log lines. The next call tries again.
+      }
     applied = seen;
   };
 }

@@ -24,14 +24,12 @@ export interface Counters {
 
   /**
    * Ends the ban of an account's key, and forgets the strikes and earlier bans of the key. `atMs` is the time of the
-   * lift. A ban that began after this time stays, so that the same lift may be applied again.
+   * lift. A ban that began after this time stays, so that the same lift may be applied again. Throws if the shared counters
+   * are out of reach.
    */
   lift(subject: string, keyId: string, atMs: number): void | Promise<void>;
 
-  /**
-   * Closes the windows of an account, so that they start again. `atMs` is the time of the reset. A window that began
-   * after this time stays, so that the same reset may be applied again.
-   */
+  /** Closes the windows of an account that began at `atMs` or before. Throws as `lift` does. */
   reset(subject: string, atMs: number): void | Promise<void>;
 }
 

@@ -4,9 +4,9 @@ import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import type { Counters } from '../../src/limits/counters.ts';
-import type { Usage } from '../../src/limits/rules/decision.ts';
+import { decide, type Usage } from '../../src/limits/rules/decision.ts';
 import type { Limits } from '../../src/plans/plan.ts';
-import { createModel, takeFromModel } from './counters-model.ts';
+import { createModel, foresee, type Model, type ModelRequest, takeFromModel } from './counters-model.ts';
 
 /** An implementation of counters that the contract tests check. */
 export interface CountersEngine {
@@ -267,13 +267,29 @@ export function describeCounters(engine: CountersEngine): void {
           const times = Array.from({ length: count }, (_, sent) => nowMs + (sent + 1) * gapMs);
           nowMs += count * gapMs;
           const usages = times.map((atMs) => counters.take(subject, limits, keyId, atMs));
-          const expected = times.map((atMs) => takeFromModel(model, { subject, limits, keyId }, atMs));
+          const expected = times.map((atMs) => {
+            const usage = takeFromModel(model, { subject, limits, keyId }, atMs);
+            checkWait(model, { subject, limits, keyId }, usage);
+            return usage;
+          });
           assert.deepEqual(await Promise.all(usages), expected);
         }
       }),
       { numRuns: 60 },
     );
   });
+}
+
+/** Requires that a request would pass after the wait in the answer, but not one second earlier. */
+function checkWait(model: Model, request: ModelRequest, usage: Usage): void {
+  const { code, retryAfterSeconds } = decide(usage, request.limits);
+  if (code === null) return;
+  const sentAfter = (seconds: number) => foresee(model, request, usage.atMs + seconds * secondMs);
+  const verdicts = [sentAfter(retryAfterSeconds - 1), sentAfter(retryAfterSeconds)];
+  const isRefused = verdicts.map((verdict) =>
+    code === 'key_banned' ? verdict === 'banned' : verdict !== 'passed',
+  );
+  assert.deepEqual(isRefused, [true, false]);
 }
 
 /** Contract tests of counters whose bound of addresses is reached. */

@@ -24,13 +24,10 @@ export interface SharedCountersOptions {
    * Gets the first result of a probe, and each change. After a failed call it waits for the probe that follows, because
    * the probe finds the cause. Not called after `close`.
    */
-  readonly onChange?: (sharing: Sharing) => void;
+  readonly onChange: (sharing: Sharing) => void;
   /** Milliseconds between probes. Probes also run while the shared counters are in use. Default: 500. */
   readonly probeMs?: number;
 }
-
-/** A lift or a reset, for Redis or for the counters of this process. */
-type Correction = (counters: Pick<Counters, 'lift' | 'reset'>) => void | Promise<void>;
 
 /**
  * Creates counters that use Redis while it is reachable. If a call fails, the instance counts alone in `local` until a
@@ -44,19 +41,28 @@ type Correction = (counters: Pick<Counters, 'lift' | 'reset'>) => void | Promise
 export function createSharedCounters(options: SharedCountersOptions) {
   const { url, prefix, local } = options;
   const redis = createRedisCounters({ url, prefix, onBan: (...ban) => rememberBan(local, ...ban) });
-  const owed = createOwed(redis);
-  const { now, leave, probe, close } = watchSharing(options, redis, owed.pay);
+  const { now, leave, probe, close } = watchSharing(options, redis);
   /** The windows that the store had at the start, until the first request of their account brings them to Redis. */
   const stored = new Map(local.windows.accounts);
   /** By how much the clock of Redis is ahead, as far as this instance knows. All times of `local` are of that clock. */
   let aheadMs = 0;
 
-  async function correctBoth(name: string, subject: string, correct: Correction): Promise<void> {
-    owed.add(name, correct);
-    if (now().mode === 'shared') await owed.pay().catch((error) => leave(error, subject));
-    // Earlier answers may have arrived in this turn of the event loop, and may still bring the ban.
-    await nextTurn();
-    await correct(local);
+  /** Changes the counts in Redis and in this process. Throws if only the latter are changed. */
+  async function correct(
+    subject: string,
+    change: (side: Pick<Counters, 'lift' | 'reset'>) => void | Promise<void>,
+  ): Promise<void> {
+    try {
+      if (now().mode === 'alone') throw new Error('Redis is out of reach');
+      await change(redis);
+    } catch (error) {
+      leave(error, subject);
+      throw error;
+    } finally {
+      // Earlier answers may have arrived in this turn of the event loop, and may still bring the ban.
+      await nextTurn();
+      await change(local);
+    }
   }
 
   const counters: Counters = {
@@ -88,21 +94,17 @@ export function createSharedCounters(options: SharedCountersOptions) {
       });
     },
 
-    lift: (subject, keyId, atMs) =>
-      correctBoth(`lift ${keyId}`, subject, (side) => side.lift(subject, keyId, atMs)),
-
-    reset: (subject, atMs) => correctBoth(`reset ${subject}`, subject, (side) => side.reset(subject, atMs)),
+    lift: (subject, keyId, atMs) => correct(subject, (side) => side.lift(subject, keyId, atMs)),
+    reset: (subject, atMs) => correct(subject, (side) => side.reset(subject, atMs)),
   };
   return { ...counters, sharing: now, probe, close };
 }
 
 /**
- * Uses Redis while calls and probes succeed. `pay` runs before each return to Redis. Call `probe` once before the first
- * request; it never fails. After `leave`, the instance counts alone until a probe succeeds. After `close` it counts alone,
- * and running calls to Redis fail.
+ * Uses Redis while calls and probes succeed. Call `probe` once before the first request; it never fails. After `leave`,
+ * the instance counts alone until a probe succeeds. After `close` it counts alone, and running calls to Redis fail.
  */
-function watchSharing(options: SharedCountersOptions, redis: RedisCounters, pay: () => Promise<void>) {
-  const { clock, onChange = () => undefined, probeMs = 500 } = options;
+function watchSharing({ clock, onChange, probeMs = 500 }: SharedCountersOptions, redis: RedisCounters) {
   let sharing: Sharing = { mode: 'alone', sinceMs: clock(), reason: 'Redis has not been tried yet' };
   let reported: Sharing['mode'] | null = null;
   /** A subject whose requests could not be counted. In a cluster, only the node of this subject may be down. */
@@ -125,7 +127,6 @@ function watchSharing(options: SharedCountersOptions, redis: RedisCounters, pay:
     const wasShared = sharing.mode === 'shared';
     try {
       await redis.probe(probed);
-      await pay();
       // A failed call between two probes that succeed is reported too.
       if (reported !== null) report();
       if (sharing.mode === 'alone' && !closed) sharing = { mode: 'shared', sinceMs: clock() };
@@ -158,20 +159,6 @@ function watchSharing(options: SharedCountersOptions, redis: RedisCounters, pay:
       closed = true;
       stayAlone(new Error('closed'));
       redis.close();
-    },
-  };
-}
-
-/** Keeps lifts and resets until Redis has them. */
-function createOwed(redis: RedisCounters) {
-  const owed = new Map<string, Correction>();
-  return {
-    add: (name: string, correct: Correction) => void owed.set(name, correct),
-    async pay(): Promise<void> {
-      for (const [name, correct] of owed) {
-        await correct(redis);
-        owed.delete(name);
-      }
     },
   };
 }
