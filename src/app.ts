@@ -20,10 +20,10 @@ import { createCorrectionFollower } from './limits/corrections.ts';
 import type { LookAtUsage } from './limits/counters.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { beginsBan } from './limits/rules/decision.ts';
-import { exposeFeedLag, exposeWaits } from './observability/event-metrics.ts';
+import { exposeFeedLag } from './observability/event-metrics.ts';
 import { exposeSharing, exposeVerdicts } from './observability/limit-metrics.ts';
 import { exposeDroppedLines, type Log } from './observability/log.ts';
-import { createRegistry } from './observability/metrics.ts';
+import { createRegistry, exposeGauge } from './observability/metrics.ts';
 import { createStoreWatch } from './observability/store-calls.ts';
 import { exposeStoreSize } from './observability/store-size.ts';
 import { describeSharing, flushLast, lastFlushMs, type OpenCounters, openCounters } from './open-counters.ts';
@@ -178,7 +178,7 @@ async function startJobs(
         'lifted bans and resets of limits could not be read; the service tries again every second',
       ),
     );
-  exposeWaits(registry, store.feed.countWaiting);
+  exposeGauge(registry, 'event_waits', 'Number of requests that wait for an event.', store.feed.countWaiting);
   const noteFeedLag = exposeFeedLag(registry);
   const sessions = createSessions(store.database, clock);
   const measureStore = exposeStoreSize(registry, store.database, config.databaseUrl);

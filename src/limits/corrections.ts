@@ -26,9 +26,8 @@ const deleteOldResets = deletesOld('limit_resets', ['id'], 'at_ms');
 export type CorrectionFollower = ReturnType<typeof createCorrectionFollower>;
 
 /**
- * Creates a follower, which applies each correction once. The first call applies all recorded corrections, because the
- * counters may still have a ban that was lifted while no service ran. Bans and windows that began after a correction
- * stay.
+ * Creates a follower, which applies each correction once. Its first call applies all that are recorded, because the
+ * counters may still have a ban that was lifted while no service ran.
  */
 export function createCorrectionFollower(database: Database, counters: Counters, clock: Clock) {
   const applyLifts = createApplier(database, selectLifts, ({ account_id, key_id, at_ms }) =>

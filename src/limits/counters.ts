@@ -2,20 +2,15 @@ import type { Limits } from '../plans/plan.ts';
 import type { Usage } from './rules/decision.ts';
 
 /**
- * Counts requests against rate limits. A refused request counts as a strike against its key. Each call is atomic: of
- * concurrent requests, exactly as many pass as the limits allow.
- *
- * A subject is a text that names what is counted: an account, an address, or an address that reads the documentation.
- * `nowMs` is the caller's time. Shared counters use their own clock instead, and return the time of this clock.
+ * Counts requests against rate limits. Each call is atomic: of concurrent requests, exactly as many pass as the limits
+ * allow. A subject names what is counted: an account, an address, or an address that reads the documentation. `nowMs` is
+ * the caller's time. Shared counters use and return the time of their own clock instead.
  */
 export interface Counters {
   /**
-   * Counts one request in both windows of a subject. If a window is full or the key is banned, counts it in neither.
-   * A refused request is a strike and may begin a ban. A request of a banned key changes nothing. `keyId` is null for
-   * a subject without a key, which is never banned.
-   *
-   * At most `addressesMax` addresses have counts, and as many readers of the documentation. Beyond, the one seen
-   * longest ago is forgotten.
+   * Counts one request in both windows of a subject. If a window is full or the key is banned, counts it in neither. A
+   * refused request is a strike and may begin a ban. A request of a banned key changes nothing. `keyId` is null for an
+   * address, which is never banned.
    */
   take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage | Promise<Usage>;
 
@@ -33,7 +28,7 @@ export interface Counters {
   reset(subject: string, atMs: number): void | Promise<void>;
 }
 
-/** Maximum number of addresses with counts, and of readers of the documentation. */
+/** Maximum number of addresses with counts, and of readers. Beyond, the one seen longest ago is forgotten. */
 export const addressesMax = 100_000;
 
 /** Returns the usage of an account by its subject. Counts nothing. */

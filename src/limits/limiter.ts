@@ -13,19 +13,17 @@ export interface KeyCaller {
   readonly limits: Limits;
 }
 
-/**
- * Decides whether requests pass. Each request is counted at most once. A refusal is a result,
- * not an error. If the counters return plain values, so do these methods.
- */
+/** Decides whether requests pass. If the counters return plain values, so do these methods. */
 export type Limiter = ReturnType<typeof createLimiter>;
 
-/** Creates a limiter. Its methods fail only if the counters fail. `onTake` gets each counted or refused request. */
+/** Creates a limiter. `onTake` gets each counted or refused request. */
 export function createLimiter(options: {
   counters: Counters;
   clock: Clock;
   onTake?: (usage: Usage, caller: KeyCaller | null) => void;
 }) {
   const { counters, clock, onTake = () => undefined } = options;
+  const look = (address: string) => counters.look(addressSubject(address), clock());
 
   function take(subject: string, limits: Limits, caller: KeyCaller | null): Soon<Decision> {
     return after(counters.take(subject, limits, caller?.keyId ?? null, clock()), (usage) => {
@@ -44,11 +42,11 @@ export function createLimiter(options: {
 
     /** Returns a decision that allows the request and has the usage of its address. Counts nothing. */
     peekAddress: (address: string): Soon<Decision> =>
-      after(counters.look(addressSubject(address), clock()), (usage) => decide(usage, freeLimits)),
+      after(look(address), (usage) => decide(usage, freeLimits)),
 
     /** Returns the 429 of an address that has used up a window. Null if the address has requests left. Counts nothing. */
     findRefusal(address: string): Soon<Decision | null> {
-      return after(counters.look(addressSubject(address), clock()), (usage) => {
+      return after(look(address), (usage) => {
         const hasRoom = usage.minuteUsed < freeLimits.perMinute && usage.dayUsed < freeLimits.perDay;
         return hasRoom ? null : decide({ ...usage, verdict: 'refused' }, freeLimits);
       });

@@ -4,13 +4,7 @@ import { attemptFailures } from '../webhooks/webhook.ts';
 import type { WebhookLag } from '../webhooks/webhooks.ts';
 import { exposeBy, exposeGauge } from './metrics.ts';
 
-export function exposeWaits(registry: Registry, countWaiting: () => number): void {
-  exposeGauge(registry, 'event_waits', 'Number of requests that wait for an event.', countWaiting);
-}
-
-/**
- * Exposes how long events wait for their position in the feed. Returns the function that sets the latest wait in ms.
- */
+/** Exposes how long events wait for their position in the feed. Returns the function that sets the latest wait in ms. */
 export function exposeFeedLag(registry: Registry): (ms: number) => void {
   let lastMs = 0;
   const help =
@@ -34,15 +28,13 @@ export function exposeWebhooks(registry: Registry, isSending: () => boolean) {
   const senderHelp = '1 while this instance sends to webhooks, else 0.';
   exposeGauge(registry, 'webhook_sender', senderHelp, isSending);
   const lagHelp = 'Age of the next event to send to a webhook, for the webhooks that lag most.';
+  const findLag = () => (isSending() ? shown : null);
   exposeBy(registry, 'gauge', 'webhook_lag_seconds', lagHelp, 'webhook', () =>
-    (isSending() ? (shown?.farthest ?? []) : []).map(({ id, behindMs }) => [
-      id,
-      Math.max(0, behindMs) / secondMs,
-    ]),
+    (findLag()?.farthest ?? []).map(({ id, behindMs }) => [id, Math.max(0, behindMs) / secondMs]),
   );
   const disabledHelp = 'Disabled webhooks, by the reason.';
   exposeBy(registry, 'gauge', 'webhooks_disabled', disabledHelp, 'because', () =>
-    Object.entries((isSending() ? shown?.disabled : null) ?? {}),
+    Object.entries(findLag()?.disabled ?? {}),
   );
   const unreadableHelp = 'Enabled webhooks that get no events, because no key decrypts their secrets.';
   exposeGauge(registry, 'webhook_secrets_unreadable', unreadableHelp, () => unreadable);
@@ -50,7 +42,7 @@ export function exposeWebhooks(registry: Registry, isSending: () => boolean) {
   return {
     /** Counts an attempt. `result` is the HTTP status, or the reason why there was no response. */
     noteAttempt(result: string): void {
-      const label = toLabel(result);
+      const label = /^\d/.test(result) ? `${result.charAt(0)}xx` : result;
       attempts.set(label, (attempts.get(label) ?? 0) + 1);
     },
     /** Shows the lag of webhooks that was read from the store. */
@@ -62,9 +54,4 @@ export function exposeWebhooks(registry: Registry, isSending: () => boolean) {
       unreadable = count;
     },
   };
-}
-
-/** Returns the class of an HTTP status, such as `2xx`, or the reason unchanged. */
-function toLabel(result: string): string {
-  return /^\d/.test(result) ? `${result.charAt(0)}xx` : result;
 }

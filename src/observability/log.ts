@@ -8,18 +8,15 @@ import { exposeCounter } from './metrics.ts';
 import { redactKeys } from './safe-text.ts';
 
 /**
- * The service's log. The lines of one turn of the event loop are written together. `flush` and `fatal` write them
- * immediately. The log redacts keys only in the field `err`. Pass any other text from a client through `redactKeys`
- * first.
+ * The service's log. The lines of one turn of the event loop are written together, or at once by `flush` and `fatal`. Keys
+ * are redacted only in the field `err`. Pass any other text from a client through `redactKeys` first.
  */
 export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'fatal' | 'flush'> & {
   /** Returns the number of lines dropped since the start, because the reader stalled or a write failed. */
   countDropped(): number;
 };
 
-/**
- * Creates a log that writes one JSON object per line. On a terminal, it writes readable lines, in colours if supported.
- */
+/** Creates a log that writes one JSON object per line, and readable lines on a terminal. */
 export function createLog(
   level: LogLevel,
   output: Writable & { readonly isTTY?: boolean; hasColors?(): boolean },

@@ -5,10 +5,10 @@ import { secondMs } from '../clock.ts';
 /** The prefix of the service's own metrics. Process metrics begin with `nodejs_` and `process_`. */
 const prefix = 'animal_store_';
 
+/** One value of a metric. `suffix` ends the name in a histogram: `_bucket`, `_sum`, `_count`. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
-  /** The suffix of the name in a histogram: `_bucket`, `_sum`, `_count`. */
   readonly suffix?: string;
 }
 
@@ -61,8 +61,8 @@ export function exposeBy(
 }
 
 /**
- * Registers a metric. `name` has no prefix. `collect` returns its samples at each scrape. The service counts with plain numbers, because
- * prom-client looks up the labels at each increment, which takes a microsecond.
+ * Registers a metric, whose `name` has no prefix. `collect` returns its samples at each scrape. The service counts with
+ * plain numbers, because prom-client looks up the labels at each increment, which takes a microsecond.
  */
 export function expose(
   registry: Registry,
@@ -72,19 +72,9 @@ export function expose(
   collect: () => Iterable<Sample>,
 ): void {
   const fullName = prefix + name;
-  const metric = {
-    name: fullName,
-    get: async () => ({
-      name: fullName,
-      type,
-      help,
-      values: Array.from(collect(), ({ labels, value, suffix = '' }) => ({
-        labels,
-        value,
-        metricName: fullName + suffix,
-      })),
-    }),
-  };
+  const list = () =>
+    Array.from(collect(), ({ suffix = '', ...sample }) => ({ ...sample, metricName: fullName + suffix }));
+  const metric = { name: fullName, get: async () => ({ name: fullName, type, help, values: list() }) };
   // The registry uses only these two members of a metric.
   registry.registerMetric(metric as unknown as Counter);
 }
@@ -94,6 +84,7 @@ export const durationBoundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_00
 
 export type Durations = ReturnType<typeof createDurations>;
 
+/** Creates an empty histogram. */
 export function createDurations() {
   const counts = new Float64Array(durationBoundsMs.length + 1);
   let sumMs = 0;

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, reasonOf } from '../errors.ts';
 import type { Database } from '../storage/database.ts';
 import type { Log } from './log.ts';
 import { createDurations, exposeBy, exposeDurations } from './metrics.ts';
@@ -8,21 +8,18 @@ import { redactKeys } from './safe-text.ts';
 
 /** Time in ms after which an ongoing fault is logged again. */
 export const repeatAfterMs = 10_000;
-/**
- * Time in ms without a failed call after which a fault is over. Alternating failures and successes count as one fault.
- */
+/** Time in ms without a failed call after which a fault is over, so that one with some successes is one fault. */
 export const calmMs = 1_000;
 
 /**
- * Watches the calls of a store: exposes their durations and the number of calls that failed because the store was
- * unavailable. Logs the start of a fault, logs it again every 10 s, and logs its end. So the number of log lines does
- * not depend on the number of failed calls. `elapsedMs` is a monotonic clock.
+ * Watches the calls of a store: exposes their durations and the number that failed because the store was unavailable, and
+ * logs the start of a fault, the ongoing fault every 10 s, and its end. `elapsedMs` is a monotonic clock.
  */
 export function createStoreWatch(
   registry: Registry,
   log: Log,
   clock: Clock,
-  elapsedMs: () => number = () => performance.now(),
+  elapsedMs = () => performance.now(),
 ) {
   const read = watchCalls('read', log, clock, elapsedMs);
   const write = watchCalls('written', log, clock, elapsedMs);
@@ -73,7 +70,8 @@ function watchCalls(what: string, log: Log, clock: Clock, elapsedMs: () => numbe
     fault ??= begin(nowMs);
     fault.failures += 1;
     fault.lastMs = nowMs;
-    fault.reason = findReason(error);
+    // A database may quote text from a client.
+    fault.reason = redactKeys(reasonOf(error.cause ?? error));
     if (nowMs - fault.loggedMs < repeatAfterMs) return;
     fault.loggedMs = nowMs;
     log.error(
@@ -105,10 +103,7 @@ function watchCalls(what: string, log: Log, clock: Clock, elapsedMs: () => numbe
   return { durations, countFailures: () => failures, watch, succeed, fail, note };
 }
 
-/**
- * Does not create a function per call, because nearly every request calls `readNow`. Its duration is not measured,
- * because reading the clock would take longer than the call.
- */
+/** Nearly every request calls `readNow`, so no call creates a function or reads the clock, which takes longer. */
 function watchReadNow({ readNow }: Database, { succeed, fail }: CallWatch): Database['readNow'] {
   if (readNow === null) return null;
   return (statement, parameters) => {
@@ -121,9 +116,4 @@ function watchReadNow({ readNow }: Database, { succeed, fail }: CallWatch): Data
       throw error;
     }
   };
-}
-
-/** Redacts keys, because a database may quote text from a client. */
-function findReason({ cause, message }: AppError): string {
-  return redactKeys(cause instanceof Error && cause.message !== '' ? cause.message : message);
 }

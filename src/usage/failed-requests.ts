@@ -31,18 +31,16 @@ export interface FailedRequest {
 }
 
 /**
- * Records failed requests. They stay in memory until `flush` writes them.
- *
- * A flood cannot fill the store: requests that a limit refused share one row for each key and hour. Beyond `ownRowsMax`
- * rows of an account and hour, requests share a row for each status and code. Such a row keeps the number of its
- * requests and no request id.
+ * Records failed requests. They stay in memory until `flush` writes them. A flood cannot fill the store: requests that a
+ * limit refused share one row for each key and hour. Beyond `ownRowsMax` rows of an account and hour, requests share a row
+ * for each status and code. Such a row has the number of its requests, and no request id.
  */
 export type FailedRequests = ReturnType<typeof createFailedRequests>;
 
 /** Creates a recorder without rows. */
 export function createFailedRequests(database: Database, clock: Clock) {
   const buffer = createRowBuffer(database, addRequests, addUp);
-  const findRow = createSharing();
+  const findRow = createRowFinder();
 
   return {
     note(request: FailedRequest): void {
@@ -79,7 +77,7 @@ export function createFailedRequests(database: Database, clock: Clock) {
 }
 
 /** Returns a function that names the row of a request, and decides which requests share one. */
-function createSharing() {
+function createRowFinder() {
   /** The names of the rows of the present hour, by account. */
   const rowsOf = new Map<bigint | null, Set<string>>();
   let hourAtMs = 0;

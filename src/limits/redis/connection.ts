@@ -2,10 +2,7 @@ import { createClient, createCluster, RedisClient } from '@redis/client';
 import { parseSentinelAddress, type SentinelAddress } from '../../setting-values.ts';
 import { type ScriptName, scripts } from './scripts.ts';
 
-/**
- * A connection to one server, to the nodes of one cluster, or to the master that Sentinel names. It does not reconnect
- * after a failure.
- */
+/** A connection to a server, a cluster, or the master that Sentinel names. It does not reconnect after a failure. */
 export interface RedisConnection {
   /** Sends a command to the node that has the key. Commands of one turn of the event loop are sent together. */
   send(key: string, command: string[]): Promise<unknown>;
@@ -26,10 +23,7 @@ interface Client {
 /** Timeout in ms for each step of connecting. */
 const connectMsMax = 1_000;
 
-/**
- * Every server and proxy supports RESP 2. The client's own timeout is off, because that timeout ends when a command is
- * sent.
- */
+/** Every server and proxy supports RESP 2. The client's own timeout is off, because it ends when a command is sent. */
 const settings = { RESP: 2, scripts, commandOptions: { timeout: 0 } } as const;
 const socket = { connectTimeout: connectMsMax, reconnectStrategy: false } as const;
 

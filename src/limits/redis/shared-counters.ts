@@ -14,16 +14,15 @@ export type Sharing =
   | { readonly mode: 'shared'; readonly sinceMs: number }
   | { readonly mode: 'alone'; readonly sinceMs: number; readonly reason: string };
 
+type Corrections = Pick<Counters, 'lift' | 'reset'>;
+
 /** Options of `createSharedCounters`. */
 export interface SharedCountersOptions {
   readonly url: string;
   readonly prefix: string;
   readonly local: MemoryCounters;
   readonly clock: Clock;
-  /**
-   * Gets the first result of a probe, and each change. After a failed call it waits for the probe that follows, because
-   * the probe finds the cause. Not called after `close`.
-   */
+  /** Gets the first result of a probe, and each change, whose cause the next probe has found. Not called after `close`. */
   readonly onChange: (sharing: Sharing) => void;
   /** Milliseconds between probes. Probes also run while the shared counters are in use. Default: 500. */
   readonly probeMs?: number;
@@ -31,39 +30,19 @@ export interface SharedCountersOptions {
 
 /**
  * Creates counters that use Redis while it is reachable. If a call fails, the instance counts alone in `local` until a
- * probe succeeds. The request of the failed call is counted in `local` too. While the instance counts alone, `take`
- * returns a plain value.
- *
- * `local` keeps the counts and bans that this instance last received. If the instance then counts alone, an account
- * continues from these counts. Afterwards Redis counts on: what was counted alone is not added. A ban that this instance
- * knows holds here until it ends or is lifted.
+ * probe succeeds, beginning with the request of that call. `local` keeps the counts and bans that this instance last
+ * received, so an account continues from them. Afterwards Redis counts on: what was counted alone is not added. A ban
+ * that this instance knows holds here until it ends or is lifted.
  */
 export function createSharedCounters(options: SharedCountersOptions) {
   const { url, prefix, local } = options;
   const redis = createRedisCounters({ url, prefix, onBan: (...ban) => rememberBan(local, ...ban) });
-  const { now, leave, probe, close } = watchSharing(options, redis);
+  const sharing = watchSharing(options, redis);
+  const { now, leave, probe, close } = sharing;
   /** The windows that the store had at the start, until the first request of their account brings them to Redis. */
   const stored = new Map(local.windows.accounts);
   /** By how much the clock of Redis is ahead, as far as this instance knows. All times of `local` are of that clock. */
   let aheadMs = 0;
-
-  /** Changes the counts in Redis and in this process. Throws if only the latter are changed. */
-  async function correct(
-    subject: string,
-    change: (side: Pick<Counters, 'lift' | 'reset'>) => void | Promise<void>,
-  ): Promise<void> {
-    try {
-      if (now().mode === 'alone') throw new Error('Redis is out of reach');
-      await change(redis);
-    } catch (error) {
-      leave(error, subject);
-      throw error;
-    } finally {
-      // Earlier answers may have arrived in this turn of the event loop, and may still bring the ban.
-      await nextTurn();
-      await change(local);
-    }
-  }
 
   const counters: Counters = {
     take(subject, limits, keyId, nowMs) {
@@ -94,10 +73,38 @@ export function createSharedCounters(options: SharedCountersOptions) {
       });
     },
 
+    ...correctBoth(redis, local, sharing),
+  };
+  return { ...counters, sharing: now, probe, close };
+}
+
+/** Corrects the counts in Redis and in this process. Throws if only the latter are corrected. */
+function correctBoth(
+  redis: Corrections,
+  local: Corrections,
+  { now, leave }: ReturnType<typeof watchSharing>,
+): Corrections {
+  async function correct(
+    subject: string,
+    change: (side: Corrections) => void | Promise<void>,
+  ): Promise<void> {
+    try {
+      if (now().mode === 'alone') throw new Error('Redis is out of reach');
+      await change(redis);
+    } catch (error) {
+      leave(error, subject);
+      throw error;
+    } finally {
+      // Earlier answers may have arrived in this turn of the event loop, and may still bring the ban.
+      await nextTurn();
+      await change(local);
+    }
+  }
+
+  return {
     lift: (subject, keyId, atMs) => correct(subject, (side) => side.lift(subject, keyId, atMs)),
     reset: (subject, atMs) => correct(subject, (side) => side.reset(subject, atMs)),
   };
-  return { ...counters, sharing: now, probe, close };
 }
 
 /**

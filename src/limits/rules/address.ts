@@ -1,13 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Returns the subject for requests from an address.
- *
- * - An IPv4 address is one subject, also in its IPv4-mapped IPv6 form.
- * - All IPv6 addresses of a /64 are one subject, because a /64 is the smallest network that a customer gets.
- * - All texts that are not an address are one subject.
- * - A port is ignored. Some proxies write one into `X-Forwarded-For` (`192.0.2.7:8080`, `[2001:db8::1]:8080`). An IPv6
- *   address in brackets may have no port.
+ * Returns the subject for requests from an address. The IPv4-mapped IPv6 form of an IPv4 address is the same subject. All
+ * addresses of an IPv6 /64 are one subject, because it is the smallest network that a customer gets. So are all texts that
+ * are not an address. A port is ignored, because some proxies write one into `X-Forwarded-For`.
  */
 export function addressSubject(address: string): string {
   return `address:${readNetwork(address)}`;

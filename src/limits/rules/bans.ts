@@ -9,18 +9,15 @@ export const banMsMax = hourMs;
 /** Time in ms after the start of a ban within which the next ban lasts twice as long. */
 export const ladderMs = dayMs;
 
-const strikesMin = 60;
-
 /** Returns the number of refused requests in one window that ban a key. `perMinute` is the limit of its plan. */
-export function strikesForBan(perMinute: number): number {
-  return Math.max(strikesMin, perMinute);
-}
+export const strikesForBan = (perMinute: number): number => Math.max(60, perMinute);
 
-/** The newest ban of a key, and its window of refused requests. A window that is not open has 0 strikes and 0 as its end. */
+/**
+ * The start and the duration of the newest ban of a key, and its window of refused requests. All are 0 if there was no ban
+ * or no window is open.
+ */
 export interface Conduct {
-  /** Start of the newest ban; 0 if the key was never banned. */
   banAtMs: number;
-  /** Duration of the newest ban; 0 if the key was never banned. */
   banMs: number;
   strikes: number;
   strikesEndAtMs: number;

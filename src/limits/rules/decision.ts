@@ -21,7 +21,7 @@ export function beginsBan({ verdict, bannedUntilMs }: Usage): boolean {
   return verdict === 'refused' && bannedUntilMs > 0;
 }
 
-/** The rate limit headers (interface section 8). A type alias, because an interface is not assignable to a record. */
+/** The rate limit headers. A type alias, because an interface is not assignable to a record. */
 export type LimitHeaders = {
   readonly 'x-ratelimit-limit': string;
   readonly 'x-ratelimit-remaining': string;
@@ -67,11 +67,9 @@ export function measureWindows(usage: Usage, { perMinute, perDay }: Limits) {
 }
 
 /**
- * Returns the decision with its headers (interface section 8, contract section 6).
- *
- * The headers describe the window with the fewest requests left; on a tie, the minute window. If the request is
- * refused, they describe the window that refused it. If both windows refused it, they describe the window that resets
- * later. A ban appears as a minute window with no requests left that resets when the ban expires.
+ * Returns the decision with its headers. They describe the window with the fewest requests left; on a tie, the minute
+ * window. Of two windows that refuse, they describe the one that resets later. A ban appears as a minute window with no
+ * requests left that resets when the ban expires.
  */
 export function decide(usage: Usage, limits: Limits): Decision {
   const { verdict, atMs: nowMs, bannedUntilMs } = usage;

@@ -1,10 +1,7 @@
 import { dayMs, minuteMs } from '../../clock.ts';
 import type { Limits } from '../../plans/plan.ts';
 
-/**
- * The request counts of one subject. A window opens with its first request and resets exactly a
- * minute or a day later. A window that is not open has 0 used and 0 as its end.
- */
+/** The request counts of one subject. A window that is not open has 0 used and 0 as its end. */
 export interface Windows {
   minuteUsed: number;
   minuteEndsAtMs: number;
@@ -28,10 +25,7 @@ export function takeFromBoth(windows: Windows, { perMinute, perDay }: Limits, no
   return true;
 }
 
-/**
- * Closes the windows that have ended. If the clock was set back, an open window may end too late. Such a window then
- * ends one full window length from now. Otherwise clients would have to wait until the clock catches up.
- */
+/** Closes the windows that have ended. If the clock was set back, an open window ends one full length from now. */
 export function closeEnded(windows: Windows, nowMs: number): void {
   if (windows.minuteEndsAtMs <= nowMs) {
     windows.minuteUsed = 0;

@@ -28,7 +28,6 @@ async function sendAtOnce(url: string, key: string, count: number): Promise<Outc
 
 const plans: readonly (readonly [PlanName, Limits | undefined, passes: number, count: number])[] = [
   ['free', undefined, 60, 10_000],
-  ['pro', undefined, 300, 3_000],
   ['business', undefined, 1_000, 3_000],
   ['enterprise', { perMinute: 7, perDay: 10 }, 7, 1_000],
 ];
