@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Actor, Authorship } from '../audit/audit-log.ts';
 import { addAuditEntry, commandActor } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
@@ -83,10 +84,7 @@ function toListed(row: RowOf<typeof selectBans>) {
   };
 }
 
-/**
- * Selects at most `count` bans that expire after `nowMs`, each with its key and account. The order is by expiry and key
- * id, and starts at `endsAtMs` and `keyId`.
- */
+/** Selects the bans that expire after `nowMs`, in the order of expiry and key id, from `endsAtMs` and `keyId` on. */
 const selectBans = statement<{ nowMs: bigint; endsAtMs: bigint; keyId: string; count: bigint }>()(
   (query, p) =>
     query
@@ -102,13 +100,7 @@ const selectBans = statement<{ nowMs: bigint; endsAtMs: bigint; keyId: string; c
         'key_bans.banned_until_ms',
       ])
       .where('key_bans.banned_until_ms', '>', p.nowMs)
-      .where(({ eb, refTuple, tuple }) =>
-        eb(
-          refTuple('key_bans.banned_until_ms', 'key_bans.key_id'),
-          '>=',
-          tuple(p.endsAtMs as never, p.keyId as never),
-        ),
-      )
+      .where(sql<boolean>`(key_bans.banned_until_ms, key_bans.key_id) >= (${p.endsAtMs}, ${p.keyId})`)
       .orderBy('key_bans.banned_until_ms')
       .orderBy('key_bans.key_id')
       .limit(p.count),
@@ -123,7 +115,6 @@ const selectBan = statement<{ keyId: string }>()((query, p) =>
     .where('api_keys.id', '=', p.keyId),
 );
 
-/** Deletes the stored ban and strikes of a key. */
 const deleteBan = statement<{ keyId: string }>()((query, p) =>
   query.deleteFrom('key_bans').where('key_id', '=', p.keyId),
 );

@@ -58,7 +58,6 @@ type Filter = {
   readonly requestId: string | null;
 };
 
-/** The statement that selects a page, newest first. */
 const selectPage = byFilters((isSet: (name: keyof Filter) => boolean) =>
   statement<Filter & PageRange>()((query, p) =>
     query
@@ -91,7 +90,6 @@ function toListed(row: RowOf<ReturnType<typeof selectPage>>) {
   return {
     id: row.id,
     atMs: Number(row.at_ms),
-    /** The time of the last request of the row. */
     lastAtMs: Number(row.last_at_ms),
     /** The number of requests of the row. */
     times: Number(row.times),

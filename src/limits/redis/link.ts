@@ -4,10 +4,8 @@ import { openRedisConnection, type RedisConnection } from './connection.ts';
 const checkEveryMs = 50;
 const checksAsOldestMax = 5;
 
-/** A call that waits for its answer. */
-interface Call {
-  readonly fail: (error: Error) => void;
-}
+/** A call that waits for its answer. Its failure is told to `fail`. */
+type Call = { readonly fail: (error: Error) => void };
 
 /** A link to Redis that fails fast instead of waiting. */
 export type RedisLink = ReturnType<typeof createRedisLink>;

@@ -9,11 +9,9 @@ import type { Windows } from '../rules/windows.ts';
 import { createRedisLink } from './link.ts';
 
 /**
- * Counters that all instances share, in a single Redis or Valkey server or in a cluster. A call takes one round trip.
- * Requests of a key in one turn of the event loop share a round trip.
- *
- * If Redis cannot be reached, a call fails at once or within the timeouts of RedisLink. It is then unknown whether
- * the request was counted.
+ * Counters that all instances share, in Redis or Valkey. A call takes one round trip, which the requests of a key in one
+ * turn of the event loop share. Without Redis, a call fails at once or within the timeout of the link. It is then unknown
+ * whether the request was counted.
  */
 export type RedisCounters = ReturnType<typeof createRedisCounters>;
 
@@ -30,10 +28,7 @@ export interface RedisCountersOptions {
   readonly onBan?: (keyId: string, banAtMs: number, banMs: number) => void;
 }
 
-/**
- * Returns the prefix of a store's keys in Redis. Several stores may use one Redis. So the prefix is derived from a
- * secret that only the instances of one store share.
- */
+/** Returns the prefix of a store's keys in Redis, made from its secret, because several stores may use one Redis. */
 export function redisPrefix(secret: Uint8Array): string {
   return `animal-store:${hash('sha256', secret, 'hex').slice(0, 12)}:`;
 }
@@ -139,10 +134,7 @@ function gatherByKey(decide: (batch: Batch) => Promise<UsageAt>, time: RedisCoun
   };
 }
 
-/**
- * A script needs all its keys on one node of a cluster. So the keys of an account share one hash tag, and all addresses
- * share one, because they have one bound.
- */
+/** A script needs its keys on one node. So an account has one hash tag, and all addresses have one, as they have a bound. */
 function tagOf(prefix: string, subject: string): string {
   const kind = kindOf(subject);
   return `${prefix}{${kind === 'accounts' ? subject : kind}}`;
