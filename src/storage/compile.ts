@@ -1,14 +1,5 @@
 import { hash } from 'node:crypto';
-import {
-  Kysely,
-  type LimitNode,
-  PostgresDialect,
-  type RawBuilder,
-  SqliteDialect,
-  SqliteQueryCompiler,
-  sql as sqlText,
-  ValueNode,
-} from 'kysely';
+import { Kysely, PostgresDialect, type RawBuilder, SqliteDialect, sql as sqlText } from 'kysely';
 import type { Dialect, Parameters, Statement, Value } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -27,27 +18,10 @@ class Placeholder {
   }
 }
 
-/**
- * Writes `limit ? + 0` instead of `limit ?`. A bare parameter influences SQLite's query plan, so SQLite would prepare
- * the statement again at each binding. That takes a third of the time of a page query.
- */
-class SqliteCompiler extends SqliteQueryCompiler {
-  protected override visitLimit(node: LimitNode): void {
-    super.visitLimit(node);
-    if (ValueNode.is(node.limit)) this.append(' + 0');
-  }
-}
-
-class CompilingSqliteDialect extends SqliteDialect {
-  override createQueryCompiler(): SqliteCompiler {
-    return new SqliteCompiler();
-  }
-}
-
 const openNothing = () => Promise.reject(new Error('statements are only compiled here'));
 
 const builders = {
-  sqlite: new Kysely<Tables>({ dialect: new CompilingSqliteDialect({ database: openNothing }) }),
+  sqlite: new Kysely<Tables>({ dialect: new SqliteDialect({ database: openNothing }) }),
   postgres: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openNothing }) }),
 };
 
@@ -154,7 +128,9 @@ export function compileStatement<P extends Parameters, R>(
     throw new TypeError(`a statement has a value that is not a named parameter: ${sql}`);
   });
   const name = target.isPlannedEachTime ? '' : hash('sha256', sql, 'base64url');
-  const made = { sql, name, names };
+  // A bare parameter as the limit influences SQLite's query plan, so SQLite would prepare the statement again at each
+  // binding. That takes a third of the time of a page query.
+  const made = { sql: engine === 'sqlite' ? sql.replaceAll('limit ?', 'limit ? + 0') : sql, name, names };
   compiled[engine].set(target, made);
   return made;
 }
@@ -166,4 +142,17 @@ export function placeParameters(names: readonly string[], parameters: Parameters
     if (value === undefined) throw new TypeError(`the parameter ${name} is missing`);
     return value;
   });
+}
+
+/**
+ * Returns a function that turns the values of a row into an object. `read` converts the value at a place. All objects
+ * have the same shape, so reading a page of them takes half as long as with the drivers' own row objects.
+ */
+export function createRowMaker<V>(columns: readonly string[], read: (value: V, place: number) => unknown) {
+  const blank: Readonly<Record<string, unknown>> = Object.fromEntries(columns.map((name) => [name, null]));
+  return (values: readonly V[]): Readonly<Record<string, unknown>> => {
+    const row: Record<string, unknown> = { ...blank };
+    for (let at = 0; at < columns.length; at += 1) row[columns[at] as string] = read(values[at] as V, at);
+    return row;
+  };
 }

@@ -4,14 +4,11 @@ import { type Database, statement } from './database.ts';
 /** The version of all animals. Any change of an animal, an order or a category changes it. */
 export interface Version {
   /**
-   * Call this when the event loop delivers a request. On SQLite, all requests of this turn then share one version.
-   * Requests that had to wait must not call it: their version would be older than those of the next turn.
+   * Call this when the event loop delivers a request, but not for one that had to wait. On SQLite, all requests of this
+   * turn then share one version.
    */
   openTurn(): void;
-  /**
-   * Returns the version of everything that was committed before the call, or null if no response may be cached now. Read
-   * it before the content of a response.
-   */
+  /** The version of all that was committed before, or null if nothing may be cached. Read it before the content. */
   read(): Soon<string | null>;
   /** Call this after each commit of this process and before its response. */
   forget(): void;

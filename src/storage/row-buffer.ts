@@ -45,10 +45,7 @@ export function createRowBuffer<Entry>(
       waiting.set(name, earlier === undefined ? entry : join(earlier, entry));
     },
 
-    /**
-     * Writes the entries that wait when it begins. Flushes run one after the other. If a write fails, throws AppError
-     * `unavailable` and keeps the entries that are not written yet.
-     */
+    /** Writes the entries that wait, after an earlier flush. If a write fails, throws its error and keeps the rest. */
     flush(): Promise<void> {
       running = running.then(writeAll, writeAll);
       return running;

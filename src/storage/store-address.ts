@@ -15,8 +15,7 @@ const sqliteScheme = 'sqlite:';
 
 /**
  * Parses the address of a store: `sqlite:PATH` or `postgres://…`. Resolves symbolic links, so that one file always
- * has the same path. Throws OperatorError of one line for any other text. The error does not contain the address,
- * which may include a password.
+ * has the same path. Throws OperatorError of one line without the address, which may include a password.
  */
 export function parseStoreAddress(address: string): StoreAddress {
   try {
@@ -31,11 +30,8 @@ export function parseStoreAddress(address: string): StoreAddress {
 /** Maximum number of links that Linux follows. */
 const linksMax = 40;
 
-/**
- * Resolves a symbolic link at a path. Returns any other path unchanged. The target need not exist. SQLite creates its
- * own files beside the target, so the files of a store must be looked up there.
- */
-export function followLinks(path: string, most = linksMax): string {
+/** Resolves a symbolic link at a path, because SQLite keeps its own files beside the target, which need not exist. */
+function followLinks(path: string, most = linksMax): string {
   const target = most > 0 && orNull(() => readlinkSync(path));
   if (typeof target !== 'string') return path;
   const followed = resolve(resolveFolder(dirname(path)), target);

@@ -5,8 +5,8 @@ import { int64Max, int64Min } from '../../src/int64.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
 import { insertRow } from '../../src/storage/insert-row.ts';
+import { useStore } from '../../src/storage/transfer/copy-store.ts';
 import { copiedTables } from '../../src/storage/transfer/copy-tables.ts';
-import { useStore } from '../../src/storage/transfer/whole-store.ts';
 import { petValues } from '../support/catalogue.ts';
 import { insertWindow } from './window-rows.ts';
 

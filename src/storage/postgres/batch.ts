@@ -1,7 +1,6 @@
 import { type ClientBase, type ClientConfig, type Connection, type Submittable, types } from 'pg';
-import { compileStatement, placeParameters } from '../compile.ts';
+import { compileStatement, createRowMaker, placeParameters } from '../compile.ts';
 import type { Parameters, Statement, Value } from '../database.ts';
-import { createRowMaker } from '../row-maker.ts';
 import { throwStorageError } from './faults.ts';
 
 /** A statement with the values of its placeholders. */
@@ -47,7 +46,7 @@ type Readers = Map<string, RowReader | null | 'unsure'>;
 
 const readersOf = new WeakMap<object, Readers>();
 
-/** A query for pg that handles the protocol messages itself. */
+/** A query that handles the messages of the protocol itself. */
 interface Batch extends Submittable {
   /** The driver replaces this function to apply its timeout. */
   callback: (error: Error | null | undefined, results: readonly Rows[]) => void;

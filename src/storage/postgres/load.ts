@@ -74,10 +74,7 @@ async function stageRows(
     await send(client, { name: 'stage', text, values: [toRecordset(columns, batch)] });
 }
 
-/**
- * Returns rows in the form that `json_populate_recordset` reads. Every value is a JSON string, which PostgreSQL
- * parses by the type of the column. So int64 values keep all digits.
- */
+/** Writes rows for `json_populate_recordset`. All values are JSON strings, so int64 values keep all digits. */
 export function toRecordset(columns: readonly string[], rows: readonly (readonly Value[])[]): string {
   const records = rows.map((row) =>
     Object.fromEntries(columns.map((name, index) => [name, toText(row[index])])),

@@ -3,8 +3,8 @@ import type { ClientBase } from 'pg';
 import { OperatorError } from '../../errors.ts';
 import { toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
+import type { Access, Row, WholeStore } from '../transfer/copy-store.ts';
 import { batchRowsMax, copiedTables } from '../transfer/copy-tables.ts';
-import type { Access, Row, WholeStore, WholeStoreTask } from '../transfer/whole-store.ts';
 import { applicationName, describeServer, removeLimits, requireSession, send } from './client.ts';
 import { toRecordset } from './load.ts';
 import { connectToPrimary } from './servers.ts';
@@ -27,7 +27,11 @@ const begins: Readonly<Record<Access, readonly string[]>> = {
 };
 
 /** Implements `useStore` on PostgreSQL. */
-export async function usePostgresStore<T>(url: string, access: Access, task: WholeStoreTask<T>): Promise<T> {
+export async function usePostgresStore<T>(
+  url: string,
+  access: Access,
+  task: (store: WholeStore) => Promise<T>,
+): Promise<T> {
   requireSession(url, 'moving a store');
   const client = await connectToPrimary(url).catch((error) => {
     throw toOpeningError(describeServer(url), error);

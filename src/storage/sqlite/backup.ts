@@ -6,9 +6,8 @@ import { openReadOnly } from './connection.ts';
 
 /**
  * Copies a snapshot of the store at `path` into an empty file, and checks the copy. Other connections may keep writing
- * to the store. The copy is compact and consists of one file. Blocks the thread. Does not fsync the copy; the caller
- * must. `pageBytes` is the page size of the copy, that of the store by default. Throws OperatorError if the store
- * cannot be read completely or the copy cannot be written.
+ * to the store. Blocks the thread. The caller must fsync the copy. `pageBytes` is the page size of the copy, that of the
+ * store by default. Throws OperatorError if the store cannot be read completely or the copy cannot be written.
  */
 export function backupSqlite(path: string, file: string, pageBytes?: number): void {
   requireOneName(path);

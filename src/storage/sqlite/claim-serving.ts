@@ -24,10 +24,9 @@ const lockedByte = 2 ** 50;
 const served = new Set<string>();
 
 /**
- * Claims a SQLite store for one service by a lock on its file, and creates the file if necessary. Two services would
- * together allow twice the rate limits. A restore, a migration and a move also claim the store. Does nothing on
- * PostgreSQL. Returns the function that releases the claim. Throws OperatorError if another process has it, or if the
- * file cannot be used.
+ * Claims a SQLite store for one service, restore, migration or move by a lock on its file, which is created if necessary.
+ * Two services would together allow twice the rate limits. Does nothing on PostgreSQL. Returns the function that releases
+ * the claim. Throws OperatorError if another process has it, or if the file cannot be used.
  */
 export async function claimServing(databaseUrl: string): Promise<() => void> {
   const { engine, location } = parseStoreAddress(databaseUrl);

@@ -13,19 +13,14 @@ import { readMigrations } from './schema.ts';
 /** Number of ids that a restore skips in each table if the last ids of the old store cannot be read. */
 export const skippedIdsUnknown = 1_000_000n;
 
-/** Permissions to read and write for the owner of a file alone. */
 const ownerOnly = 0o600;
 
-/** The highest id that each table has assigned. */
-type LastIds = ReadonlyMap<string, bigint>;
-
 /**
- * Replaces the store at `path` with a backup, in one transaction. Ids and positions assigned since the backup are not
- * assigned again, and every position from before the restore expires. A new store gets the permissions of the backup. The
- * store has the schema of the backup, so that an older release can use it again. Its audit log says who restored it.
- * Returns false if the last ids of the old store were unreadable, so that `skippedIdsUnknown` ids were skipped. Throws
- * OperatorError, with nothing changed, if a service serves the store, or the file is no complete backup or of a newer
- * release.
+ * Replaces the store at `path` with a backup and its schema, in one transaction. Ids and positions assigned since the
+ * backup are not assigned again, and every position from before the restore expires. A new store gets the permissions of
+ * the backup. Returns false if the last ids of the old store were unreadable, so that `skippedIdsUnknown` ids were
+ * skipped. Throws OperatorError, with nothing changed, if a service serves the store, or the file is no complete backup
+ * or of a newer release.
  */
 export async function restoreSqlite(path: string, file: string, by: Authorship): Promise<boolean> {
   if (isServed(path))
@@ -120,14 +115,15 @@ async function replaceStore(
   }
 }
 
-function readLastIds(raw: DatabaseSync): LastIds {
+/** Returns the highest id that each table has assigned. */
+function readLastIds(raw: DatabaseSync): ReadonlyMap<string, bigint> {
   const select = raw.prepare('select name, seq from sqlite_sequence');
   select.setReadBigInts(true);
   return new Map(select.all().map(({ name, seq }) => [String(name), seq as bigint]));
 }
 
 /** Makes a store assign new ids only after those already assigned. Deletes all events, so that readers start again. */
-function skipGivenIds(raw: DatabaseSync, given: LastIds | null): void {
+function skipGivenIds(raw: DatabaseSync, given: ReadonlyMap<string, bigint> | null): void {
   raw.exec('begin immediate');
   const own = readLastIds(raw);
   for (const name of new Set([...own.keys(), ...(given?.keys() ?? []), 'events'])) {

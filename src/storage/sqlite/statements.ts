@@ -1,7 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import { compileStatement, placeParameters } from '../compile.ts';
+import { compileStatement, createRowMaker, placeParameters } from '../compile.ts';
 import type { Parameters, Statement, Steps, Value } from '../database.ts';
-import { createRowMaker } from '../row-maker.ts';
 
 /** The text of a statement and the values of its placeholders, in a form that can be sent to another thread. */
 export interface SqliteCall {

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { Access, Row, WholeStore } from '../transfer/copy-store.ts';
 import { batchRowsMax } from '../transfer/copy-tables.ts';
-import type { Access, Row, WholeStore, WholeStoreTask } from '../transfer/whole-store.ts';
 import { claimServing, requireOneName } from './claim-serving.ts';
 import {
   lockWaitMsMax,
@@ -12,7 +12,11 @@ import {
 import { setLastId } from './restore.ts';
 
 /** Implements `useStore` on SQLite. Does not create a missing file. */
-export async function useSqliteStore<T>(path: string, access: Access, task: WholeStoreTask<T>): Promise<T> {
+export async function useSqliteStore<T>(
+  path: string,
+  access: Access,
+  task: (store: WholeStore) => Promise<T>,
+): Promise<T> {
   requireOneName(path);
   const writing = access === 'write' ? openConnection(path, 0) : null;
   const raw = writing?.raw ?? openReadOnly(path);

@@ -26,9 +26,8 @@ interface Waiting {
 }
 
 /**
- * Creates the queue of writes for a writing thread. One commit runs at a time: it takes all jobs that wait, and the
- * next commit takes those that came during it (group commit). While another process has the lock, the jobs wait and are
- * tried again.
+ * Creates the queue of writes for a writing thread. One commit runs at a time, and the next one takes all jobs that came
+ * during it (group commit). While another process has the lock, the jobs wait and are tried again.
  */
 export function createWriteQueue(thread: WritingThread) {
   let waiting: Waiting[] = [];

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { OperatorError } from '../../errors.ts';
 import type { Value } from '../database.ts';
 import type { Tables } from '../tables.ts';
-import type { Row, WholeStore } from './whole-store.ts';
+import type { Row, WholeStore } from './copy-store.ts';
 
 /** True if the store assigns the values of a table's column `id`. */
 const assignsIds: Readonly<Record<keyof Tables, boolean>> = {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OperatorError } from '../../../src/errors.ts';
 import type { Tables } from '../../../src/storage/tables.ts';
+import { type Row, useStore } from '../../../src/storage/transfer/copy-store.ts';
 import { copiedTables, copyTables } from '../../../src/storage/transfer/copy-tables.ts';
-import { type Row, useStore } from '../../../src/storage/transfer/whole-store.ts';
 import { addPet, readContents } from '../../contracts/store-contents.ts';
 import { sqliteEngine } from '../../support/engines.ts';
 
