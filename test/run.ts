@@ -62,11 +62,11 @@ async function writeGroup(group: string, members: readonly string[]): Promise<st
 
 /** Short runs of the torture scenarios keep all processors busy for minutes, so `npm run torture:short` runs them. */
 const apart = join(import.meta.dirname, 'torture/short/**');
-const [pattern] = process.argv.slice(2);
+const patterns = process.argv.slice(2);
 const chosen =
-  pattern === undefined
+  patterns.length === 0
     ? globSync(join(import.meta.dirname, '**/*.test.ts'), { exclude: [apart] })
-    : globSync(pattern);
+    : globSync(patterns);
 const sorted = chosen.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 const groups = Map.groupBy(sorted, findGroup);
 const folder = await mkdtemp(join(tmpdir(), 'animal-store-groups-'));
