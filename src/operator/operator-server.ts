@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { systemClock } from '../clock.ts';
-import { defaultTimeouts, type Timeouts } from '../http/connection/bounds.ts';
+import { defaultTimeouts } from '../http/connection/bounds.ts';
 import { createRequestIds } from '../http/exchange.ts';
 import { createHttpService, type HttpService } from '../http/http-service.ts';
 import { openGate } from '../http/request/gate.ts';
@@ -24,7 +24,6 @@ export interface OperatorServerOptions {
   /** The web console. If absent, the port does not serve it. */
   readonly console?: Console;
   readonly log: Log;
-  readonly timeouts?: Timeouts;
 }
 
 /** Maximum number of open connections on the operator's port. */
@@ -35,7 +34,6 @@ export const operatorConnectionsMax = 1_000;
  * must not be able to reach this port. Timeouts and sizes of requests are limited as on the public port.
  */
 export function buildOperatorServer(options: OperatorServerOptions): HttpService {
-  const { log, timeouts = defaultTimeouts } = options;
   const makeErrorAnswer = createErrorAnswers(null);
   return createHttpService({
     routes: [...createRoutes(options), ...(options.console?.routes ?? [])],
@@ -47,8 +45,8 @@ export function buildOperatorServer(options: OperatorServerOptions): HttpService
     createRequestId: createRequestIds(),
     observers: [],
     clock: systemClock,
-    log,
-    timeouts,
+    log: options.log,
+    timeouts: defaultTimeouts,
     connectionsMax: operatorConnectionsMax,
   });
 }

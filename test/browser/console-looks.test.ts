@@ -1,21 +1,39 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectAccessible } from './accessible.ts';
-import { describeInBrowser } from './chromium.ts';
+import { describeInBrowser, expectAccessible } from './chromium.ts';
 import { type Desk, openDesk } from './console.ts';
 import { furnish } from './console-pages.ts';
+
+/** The pages to check, by the part of their URL after `#`, with their headings. */
+const pages = {
+  accounts: 'Accounts',
+  'accounts/Happy%20Paws': 'Happy Paws',
+  bans: 'Bans',
+  requests: 'Failed requests',
+  animals: 'Animals',
+  'accounts?sort=requests': 'Accounts',
+  'animals/1': 'Animal 1',
+  categories: 'Category names',
+  orders: 'Orders',
+  webhooks: 'Webhooks',
+  'webhooks/wh_8tKq2ZmX0aLr5VnC': 'wh_8tKq2ZmX0aLr5VnC',
+  'webhooks?account=%C3%89lodie%E2%80%99s%20reptiles%20%26%20friends': 'Webhooks',
+  audit: 'Audit log',
+  '': 'Overview',
+};
 
 describeInBrowser('the pages of the console', (browser) => {
   test('fit every window size in every color scheme and have no axe-core violation', async (t) => {
     const desk = await openDesk(t, browser());
     const { page, open, complaints } = desk;
-    for (const { name, address, heading } of await furnish(desk)) {
+    await furnish(desk);
+    for (const [address, heading] of Object.entries(pages)) {
       await open(address, heading);
-      if (name === 'overview') {
+      if (heading === 'Overview') {
         desk.clock.advance(10_000);
         await page.getByText('Requests per second', { exact: true }).waitFor();
       }
-      await look(desk, name);
+      await look(desk, address);
     }
     await open('animals/1', 'Animal 1');
     await page.getByRole('button', { name: 'Delete' }).click();

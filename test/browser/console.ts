@@ -18,8 +18,6 @@ export async function openDesk(
   const service = await startConsole(t);
   const visit = await openVisit(t, browser, options);
   const { page } = visit;
-  // A busy machine needs more time.
-  page.setDefaultTimeout(120_000);
   await page.goto(`${service.consoleUrl}#sign-in=${await service.makeLink()}`);
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   const dialog = page.getByRole('dialog');

@@ -16,12 +16,9 @@ const wrongOptions: readonly (readonly [object, RegExp])[] = [
   [{ apiKey: undefined }, /^apiKey is missing: .* ANIMAL_STORE_KEY$/],
   [{ apiKey: `${apiKey}\n` }, /^apiKey must be an API key/],
   [{ baseUrl: undefined }, /^baseUrl is missing: .* ANIMAL_STORE_URL$/],
-  ...[
-    'http://127.0.0.1/docs',
-    'ftp://127.0.0.1/v1',
-    'http://me:as_secret@127.0.0.1/v1',
-    'http://127.0.0.1/v1?a',
-  ].map((wrong) => [{ baseUrl: wrong }, /^baseUrl must be .* that ends in \/v1/] as const),
+  ...['http://a/docs', 'ftp://a/v1', 'http://me:as_secret@a/v1', 'http://a/v1?a'].map(
+    (wrong) => [{ baseUrl: wrong }, /^baseUrl must be .* that ends in \/v1/] as const,
+  ),
   [{ maxRetries: -1 }, /^maxRetries must be a whole number from 0 to 100$/],
   [{ maxWaitMs: Number.POSITIVE_INFINITY }, /^maxWaitMs must/],
   [{ timeoutMs: 0 }, /^timeoutMs must be a whole number from 1 to 2147483647$/],
@@ -74,25 +71,15 @@ const wrongCalls: Readonly<Record<string, readonly (() => Promise<unknown>)[]>> 
     () => pets.update(1n, {}, { ifMatch: 'a\nb' }),
     () => pets.delete(1n, { ifMatch: anything(7) }),
   ],
-  'options must be': [
-    () => pets.list(anything('sold')),
-    () => pets.listAll(anything(1)).next(),
-    () => pets.get(1, anything(true)),
-    () => pets.create(rex, anything('once')),
-  ],
-  'signal must be': [
-    () => pets.list(anything({ signal: {} })),
-    () => pets.get(1, anything({ signal: 'stop' })),
-  ],
+  'options must be': ['sold', 1, true].map((options) => () => pets.list(anything(options))),
+  'signal must be': [{}, 'stop'].map((signal) => () => pets.get(1, anything({ signal }))),
   'timeoutMs must be': [() => pets.list({ timeoutMs: 0 })],
   'maxRetries must be': [() => pets.list({ maxRetries: 1.5 })],
   'onPosition must be': [() => events.follow({ onPosition: anything(1) }).next()],
   'method must be': [() => client.request(anything('FETCH'), '/pets')],
-  'path must': [
-    ...(['/pets?limit=1', 'pets', '/../docs', '/pets/%2E%2e', '/pets/.\\7'] as const).map(
-      (path) => () => client.request('GET', anything(path)),
-    ),
-  ],
+  'path must': ['/pets?limit=1', 'pets', '/../docs', '/pets/%2E%2e', '/pets/.\\7'].map(
+    (path) => () => client.request('GET', anything(path)),
+  ),
   'headers must': [
     () => client.request('GET', '/pets', { headers: { Authorization: 'Bearer other' } }),
     ...[{ 'x-name': '猫' }, { 'x name': 'Rex' }, null].map(

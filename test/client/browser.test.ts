@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
 import { describeInBrowser, openVisit, skip } from '../browser/chromium.ts';
+import { startServer } from '../support/local-server.ts';
 import { type Ending, startService } from '../support/service.ts';
 import { installPacked } from './packed-client.ts';
 
@@ -13,15 +11,11 @@ import { installPacked } from './packed-client.ts';
 async function servePackage(test: Ending): Promise<string> {
   const { project } = await installPacked(test);
   const dist = join(project, 'node_modules/@animal-store/client/dist');
-  const server = createServer(async ({ url = '/' }, response) => {
+  return await startServer(test, async ({ url = '/' }, response) => {
     if (url === '/') return response.setHeader('content-type', 'text/html').end('<!doctype html>');
     response.setHeader('content-type', 'text/javascript');
     return response.end(await readFile(join(dist, basename(url))).catch(() => ''));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  test.after(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 const origin = skip === false ? await servePackage({ after }) : '';

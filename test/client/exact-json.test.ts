@@ -34,10 +34,10 @@ for (const [name, parse] of Object.entries(readers)) {
     assert.deepEqual(parse(text), value);
   });
 
-  for (const text of ['', '{', '[01]', '{"a":1,}', '+1', '"\n"', 'nul', '"a" 1'])
-    test(`${name} refuses ${JSON.stringify(text)}`, () => {
-      assert.throws(() => parse(text), SyntaxError);
-    });
+  test(`${name} refuses what is not JSON`, () => {
+    for (const text of ['', '{', '[01]', '{"a":1,}', '+1', '"\n"', 'nul', '"a" 1'])
+      assert.throws(() => parse(text), SyntaxError, text);
+  });
 }
 
 test('stringifyExactJson uses toJSON as JSON.stringify does', () => {
@@ -48,12 +48,7 @@ test('stringifyExactJson uses toJSON as JSON.stringify does', () => {
   assert.equal(stringifyExactJson({ toJSON: () => 2n ** 62n }), '4611686018427387904');
 });
 
-test('stringifyExactJson writes null for the holes of an array', () => {
-  const value = new Array(2);
-  assert.equal(stringifyExactJson({ value }), '{"value":[null,null]}');
-});
-
-test('stringifyExactJson omits values that JSON cannot represent', () => {
-  const value = { a: undefined, b: () => 1, c: Number.NaN, d: [undefined, 1n] };
-  assert.equal(stringifyExactJson(value), '{"c":null,"d":[null,1]}');
+test('stringifyExactJson writes null for holes, and omits values that JSON cannot represent', () => {
+  const value = { a: undefined, b: () => 1, c: Number.NaN, d: [undefined, 1n], e: new Array(2) };
+  assert.equal(stringifyExactJson(value), '{"c":null,"d":[null,1],"e":[null,null]}');
 });

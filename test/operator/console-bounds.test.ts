@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { selectAccountsByName } from '../../src/accounts/account-rows.ts';
 import { type AccountQuery, createAccounts } from '../../src/accounts/accounts.ts';
@@ -22,7 +23,11 @@ function countRows(database: Database) {
   return { counts, database: { ...database, read } as Database };
 }
 
-const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
+/** Returns how SQLite runs a compiled statement. */
+function explain(file: DatabaseSync, { sql }: { readonly sql: string }): string[] {
+  const steps = file.prepare(`explain query plan ${sql}`).all();
+  return steps.map(({ detail }) => String(detail));
+}
 
 test('with 12,000 accounts, a page by age or by the start of a name reads only its own rows', async (t) => {
   const { store, openFile } = await startConsole(t);
@@ -43,10 +48,8 @@ test('with 12,000 accounts, a page by age or by the start of a name reads only i
   assert.equal((await list({ ...named, firstId: first.next })).names[0], 'Shop 11901');
   assert.deepEqual(await list({ order: 'name', start: 'hop' }), { items: [], next: null, names: [] });
   assert.deepEqual(counts, [4, 4, 4, 4, 0]);
-  const { sql } = compileStatement(selectAccountsByName, 'sqlite');
-  const [plan] = openFile().prepare(`explain query plan ${sql}`).all();
   assert.match(
-    String(plan?.['detail']),
+    explain(openFile(), compileStatement(selectAccountsByName, 'sqlite'))[0] ?? '',
     /^SEARCH accounts USING INDEX accounts_by_name \(<expr>>\? AND <expr><\?\)$/,
   );
 });
@@ -56,24 +59,22 @@ test('with 3,000 webhooks, a page reads only its own rows with any filter, and t
   await createKey('pro', undefined, { account: 'Zoo' });
   const file = openFile();
   file.exec('begin');
+  const status = (n: number) => (n % 100 === 0 ? 'disabled' : 'enabled');
   storeWebhooks(
     file,
-    Array.from({ length: 3_000 }, (_, n) => ({
-      id: `wh_${n}`,
-      status: n % 100 === 0 ? 'disabled' : 'enabled',
-    })),
+    Array.from({ length: 3_000 }, (_, n) => ({ id: `wh_${n}`, status: status(n) })),
   );
   file.exec('commit');
   const { counts, database } = countRows(store.database);
   const webhooks = createOperatorWebhooks(database, Date.now);
   const query = { limit: 50, account: null, status: null, newestId: null };
-  for (const status of [null, 'disabled'] as const) {
+  for (const [wanted, items, rows] of [
+    [null, 50, 51],
+    ['disabled', 30, 30],
+  ] as const) {
     counts.length = 0;
-    const page = await webhooks.listPage({ ...query, status });
-    assert.deepEqual(
-      [page.items.length, sum(counts)],
-      [status === null ? 50 : 30, status === null ? 51 : 30],
-    );
+    const page = await webhooks.listPage({ ...query, status: wanted });
+    assert.deepEqual([page.items.length, counts.reduce((sum, count) => sum + count, 0)], [items, rows]);
   }
   counts.length = 0;
   assert.deepEqual(await webhooks.readLag(), {
@@ -82,26 +83,17 @@ test('with 3,000 webhooks, a page reads only its own rows with any filter, and t
   });
   assert.deepEqual(counts, [0, 1]);
 
-  const explain = (sql: string) =>
-    file
-      .prepare(`explain query plan ${sql}`)
-      .all()
-      .map(({ detail }) => String(detail));
   const found = (accountId: bigint | null, status: string | null, isFailing: 1n | null = null) => {
-    const statement = selectWebhookPage({ accountId, status, isFailing, publicId: null });
-    return explain(compileStatement(statement, 'sqlite').sql).find((detail) => detail.includes(' webhooks '));
+    const asked = selectWebhookPage({ accountId, status, isFailing, publicId: null });
+    return explain(file, compileStatement(asked, 'sqlite')).find((detail) => detail.includes(' webhooks '));
   };
   assert.equal(found(null, null), 'SEARCH webhooks USING INTEGER PRIMARY KEY (rowid<?)');
   assert.equal(found(null, null, 1n), 'SEARCH webhooks USING INDEX webhooks_failing (id<?)');
   assert.equal(found(null, 'x'), 'SEARCH webhooks USING INDEX webhooks_by_status (status=? AND id<?)');
-  for (const status of [null, 'x'])
-    assert.equal(
-      found(1n, status),
-      'SEARCH webhooks USING INDEX webhooks_by_account (account_id=? AND id<?)',
-    );
-  assert.deepEqual(explain(compileStatement(selectOverdueHold, 'sqlite').sql), [
-    'SEARCH orders USING INDEX orders_owning (pet_id=?)',
-  ]);
+  const byAccount = 'SEARCH webhooks USING INDEX webhooks_by_account (account_id=? AND id<?)';
+  assert.deepEqual([found(1n, null), found(1n, 'x')], [byAccount, byAccount]);
+  const hold = explain(file, compileStatement(selectOverdueHold, 'sqlite'));
+  assert.deepEqual(hold, ['SEARCH orders USING INDEX orders_owning (pet_id=?)']);
 });
 
 const postgres = await findPostgres();
@@ -113,6 +105,8 @@ test('a text that PostgreSQL cannot store gets 404 in a path, and 400 in a query
   t.after(() => service?.stop());
   service = await startConsole(t, { DATABASE_URL: (await postgres.createStore(t)).url });
   const cookie = await service.signIn();
+  const send = async (method: string, path: string, body?: object) =>
+    service?.call(cookie, path, { method, ...(body && { body: JSON.stringify(body) }) }) ?? assert.fail();
   for (const path of [
     '/accounts/%00/suspend',
     '/accounts/%00/resume',
@@ -120,22 +114,12 @@ test('a text that PostgreSQL cannot store gets 404 in a path, and 400 in a query
     '/webhooks/wh_%00/enable',
     '/webhooks/wh_%00/disable',
   ])
-    assert.equal((await service.call(cookie, path, { method: 'POST' })).status, 404, path);
-  const revoke = { method: 'POST', body: JSON.stringify({ disableWebhooks: true }) };
-  assert.equal((await service.call(cookie, '/keys/key_%00/revoke', revoke)).status, 404);
-  assert.equal((await service.call(cookie, '/accounts/%00')).status, 404);
-  for (const path of [
-    '/accounts?name=%00',
-    '/orders?reference=%00',
-    '/orders?account=%00',
-    '/bans?before=%00',
-    '/webhooks?account=%00',
-    '/audit?account=%00',
-  ])
-    assert.equal((await service.call(cookie, path)).status, 400, path);
-  const created = await service.call(cookie, '/accounts', {
-    method: 'POST',
-    body: JSON.stringify({ account: 'a\0', plan: 'free' }),
-  });
+    assert.equal((await send('POST', path)).status, 404, path);
+  assert.equal((await send('POST', '/keys/key_%00/revoke', { disableWebhooks: true })).status, 404);
+  assert.equal((await send('GET', '/accounts/%00')).status, 404);
+  const filters = 'accounts?name orders?reference orders?account bans?before webhooks?account audit?account';
+  for (const filter of filters.split(' '))
+    assert.equal((await send('GET', `/${filter}=%00`)).status, 400, filter);
+  const created = await send('POST', '/accounts', { account: 'a\0', plan: 'free' });
   assert.equal(((await created.json()) as { code: string }).code, 'not_done');
 });

@@ -14,21 +14,23 @@ async function expectRefusal(answer: Response, status: number, code: string): Pr
   assert.deepEqual([answer.status, body.code], [status, code]);
 }
 
-test('the token of a link is exchanged for a cookie that is HttpOnly and SameSite=Strict', async () => {
-  const { makeLink, exchange, call } = shared;
+test('a link signs in with a cookie that is HttpOnly and SameSite=Strict, which is invalid after its owner signs out', async () => {
+  const { makeLink, exchange, signIn, call } = shared;
   const answer = await exchange(await makeLink());
   assert.equal(answer.status, 204);
-  const cookie = answer.headers.get('set-cookie') ?? '';
-  assert.match(
-    cookie,
-    new RegExp(
-      `^animal_store_console_${port}=[\\w-]{43}; Path=/console; Max-Age=43200; HttpOnly; SameSite=Strict$`,
-    ),
-  );
-  const session = await call(cookie.split(';')[0] ?? '', '/session');
-  assert.equal(session.status, 200);
+  const [cookie = '', ...attributes] = (answer.headers.get('set-cookie') ?? '').split('; ');
+  assert.match(cookie, new RegExp(`^animal_store_console_${port}=[\\w-]{43}$`));
+  assert.deepEqual(attributes, ['Path=/console', 'Max-Age=43200', 'HttpOnly', 'SameSite=Strict']);
+  const session = await call(cookie, '/session');
   assert.equal(session.headers.get('cache-control'), 'no-store');
   assert.equal(((await session.json()) as { madeBy: string }).madeBy, 'mira');
+
+  const other = await signIn();
+  const left = await call(cookie, '/sign-out', { method: 'POST' });
+  assert.equal(left.status, 204);
+  assert.match(left.headers.get('set-cookie') ?? '', /=; Path=\/console; Max-Age=0; /);
+  await expectRefusal(await call(cookie, '/session'), 401, 'session_missing');
+  assert.equal((await call(other, '/session')).status, 200);
 });
 
 test('a link signs in only once, even with concurrent attempts, and the audit log has the sign-in', async (t) => {
@@ -72,42 +74,24 @@ test('a sign-in deletes no other session, and the sweep deletes only what has ex
   assert.deepEqual(count(), [1, 0]);
 });
 
-test('a cookie is invalid after its owner signs out', async () => {
-  const { signIn, call } = shared;
-  const [cookie, other] = [await signIn(), await signIn()];
-  const answer = await call(cookie, '/sign-out', { method: 'POST' });
-  assert.equal(answer.status, 204);
-  assert.match(answer.headers.get('set-cookie') ?? '', /=; Path=\/console; Max-Age=0; /);
-  await expectRefusal(await call(cookie, '/session'), 401, 'session_missing');
-  assert.equal((await call(other, '/session')).status, 200);
-});
-
-test('the store has neither the token of a link nor the token of a session', async (t) => {
-  const { makeLink, signIn, openFile } = await startConsole(t);
-  const link = await makeLink();
-  const [, token = ''] = (await signIn()).split('=');
-  const file = openFile();
-  const texts = ['console_links', 'console_sessions'].flatMap((table) => {
-    const rows = file.prepare(`select * from ${table}`).all();
-    assert.equal(rows.length, 1, table);
-    return rows.flatMap((row) =>
-      Object.values(row).map((value) =>
-        value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value),
-      ),
-    );
-  });
-  for (const secret of [link, token])
+test('neither the store nor the log has the token of a link or of a session', async (t) => {
+  const { makeLink, exchange, signIn, call, openFile, readLog } = await startConsole(t);
+  const [used, link] = [await makeLink(), await makeLink()];
+  const cookie = await signIn();
+  await call(cookie, '/overview');
+  await exchange(used);
+  await exchange(used);
+  const tables = ['console_links', 'console_sessions'];
+  const rows = tables.flatMap((table) => openFile().prepare(`select * from ${table}`).all());
+  assert.equal(rows.length, 3);
+  const texts = rows
+    .flatMap(Object.values)
+    .map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value)));
+  for (const secret of [used, link, cookie.split('=')[1] ?? '']) {
+    assert.ok(!readLog().includes(secret));
     for (const form of [secret, Buffer.from(secret, 'base64url').toString('latin1')])
       assert.ok(!texts.some((text) => text.includes(form)));
-});
-
-test('no log line contains a token', async () => {
-  const { makeLink, exchange, call, readLog } = shared;
-  const link = await makeLink();
-  const cookie = ((await exchange(link)).headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-  await call(cookie, '/overview');
-  await exchange(link);
-  for (const secret of [link, cookie.split('=')[1] ?? '']) assert.ok(!readLog().includes(secret));
+  }
 });
 
 test('every operation of the console is refused without the cookie of a session', async () => {
@@ -159,7 +143,6 @@ test('a change is refused unless it comes from a page of the console, even with 
   const cookie = await shared.signIn();
   for (const headers of [
     { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
-    // Another port of the same machine.
     { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:3000' },
     // The address bar.
     { 'sec-fetch-site': 'none' },

@@ -32,7 +32,7 @@ export const guides: readonly Guide[] = [
 ];
 
 /** The heading at which the part of a document for operators begins. The page ends before it. */
-export const operatorPart = '## What is kept';
+const operatorPart = '## What is kept';
 
 const root = new URL('../../../', import.meta.url);
 /** The URLs of a service with default settings, as the documents contain them. A page has those of its service. */

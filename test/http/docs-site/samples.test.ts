@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -11,6 +11,7 @@ import { nameAddress } from '../../../src/http/docs-site/reference/operation-mar
 import type { Operation } from '../../../src/http/operation.ts';
 import { installPacked } from '../../client/packed-client.ts';
 import { createExampleRequests, putIdentifiers } from '../../support/example-requests.ts';
+import { whyNoProgram } from '../../support/programs.ts';
 import { startService } from '../../support/service.ts';
 
 const run = promisify(execFile);
@@ -18,16 +19,7 @@ const { project } = await installPacked({ after });
 const { app, baseUrl, createKey } = await startService({ after });
 
 const languages = { curl: 'bash', TypeScript: 'node', Python: 'python3' } as const;
-const hasPython = isThere('python3') || 'SKIPPED: no python3 for the samples in Python';
-
-function isThere(program: string): boolean {
-  try {
-    execFileSync(program, ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
+const noPython = await whyNoProgram('python3');
 
 /** Returns a sample as a reader copies it from the page. */
 async function readSample(operation: Operation, language: string): Promise<string> {
@@ -36,12 +28,7 @@ async function readSample(operation: Operation, language: string): Promise<strin
   return toText(code);
 }
 
-async function runSample(
-  key: string,
-  code: string,
-  language: keyof typeof languages,
-  name: string,
-): Promise<void> {
+async function runSample(key: string, code: string, language: keyof typeof languages, name: string) {
   const endings = { curl: 'sh', TypeScript: 'ts', Python: 'py' };
   const file = join(project, `${name}.${endings[language]}`);
   await writeFile(file, code);
@@ -58,7 +45,7 @@ async function runModule(file: string, key: string): Promise<void> {
 
 for (const operation of operations)
   for (const language of Object.keys(languages) as (keyof typeof languages)[]) {
-    const skip = language === 'Python' && hasPython !== true ? hasPython : false;
+    const skip = language === 'Python' && noPython;
     test(`the sample of ${operation.id} in ${language} works as shown on its page`, {
       skip,
     }, async () => {
