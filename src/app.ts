@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { selectAnyAccount } from './accounts/account-rows.ts';
-import { describeForeignKeys, keyEnvironmentOf } from './accounts/api-key.ts';
+import { keyEnvironmentOf } from './accounts/api-key.ts';
 import type { IssuedKey } from './accounts/key-changes.ts';
-import { selectAnyKey } from './accounts/key-rows.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
 import { createKeyring, type Keyring } from './accounts/keyring.ts';
 import { type Clock, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import { type DeliveryOptions, deliverWebhooks } from './deliver-webhooks.ts';
-import { createEventIds } from './events/event-ids.ts';
+import { createEventIds, type EventIds } from './events/event-ids.ts';
 import type { HttpService } from './http/http-service.ts';
 import { createCursors } from './http/request/cursor.ts';
 import type { RequestObserver } from './http/request-log.ts';
@@ -29,15 +28,12 @@ import { exposeStoreSize } from './observability/store-size.ts';
 import { describeSharing, flushLast, lastFlushMs, type OpenCounters, openCounters } from './open-counters.ts';
 import { buildConsole } from './operator/console/console.ts';
 import { createVitals, noteEveryMs, type Vitals } from './operator/console/vitals.ts';
-
 import { buildOperatorServer, findProblems } from './operator/operator-server.ts';
-import { createSessions } from './operator/sessions.ts';
+import { createSessions, type Sessions } from './operator/sessions.ts';
 import { resolvePlan } from './plans/plan.ts';
 import { type JobParts, listJobs } from './service-jobs.ts';
-import type { Database } from './storage/database.ts';
 import { readSecret } from './storage/secret-rows.ts';
-import { claimServing } from './storage/sqlite/claim-serving.ts';
-import { openStore, type Store } from './store.ts';
+import { openServedStore } from './store.ts';
 import { createFailedRequests } from './usage/failed-requests.ts';
 import { createUsageCounts } from './usage/usage.ts';
 import { createSecretBox } from './webhooks/secrets.ts';
@@ -55,10 +51,7 @@ export interface App {
    * second half of this time, every response ends its connection, so that clients move to another instance.
    */
   drain(cut: Promise<void>): Promise<void>;
-  /**
-   * Graceful shutdown: accepts no more connections, finishes running requests, and flushes the counts in memory.
-   * Takes at most 10 s.
-   */
+  /** Accepts no more connections, finishes running requests, and flushes the counts in memory, within 10 s. */
   close(): Promise<void>;
 }
 
@@ -66,17 +59,12 @@ export interface App {
 export const drainMsMax = 7 * secondMs;
 /** Time in ms that running requests and the last flush may take together at shutdown. */
 const drainAndFlushMsMax = drainMsMax + lastFlushMs.least;
-/**
- * Time in ms that the store may take to close at shutdown. If the disk hangs longer, the store closes when the
- * process ends.
- */
-const storeCloseMsMax = secondMs / 2;
-/** Maximum number of keys that the warning about other environments lists. */
-const foreignKeysMax = 10;
 
 /** What the parts of the service share. */
 interface Basics extends DeliveryOptions {
   readonly counting: OpenCounters;
+  readonly sessions: Sessions;
+  readonly eventIds: EventIds;
 }
 
 /**
@@ -111,23 +99,23 @@ async function openApp(
   const registry = createRegistry();
   exposeDroppedLines(registry, log);
   const watch = createStoreWatch(registry, log, clock);
-  const store = await openServedStore(config, clock, watch.wrap, parts);
-  await warnOfKeys(store, config, log);
-  const secret = await readSecret(store.database, 'cursor');
-  const counting = await openCounters(config, store.database, secret, clock, log, parts);
-  const basics = { store, config, clock, log, registry, parts, secret, counting };
-  const clocks = createClockWatch(store.database, clock, log, elapsedMs);
+  const store = await openServedStore(config, clock, log, watch.wrap, parts);
+  const { database } = store;
+  const secret = await readSecret(database, 'cursor');
+  const counting = await openCounters(config, database, secret, clock, log, parts);
+  const shared = { sessions: createSessions(database, clock), eventIds: createEventIds(secret) };
+  const basics = { store, config, clock, log, registry, parts, secret, counting, ...shared };
+  const clocks = createClockWatch(database, clock, log, elapsedMs);
   const jobs = createJobRunner(log, clocks);
   const vitals = createVitals(registry, clock);
   const { server, ...counts } = buildPublicServer(basics, vitals.observer);
-  const { flush } = counts;
 
   let isStopping = false;
   let closingAtMs: number | null = null;
   parts.defer(async () => {
     if (closingAtMs === null) return;
     const restMs = closingAtMs + drainAndFlushMsMax - performance.now();
-    await flushLast(flush, restMs, counting.sharing()?.mode === 'shared', log);
+    await flushLast(counts.flush, restMs, counting.sharing()?.mode === 'shared', log);
   });
   parts.defer(jobs.stop);
   await startJobs(basics, jobs, counts);
@@ -164,62 +152,27 @@ async function drainServer(server: HttpService, drainMs: number, cut: Promise<vo
 }
 
 async function startJobs(
-  { store, config, clock, log, registry, counting }: Basics,
+  { store, config, clock, log, registry, counting, sessions }: Basics,
   jobs: JobRunner,
   counts: Pick<JobParts, 'flush' | 'usage' | 'failedRequests'>,
 ): Promise<void> {
-  const corrections = createCorrectionFollower(store.database, counting.counters, clock);
+  const { database, feed } = store;
+  const corrections = createCorrectionFollower(database, counting.counters, clock);
+  const unread = 'lifted bans and resets of limits could not be read; the service tries again every second';
   // Operators may have changed something while no service ran. A failure does not stop the start.
-  await corrections
-    .follow()
-    .catch((err) =>
-      log.warn(
-        { err },
-        'lifted bans and resets of limits could not be read; the service tries again every second',
-      ),
-    );
-  exposeGauge(registry, 'event_waits', 'Number of requests that wait for an event.', store.feed.countWaiting);
+  await corrections.follow().catch((err) => log.warn({ err }, unread));
+  exposeGauge(registry, 'event_waits', 'Number of requests that wait for an event.', feed.countWaiting);
   const noteFeedLag = exposeFeedLag(registry);
-  const sessions = createSessions(store.database, clock);
-  const measureStore = exposeStoreSize(registry, store.database, config.databaseUrl);
+  const measureStore = exposeStoreSize(registry, database, config.databaseUrl);
   await measureStore();
   jobs.start({ name: 'measure the store', everyMs: minuteMs, run: measureStore });
   for (const job of listJobs({ store, counting, ...counts, sessions, corrections, noteFeedLag }))
     jobs.start(job);
 }
 
-async function openServedStore(
-  config: Config,
-  clock: Clock,
-  wrap: (database: Database) => Database,
-  parts: AsyncDisposableStack,
-): Promise<Store> {
-  // The claim comes before the store is opened, because opening a file under a second name can already overwrite pages.
-  const release = await claimServing(config.databaseUrl);
-  parts.defer(release);
-  const store = await openStore(config, clock, wrap);
-  parts.defer(() => Promise.race([store.close(), sleep(storeCloseMsMax, undefined, { ref: false })]));
-  return store;
-}
-
-/**
- * Logs a warning if the store has keys of other environments, and if it has no keys. Keys of other environments come
- * from a copied store, and do not work here. Only in development does the service create a first key.
- */
-async function warnOfKeys({ keyring, database }: Store, { environment }: Config, log: Log): Promise<void> {
-  const foreign = await keyring.listForeign(foreignKeysMax + 1);
-  if (foreign.length > 0) {
-    const keyIds = foreign.slice(0, foreignKeysMax);
-    const andMore = foreign.length > foreignKeysMax;
-    log.warn({ keyIds, andMore }, describeForeignKeys(keyIds, andMore, environment));
-  }
-  if (environment === 'development' || (await database.read(selectAnyKey, { count: 1n })).length > 0) return;
-  log.warn('the store has no keys: "animal-store keys create --plan free --account NAME" creates one');
-}
-
 /** Builds the public server. Returns it with the function that writes the counts in memory. */
 function buildPublicServer(
-  { store, config, clock, log, registry, secret, counting }: Basics,
+  { store, config, clock, log, registry, secret, counting, eventIds }: Basics,
   observer: RequestObserver,
 ) {
   const { database } = store;
@@ -240,7 +193,6 @@ function buildPublicServer(
     },
   });
   const verifier = createKeyVerifier(database, clock, { environment, findRefusal: limiter.findRefusal });
-  const eventIds = createEventIds(secret);
   const server = buildServer({
     ...config,
     ...store,
@@ -264,27 +216,23 @@ function buildPublicServer(
 
 /** Builds the server of the operator's port, including the console. */
 function buildOperator(
-  { store, config, clock, log, registry, secret, counting }: Basics,
+  { store, config, clock, log, registry, counting, sessions, eventIds }: Basics,
   vitals: Vitals,
   jobs: JobRunner,
   listNotes: () => readonly string[],
   isStopping: () => boolean,
 ): HttpService {
-  const { database } = store;
-  const { environment, consoleUrl } = config;
   jobs.start({ name: 'note the traffic', everyMs: noteEveryMs, run: vitals.note });
   const look: LookAtUsage = async (subject) => counting.counters.look(subject, clock());
   const checks = {
     'the service': async () => (isStopping() ? 'is stopping' : null),
     // The check reports the error of a store that does not respond.
-    'the store': () => database.read(selectAnyAccount, { count: 1n }).then(() => null),
+    'the store': () => store.database.read(selectAnyAccount, { count: 1n }).then(() => null),
   };
   const readHealth = async () => ({ problems: await findProblems(checks, secondMs), notes: listNotes() });
-  const sessions = createSessions(database, clock);
-  const eventIds = createEventIds(secret);
+  const { environment, consoleUrl } = config;
   const services = { ...store, sessions, vitals, look, clock, environment, readHealth, eventIds };
-  const console = buildConsole(services, consoleUrl);
-  return buildOperatorServer({ readHealth, registry, console, log });
+  return buildOperatorServer({ readHealth, registry, console: buildConsole(services, consoleUrl), log });
 }
 
 async function issueFirstKey(keyring: Keyring): Promise<IssuedKey | null> {

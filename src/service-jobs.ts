@@ -3,7 +3,7 @@ import { hourMs, minuteMs, secondMs } from './clock.ts';
 import { expireEvents } from './events/expire-events.ts';
 import { sequencedEventsMax, sequenceEvents } from './events/sequence-events.ts';
 import { firstAnswersKeptMs } from './idempotency/answer-once.ts';
-import { foldedChangesMax, foldInventory } from './inventory/fold-inventory.ts';
+import { foldedChangesMax, foldInventory } from './inventory/inventory.ts';
 import type { Job } from './jobs/job-runner.ts';
 import type { CorrectionFollower } from './limits/corrections.ts';
 import type { CounterStore } from './limits/memory/counter-store.ts';

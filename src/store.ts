@@ -1,18 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { countOpenHolds } from './accounts/accounts.ts';
-import { keyEnvironmentOf } from './accounts/api-key.ts';
+import { describeForeignKeys, keyEnvironmentOf } from './accounts/api-key.ts';
+import { selectAnyKey } from './accounts/key-rows.ts';
 import { type Audit, commandActor, createAudit } from './audit/audit-log.ts';
 import { type Categories, createCategories } from './categories/categories.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import { createFeed, type Feed } from './events/feed.ts';
 import { createFirstAnswers, type FirstAnswers } from './idempotency/answer-once.ts';
 import { type CountInventory, createInventory } from './inventory/inventory.ts';
+import type { Log } from './observability/log.ts';
 import { type ChangeAs, type Changes, prepareChanges } from './operator/changes.ts';
 import { createOrders, type Orders } from './orders/orders.ts';
 import { type Catalogue, createCatalogue } from './pets/catalogue.ts';
 import { createVersion, noteWrites, type Version } from './storage/content-version.ts';
 import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
+import { claimServing } from './storage/sqlite/claim-serving.ts';
 
 /**
  * Everything that uses a store but needs no server. The service and the command line use it. Its own changes are those
@@ -66,4 +70,37 @@ export async function openStore(
     countOpenHolds: (accountId) => countOpenHolds(database, accountId),
     close: () => database.close(),
   };
+}
+
+/** Time in ms that the store may take to close. If the disk hangs longer, the store closes when the process ends. */
+const storeCloseMsMax = secondMs / 2;
+/** Maximum number of keys that the warning about other environments lists. */
+const foreignKeysMax = 10;
+
+/** Opens the store that this process serves, and claims it, until `parts` is disposed of. Logs warnings about its keys. */
+export async function openServedStore(
+  config: Config,
+  clock: Clock,
+  log: Log,
+  wrap: (database: Database) => Database,
+  parts: AsyncDisposableStack,
+): Promise<Store> {
+  // The claim comes before the store is opened, because opening a file under a second name can already overwrite pages.
+  parts.defer(await claimServing(config.databaseUrl));
+  const store = await openStore(config, clock, wrap);
+  parts.defer(() => Promise.race([store.close(), sleep(storeCloseMsMax, undefined, { ref: false })]));
+  await warnOfKeys(store, config, log);
+  return store;
+}
+
+/** Keys of other environments come from a copied store, and do not work here. Only in development a first key is made. */
+async function warnOfKeys({ keyring, database }: Store, { environment }: Config, log: Log): Promise<void> {
+  const foreign = await keyring.listForeign(foreignKeysMax + 1);
+  if (foreign.length > 0) {
+    const keyIds = foreign.slice(0, foreignKeysMax);
+    const andMore = foreign.length > foreignKeysMax;
+    log.warn({ keyIds, andMore }, describeForeignKeys(keyIds, andMore, environment));
+  }
+  if (environment === 'development' || (await database.read(selectAnyKey, { count: 1n })).length > 0) return;
+  log.warn('the store has no keys: "animal-store keys create --plan free --account NAME" creates one');
 }

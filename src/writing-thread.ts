@@ -14,7 +14,6 @@ import './orders/close-order.ts';
 import './orders/expire-orders.ts';
 import './orders/place-order.ts';
 import './pets/catalogue.ts';
-import './pets/pet-edits.ts';
 import './usage/request-rows.ts';
 import './usage/usage.ts';
 import './webhooks/attempt-rows.ts';

@@ -69,7 +69,8 @@ async function cancelHolds(database: Database, accountId: bigint): Promise<numbe
 /** Returns false if the hold ended in this moment in another way. */
 async function cancelHold(database: Database, id: bigint): Promise<boolean> {
   try {
-    return !(await database.transact(closeOrder, { action: 'cancel', id, accountId: null })).isRepeated;
+    await database.transact(closeOrder, { action: 'cancel', id, accountId: null });
+    return true;
   } catch (error) {
     if (error instanceof AppError && error.code === 'order_closed') return false;
     throw error;

@@ -7,6 +7,7 @@ import { int64Min } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
 import { int64Field, namedObject, nameField } from '../schema.ts';
 import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
+import { insertRow } from '../storage/insert-row.ts';
 
 /** Maximum number of categories in a store (contract section 11). */
 export const categoriesMax = 10_000n;
@@ -16,19 +17,16 @@ export const NewCategorySchema = namedObject('NewCategory', 'The name of a categ
   name: nameField("The category's name.", 'Dogs'),
 });
 
-/** A category gives a name to a `categoryId` (contract section 11). */
-export const CategorySchema = namedObject(
-  'Category',
-  'A name for a number that animals have as `categoryId`.',
-  {
-    id: int64Field('The `categoryId` of its animals.'),
-    ...NewCategorySchema.properties,
-  },
-);
+const about = 'A name for a number that animals have as `categoryId`.';
+
+/** A category, as responses and events show it. */
+export const CategorySchema = namedObject('Category', about, {
+  id: int64Field('The `categoryId` of its animals.'),
+  ...NewCategorySchema.properties,
+});
 
 export type Category = Static<typeof CategorySchema>;
 
-/** Selects at most `count` categories with ids from `firstId` on, sorted by id. */
 const selectCategories = statement<{ firstId: bigint; count: bigint }>()((query, p) =>
   query
     .selectFrom('categories')
@@ -38,12 +36,11 @@ const selectCategories = statement<{ firstId: bigint; count: bigint }>()((query,
     .limit(p.count),
 );
 
-/** Selects the categories with the given ids, unordered. `ids` is a JSON array. */
+/** `ids` is a JSON array. */
 const selectCategoriesOf = statement<{ ids: string }>()((query, p, { isAmong }) =>
   query.selectFrom('categories').select(['id', 'name']).where(isAmong('id', p.ids)),
 );
 
-/** Selects the name of a category. On PostgreSQL, locks the row until the transaction ends. */
 const lockName = statement<{ id: bigint }>()((query, p, { lockRows }) =>
   query.selectFrom('categories').select('name').where('id', '=', p.id).modifyEnd(lockRows),
 );
@@ -52,11 +49,8 @@ const renameCategory = statement<{ id: bigint; name: string }>()((query, p) =>
   query.updateTable('categories').set({ name: p.name }).where('id', '=', p.id),
 );
 
-const insertCategory = statement<{ id: bigint; name: string }>()((query, p) =>
-  query.insertInto('categories').values({ id: p.id, name: p.name }),
-);
+const insertCategory = insertRow('categories', ['id', 'name']);
 
-/** Deletes a category. Returns its name, or no row if the category does not exist. */
 const deleteCategory = statement<{ id: bigint }>()((query, p) =>
   query.deleteFrom('categories').where('id', '=', p.id).returning('name'),
 );
@@ -68,15 +62,12 @@ const countCategories = statement<Record<never, never>>()((query) =>
 /** Two numbers, so that the lock cannot equal the lock of an idempotency key, which has one number. */
 const additions = [1_667_331_173, 1] as const;
 
-/** Makes transactions that create or rename categories run one after the other. */
+/** Makes creations and renames run one after the other, so that there are never more than `categoriesMax`. */
 const lockAdditions = statement<Record<never, never>>()((query, _, { waitForLock }) =>
   query.selectNoFrom(waitForLock(...additions).as('lock')),
 );
 
-/**
- * Creates or renames a category. If the name is the same as before, changes nothing. Only one such transaction runs at
- * a time, so that the number of categories cannot exceed `categoriesMax`.
- */
+/** Creates or renames a category. If the name is the same as before, changes nothing. */
 export const putCategory = defineTransaction(
   'putCategory',
   function* ({ id, name, by }: Category & { by: Authorship }): Steps<{ isNew: boolean }> {
@@ -128,24 +119,18 @@ export const removeCategory = defineTransaction(
 /** What `createCategories` returns. */
 export type Categories = ReturnType<typeof createCategories>;
 
-/**
- * The categories of a store (contract section 11). Each change and its row of the audit log are one transaction.
- * Methods also throw the errors of the database (database.ts).
- */
+/** The categories of a store. Methods also throw the errors of the database (database.ts). */
 export function createCategories(database: Database, clock: Clock) {
   const byOf = (actor: Actor): Authorship => ({ actor, nowMs: clock() });
 
   return {
-    /** Returns at most `limit` categories, sorted by id, with ids from `firstId` on. Null starts with the first category. */
+    /** Returns at most `limit` categories, sorted by id, from `firstId` on. Null starts with the first category. */
     async list(limit: number, firstId: bigint | null): Promise<Page<Category>> {
       const range = { firstId: firstId ?? int64Min, count: BigInt(limit) + 1n };
       return toPage(await database.read(selectCategories, range), limit, (row) => row);
     },
 
-    /**
-     * Returns the categories with these ids, unordered. Leaves out ids that have no category. Takes at most the ids of
-     * one page of animals.
-     */
+    /** Returns the categories that exist of these ids, at most those of one page of animals, unordered. */
     find: (ids: readonly bigint[]): Promise<readonly Category[]> =>
       database.read(selectCategoriesOf, { ids: `[${ids.join()}]` }),
 

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { type Authorship, commandActor } from '../audit/audit-log.ts';
+import { type Authorship, addAuditEntry, commandActor } from '../audit/audit-log.ts';
 import { OperatorError, OutcomeUnknownError, reasonOf, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { LoadedCounts } from '../pets/load-pets.ts';
@@ -84,8 +84,16 @@ export async function importFile(
     counts = await catalogue.load(rows.pass(pets), {
       onWrite: progress.beginWriting,
       onBadChange: (badLine, field, rule) => rows.refuseChange(badLine, { field, rule }),
-      check: rows.check,
-      audited: { by, source: nameSource(basename(file)), countRefused: rows.countBad },
+      *finish(counted) {
+        rows.check();
+        yield* addAuditEntry(by, {
+          action: 'pets.imported',
+          subject: nameSource(basename(file)),
+          accountId: null,
+          before: null,
+          after: { ...counted, refused: rows.countBad() },
+        });
+      },
       isDryRun: dryRun,
     });
     skipped = rows.countBad();

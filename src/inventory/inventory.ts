@@ -1,15 +1,18 @@
-import { sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { type PetStatus, petStatuses } from '../pets/pet.ts';
 import { countField, namedObject, timeField } from '../schema.ts';
+import { createBatches, takeOldest } from '../storage/batches.ts';
 import { byFilters, type Database, statement } from '../storage/database.ts';
+import type { Tables } from '../storage/tables.ts';
 
-const countFields = Object.fromEntries(
-  petStatuses.map((status) => [status, countField(`How many animals are ${status}.`)]),
-) as Record<PetStatus, ReturnType<typeof countField>>;
+/** Returns an entry for each status of an animal. */
+function ofEachStatus<T>(make: (status: PetStatus) => T): Record<PetStatus, T> {
+  return Object.fromEntries(petStatuses.map((status) => [status, make(status)])) as Record<PetStatus, T>;
+}
 
 /** The inventory, as responses show it. */
 export const InventorySchema = namedObject('Inventory', 'How many animals are in stock.', {
-  ...countFields,
+  ...ofEachStatus((status) => countField(`How many animals are ${status}.`)),
   asOf: timeField('When the numbers were counted, by the clock of the store.'),
 });
 
@@ -20,17 +23,14 @@ export interface Inventory extends Readonly<Record<PetStatus, bigint>> {
 }
 
 /** The sum of the counts of each status. */
-export const sums = petStatuses.map((status) =>
+const sums = petStatuses.map((status) =>
   sql<bigint>`cast(coalesce(sum(${sql.ref(status)}), 0) as bigint)`.as(status),
 );
 
 type CategoryFilter = { readonly categoryId: bigint | null };
 type CountedRow = Readonly<Record<PetStatus | 'as_of_ms', bigint>>;
 
-/**
- * Selects the inventory of all animals or of a category, in one row. Sums the totals and the changes that are not added
- * to them yet.
- */
+/** Sums the totals of all animals or of a category and the changes that are not added to them yet, in one row. */
 const selectInventory = byFilters<'categoryId', CategoryFilter, CountedRow>((isSet) =>
   statement<CategoryFilter>()((query, p, { nowMs }) => {
     const counts = sql.raw(petStatuses.join());
@@ -58,4 +58,65 @@ export function createInventory(database: Database): CountInventory {
     const { as_of_ms, ...counts } = row;
     return { ...counts, asOfMs: Number(as_of_ms) };
   };
+}
+
+/** Maximum number of changes that one transaction adds to the totals. */
+export const foldedChangesMax = 10_000;
+/** Number of an advisory lock, which no other lock of the store has: the first 8 letters of "inventory" in ASCII. */
+const foldingLock = 0x696e_7665_6e74_6f72n;
+
+/** Sets each count of a table to its sum with that of another row. */
+function addCounts(table: string, other: string): Record<PetStatus, RawBuilder<bigint>> {
+  return ofEachStatus((status) => sql`${sql.ref(`${table}.${status}`)} + ${sql.ref(`${other}.${status}`)}`);
+}
+
+/** Adds the first `count` changes to the totals. Returns no row if there are none or another instance adds changes. */
+const foldChanges = statement<{ lock: bigint; count: bigint }>({
+  isPlannedEachTime: true,
+})((query, p, dialect) =>
+  query
+    .with('taken', () =>
+      takeOldest<Selectable<Tables['inventory_changes']>>(
+        'inventory_changes',
+        ['id', 'category_id', ...petStatuses],
+        p,
+        dialect,
+      ),
+    )
+    .with('folded', (cte) =>
+      cte
+        .insertInto('inventory_by_category')
+        .columns(['category_id', ...petStatuses])
+        .expression(({ selectFrom }) =>
+          selectFrom('taken')
+            .select(['category_id', ...sums])
+            .groupBy('category_id'),
+        )
+        .onConflict((conflict) =>
+          conflict.column('category_id').doUpdateSet(addCounts('inventory_by_category', 'excluded')),
+        ),
+    )
+    .with('total', (cte) =>
+      cte.selectFrom('taken').select(({ fn }) => [...sums, fn.countAll<bigint>().as('changes')]),
+    )
+    .updateTable('inventory_totals')
+    .from('total')
+    .set(addCounts('inventory_totals', 'total'))
+    .where('total.changes', '>', sql.lit(0n))
+    .returning('total.changes as taken'),
+);
+
+/**
+ * Adds all appended changes to the totals, so that reading the inventory sums few rows. Does nothing on SQLite, where
+ * triggers update the totals.
+ */
+export async function foldInventory(
+  database: Database,
+  runBatches = createBatches(foldedChangesMax),
+): Promise<void> {
+  if (database.engine === 'sqlite') return;
+  await runBatches(async (count) => {
+    const [folded] = await database.run(foldChanges, { lock: foldingLock, count });
+    return folded?.taken ?? 0n;
+  });
 }

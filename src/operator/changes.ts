@@ -8,9 +8,8 @@ import type { Clock } from '../clock.ts';
 import { createBans } from '../limits/bans.ts';
 import { closeOrder, type OrderAction } from '../orders/close-order.ts';
 import { toOrder } from '../orders/order.ts';
-import { addPetByHand } from '../pets/catalogue.ts';
+import { addPetByHand, edit } from '../pets/catalogue.ts';
 import type { IfMatch, NewPet, PetPatch } from '../pets/pet.ts';
-import { edit } from '../pets/pet-edits.ts';
 import type { Database } from '../storage/database.ts';
 import { createOperatorWebhooks } from '../webhooks/webhooks.ts';
 
@@ -39,8 +38,8 @@ export function prepareChanges(database: Database, clock: Clock, environment: Ke
       deleteCategory: (id: bigint) => database.transact(removeCategory, { id, by: byNow() }),
       /** Idempotent. A repeated call adds no entry to the audit log. */
       async closeOrder(action: Exclude<OrderAction, 'complete'>, id: bigint) {
-        const { row } = await database.transact(closeOrder, { action, id, accountId: null, by: byNow() });
-        return toOrder(row, true);
+        const closing = { action, id, accountId: null, by: byNow() };
+        return toOrder(await database.transact(closeOrder, closing), true);
       },
     };
   };

@@ -15,8 +15,6 @@ import {
 import type { OrderRow } from './order.ts';
 import { isOf, selectOrder, writtenColumns } from './order-rows.ts';
 
-export type OrderAction = 'complete' | 'cancel' | 'return';
-
 /** For each action: the required status of the order, its new status, and the new state of the animal. */
 export const transitions = {
   complete: { from: 'reserved', to: 'completed', petStatus: 'sold', isOwned: 1n },
@@ -24,8 +22,7 @@ export const transitions = {
   return: { from: 'completed', to: 'returned', petStatus: 'pending', isOwned: 0n },
 } as const;
 
-/** Operators do not complete orders. */
-const auditActions = { cancel: 'order.cancelled', return: 'order.returned' } as const;
+export type OrderAction = keyof typeof transitions;
 
 export interface Closing {
   readonly action: OrderAction;
@@ -36,13 +33,7 @@ export interface Closing {
   readonly by?: Authorship;
 }
 
-/** The order after an action. `isRepeated` is true if the order had the status of the action before. */
-export interface ClosedOrder {
-  readonly row: OrderRow;
-  readonly isRepeated: boolean;
-}
-
-/** Locks the order if it has the status `from` now, by the store's clock. Returns no row otherwise. */
+/** Locks the order if it has the status `from` now, by the store's clock. */
 const lockOpenOrder = statement<{ id: bigint; accountId: bigint | null; from: string }>()(
   (query, p, { nowMs, lockRows }) =>
     query
@@ -56,8 +47,8 @@ const lockOpenOrder = statement<{ id: bigint; accountId: bigint | null; from: st
 );
 
 /**
- * Sets the status of an order that is locked, and the time at which it is closed. This write may come after the hold has
- * expired. The order then counts as closed 1 ms before the expiry, because the action was allowed when it was checked.
+ * Sets the status of a locked order and the time of its closing. If the hold has expired since the check, the order
+ * counts as closed 1 ms before, because the action was allowed.
  */
 const writeOrder = statement<{ id: bigint; to: string }>()((query, p, { least, nowMs }) =>
   query
@@ -78,14 +69,12 @@ const writeOrder = statement<{ id: bigint; to: string }>()((query, p, { least, n
  */
 export const closeOrder = defineTransaction(
   'closeOrder',
-  function* ({ action, id, accountId, by }: Closing): Steps<ClosedOrder> {
+  function* ({ action, id, accountId, by }: Closing): Steps<OrderRow> {
     const { from, to, petStatus, isOwned } = transitions[action];
     const [order] = yield* step(lockOpenOrder, { id, accountId, from });
-    if (order === undefined) {
-      const [found] = yield* step(selectOrder, { id, accountId });
-      return { row: requireDone(action, found), isRepeated: true };
-    }
-    const isAudited = by !== undefined && action !== 'complete';
+    if (order === undefined) return requireDone(action, (yield* step(selectOrder, { id, accountId }))[0]);
+    // Operators do not complete orders.
+    const isAudited = by !== undefined && to !== 'completed';
     const [, [row]] = yield* stepsTogether(
       toStep(setPetState, { petId: order.pet_id, status: petStatus, isOwned }),
       (isAudited ? toStep : toLastStep)(writeOrder, { id, to }),
@@ -93,13 +82,13 @@ export const closeOrder = defineTransaction(
     if (row === undefined) throw new Error('a locked order is gone');
     if (isAudited)
       yield* addAuditEntry(by, {
-        action: auditActions[action],
+        action: `order.${to}`,
         subject: String(id),
         accountId: order.account_id,
         before: { status: from },
-        after: { status: row.status },
+        after: { status: to },
       });
-    return { row, isRepeated: false };
+    return row;
   },
   'row locks',
 );

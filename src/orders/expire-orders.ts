@@ -1,33 +1,28 @@
 import { AppError } from '../errors.ts';
-import { expireHolds, selectOverdueHolds } from '../pets/close-overdue-hold.ts';
+import { expireHolds, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 
-const batchRows = 50n;
+const batchHolds = 50;
+/** Maximum number of holds of one call. More wait for the next call. */
+const holdsMax = 10_000n;
 
-/** Selects expired holds in the order of their expiry, starting after `afterMs` and `afterId`. */
-const selectOverdue = statement<{ afterMs: bigint; afterId: bigint; count: bigint }>()(
-  (query, p, { nowMs }) =>
-    query
-      .selectFrom('orders')
-      .select(['id', 'expires_at_ms'])
-      .where('closed_at_ms', 'is', null)
-      .where('expires_at_ms', '<=', nowMs)
-      .where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('expires_at_ms', 'id'), '>', tuple(p.afterMs as never, p.afterId as never)),
-      )
-      .orderBy('expires_at_ms')
-      .orderBy('id')
-      .limit(p.count),
+/** Selects expired holds in the order of their expiry. */
+const selectOverdue = statement<{ count: bigint }>()((query, p, { nowMs }) =>
+  query
+    .selectFrom('orders')
+    .select('id')
+    .where('closed_at_ms', 'is', null)
+    .where('expires_at_ms', '<=', nowMs)
+    .orderBy('expires_at_ms')
+    .orderBy('id')
+    .limit(p.count),
 );
 
 const lockStillOpen = selectOverdueHolds<{ ids: string }>('lockFreeRows', (p, { isAmong }) =>
   isAmong('orders.id', p.ids),
 );
 
-/**
- * Closes the given expired holds, except those whose order or animal another transaction has locked. Returns the number
- * of closed holds.
- */
+/** Closes the given expired holds, except those that another transaction has locked, and returns their number. */
 export const expireGiven = defineTransaction(
   'expireGiven',
   function* ({ ids }: { readonly ids: readonly bigint[] }): Steps<number> {
@@ -37,38 +32,33 @@ export const expireGiven = defineTransaction(
 );
 
 /**
- * Closes all expired holds in the order of their expiry, at most `batchRows` in each transaction. Returns the number of
- * closed holds. Several instances can run this at the same time.
- *
- * A hold is left for the next call if another transaction has locked its order or its animal. If a hold cannot be
- * closed, the others are still closed, and the first error is thrown at the end. `unavailable` is thrown at once.
+ * Closes expired holds in the order of their expiry, at most `batchHolds` in each transaction, and returns their number.
+ * Several instances can run this at the same time. A hold that another transaction has locked is left for the next call.
+ * If a hold cannot be closed, the others are, and the first error is thrown at the end. `unavailable` is thrown at once.
  */
 export async function expireOrders(database: Database): Promise<number> {
   const failures: unknown[] = [];
 
   /** If a batch fails, closes its holds one by one. */
-  async function closeBatch(ids: readonly bigint[]): Promise<number> {
+  async function close(ids: readonly bigint[]): Promise<number> {
     try {
       return await database.transact(expireGiven, { ids });
     } catch (error) {
       if (error instanceof AppError && error.code === 'unavailable') throw error;
       if (ids.length === 1) failures.push(error);
+      return ids.length === 1 ? 0 : await closeBatches(ids, 1);
     }
-    if (ids.length === 1) return 0;
+  }
+
+  async function closeBatches(ids: readonly bigint[], size: number): Promise<number> {
     let closed = 0;
-    for (const id of ids) closed += await closeBatch([id]);
+    for (let from = 0; from < ids.length; from += size) closed += await close(ids.slice(from, from + size));
     return closed;
   }
 
-  let after = { afterMs: 0n, afterId: 0n };
-  let closed = 0;
-  for (;;) {
-    const rows = await database.read(selectOverdue, { ...after, count: batchRows });
-    const last = rows.at(-1);
-    if (last === undefined) break;
-    closed += await closeBatch(rows.map(({ id }) => id));
-    after = { afterMs: last.expires_at_ms, afterId: last.id };
-  }
+  const overdue = await database.read(selectOverdue, { count: holdsMax });
+  const ids = overdue.map(({ id }) => id);
+  const closed = await closeBatches(ids, batchHolds);
   if (failures.length > 0) throw failures[0];
   return closed;
 }

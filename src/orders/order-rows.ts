@@ -50,19 +50,11 @@ export interface OrderFilter {
   readonly accountId: bigint | null;
 }
 
-/** The parameters of a page. The statement has no condition for a filter that is null. */
-type PageParameters = {
-  newestId: bigint;
-  count: bigint;
-  petId: bigint | null;
-  reference: string | null;
-  accountId: bigint | null;
-};
+type PageParameters = Omit<OrderFilter, 'status'> & { readonly newestId: bigint; readonly count: bigint };
 
 type Shape = {
   readonly status: OrderStatus | null;
-  /** The filter that leads the index: the rarest one. */
-  readonly lead: 'pet_id' | 'reference' | 'account_id' | null;
+  readonly hasPet: boolean;
   readonly hasReference: boolean;
   readonly hasAccount: boolean;
 };
@@ -73,21 +65,20 @@ type Shape = {
  * at any depth.
  */
 export function selectOrders({ status, petId, reference, accountId }: OrderFilter) {
-  const hasReference = reference !== null;
-  const hasAccount = accountId !== null;
-  const ofNoAnimal = hasReference ? 'reference' : hasAccount ? 'account_id' : null;
-  return selectPage({ status, lead: petId === null ? ofNoAnimal : 'pet_id', hasReference, hasAccount });
+  const [hasPet, hasReference, hasAccount] = [petId !== null, reference !== null, accountId !== null];
+  return selectPage({ status, hasPet, hasReference, hasAccount });
 }
 
 /** Without a filter, reads by id. Otherwise merges a page of each status, because every index contains the status. */
 const selectPage = byShape((shape: Shape) =>
   statement<PageParameters>()((query, p, dialect) => {
+    const filters = listFilters(shape, p);
     const statuses = shape.status === null ? orderStatuses : [shape.status];
     const parts =
-      shape.status === null && shape.lead === null
+      shape.status === null && filters.length === 0
         ? [sql`select ${storedColumns} from orders where id <= ${p.newestId}`]
-        : statuses.map((one) => selectPart(shape, one, p, dialect));
-    if (shape.status === 'expired') parts.push(selectOverdue(shape, p));
+        : statuses.map((status) => selectPart(filters, status, shape.status, p, dialect));
+    if (shape.status === 'expired') parts.push(selectOverdue(filters, p));
     return query
       .with('moment', (cte) => cte.selectNoFrom(dialect.nowMs.as('now_ms')))
       .with(
@@ -101,38 +92,49 @@ const selectPage = byShape((shape: Shape) =>
   }),
 );
 
+/** The filters of a page, the rarest first. That one leads the index. The plus keeps both engines from another index. */
+function listFilters(
+  { hasPet, hasReference, hasAccount }: Shape,
+  { petId, reference, accountId }: PageParameters,
+) {
+  return [
+    hasPet && { column: 'pet_id', value: sql`${petId}`, isMet: sql`+pet_id = ${petId}` },
+    hasReference && {
+      column: 'reference',
+      value: sql`${reference}`,
+      isMet: sql`coalesce(reference, '') = ${reference}`,
+    },
+    hasAccount && { column: 'account_id', value: sql`${accountId}`, isMet: sql`+account_id = ${accountId}` },
+  ].filter((filter) => filter !== false);
+}
+
+type Filters = ReturnType<typeof listFilters>;
+
 /** The newest orders that are stored with a status. */
-function selectPart(shape: Shape, status: OrderStatus, p: PageParameters, { keyset }: Dialect) {
-  const { lead } = shape;
-  const isOwning = status === 'reserved' || status === 'completed';
-  const values = { pet_id: p.petId, reference: p.reference, account_id: p.accountId };
-  const leading = lead === null ? [] : [[lead, sql`${values[lead]}`] as const];
+function selectPart(
+  [lead, ...others]: Filters,
+  status: OrderStatus,
+  wanted: OrderStatus | null,
+  p: PageParameters,
+  { keyset }: Dialect,
+) {
+  const leading = lead === undefined ? [] : [[lead.column, lead.value] as const];
   const { where, orderBy } = keyset([...leading, ['status', sql.lit(status)]], p.newestId);
-  const conditions = [where, ...listFilters(shape, p, lead)];
+  const conditions: RawBuilder<unknown>[] = [where, ...others.map(({ isMet }) => isMet)];
   // Each partial index is used only for its exact condition.
-  if (lead === 'pet_id')
-    conditions.push(sql`status ${sql.raw(isOwning ? '' : 'not')} in ('reserved', 'completed')`);
-  if (lead === 'reference') conditions.push(sql`reference is not null`);
-  if (shape.status === 'reserved') conditions.push(sql`expires_at_ms > ${moment}`);
+  const not = status === 'reserved' || status === 'completed' ? '' : 'not';
+  if (lead?.column === 'pet_id') conditions.push(sql`status ${sql.raw(not)} in ('reserved', 'completed')`);
+  if (lead?.column === 'reference') conditions.push(sql`reference is not null`);
+  if (wanted === 'reserved') conditions.push(sql`expires_at_ms > ${moment}`);
   return sql`select * from (select ${storedColumns} from orders where ${sql.join(conditions, sql` and `)}
     order by ${orderBy} limit ${p.count}) as part`;
 }
 
 /** The expired holds that are not closed yet. There are few, because a job closes them. */
-function selectOverdue(shape: Shape, p: PageParameters) {
-  const conditions = [sql`closed_at_ms is null`, ...listFilters(shape, p, null)];
+function selectOverdue(filters: Filters, p: PageParameters) {
+  const conditions = [sql`closed_at_ms is null`, ...filters.map(({ isMet }) => isMet)];
   return sql`select ${storedColumns} from orders where ${sql.join(conditions, sql` and `)}
     and expires_at_ms >= 0 and expires_at_ms <= ${moment} and +id <= ${p.newestId}`;
-}
-
-/** The filters beside that of the index. The plus keeps both engines from using another index for them. */
-function listFilters(shape: Shape, p: PageParameters, ofIndex: Shape['lead']): RawBuilder<unknown>[] {
-  const filters = [
-    ['pet_id', shape.lead === 'pet_id', sql`+pet_id = ${p.petId}`],
-    ['reference', shape.hasReference, sql`coalesce(reference, '') = ${p.reference}`],
-    ['account_id', shape.hasAccount, sql`+account_id = ${p.accountId}`],
-  ] as const;
-  return filters.flatMap(([column, isSet, condition]) => (isSet && column !== ofIndex ? [condition] : []));
 }
 
 const selectNow = statement<Record<never, never>>()((query, _, { nowMs }) =>

@@ -25,16 +25,14 @@ export interface OrderQuery extends Omit<OrderFilter, 'accountId'> {
 export type Orders = ReturnType<typeof createOrders>;
 
 /**
- * Creates the orders of a store (contract section 12). A reader that is not a manager sees only the orders of its
- * account; other orders count as not found. An expired hold is `expired` at once, even before a job closes it. Methods
- * also throw the errors of the database (database.ts).
+ * The orders of a store. A reader that is not a manager sees only the orders of its account; others count as not found.
+ * An expired hold is `expired` at once, even before a job closes it. Methods throw the errors of the database.
  */
 export function createOrders(database: Database, firstAnswers: FirstAnswers) {
   return {
     /**
-     * Reserves an animal and returns the response. With an idempotency key, repeated requests reserve the animal only
-     * once. Throws `not_found`, `pet_unavailable`, `limit_reached`, `idempotency_key_reused` and
-     * `idempotency_key_in_use`.
+     * Reserves an animal, once per idempotency key, and returns the response. Throws `not_found`, `pet_unavailable`,
+     * `limit_reached`, `idempotency_key_reused` and `idempotency_key_in_use`.
      */
     place(order: CompleteOrder, reader: OrderReader, idempotency: Idempotency | null): Promise<Given> {
       const act = () => database.transact(placeOrder, { ...order, ...reader, idempotency });
@@ -58,8 +56,8 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers) {
 
     /** Completes, cancels or returns an order. Throws `not_found`, `order_closed` and `order_expired`. */
     async close(action: OrderAction, id: bigint, reader: OrderReader): Promise<Order> {
-      const { row } = await database.transact(closeOrder, { action, id, accountId: ownerOf(reader) });
-      return toOrder(row, reader.isManager);
+      const closing = { action, id, accountId: ownerOf(reader) };
+      return toOrder(await database.transact(closeOrder, closing), reader.isManager);
     },
 
     /** Closes all expired holds and returns their number. Every instance runs this as a job. */

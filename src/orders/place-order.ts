@@ -3,12 +3,7 @@ import { AppError } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type Given, type Idempotency } from '../idempotency/answer-once.ts';
 import { int64Max } from '../int64.ts';
-import {
-  expireHold,
-  expireHolds,
-  selectOverdueHold,
-  selectOverdueHolds,
-} from '../pets/close-overdue-hold.ts';
+import { expireHolds, selectOverdueHold, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { selectPet } from '../pets/pet-rows.ts';
 import { openHoldsOf } from '../plans/plan.ts';
 import {
@@ -153,14 +148,13 @@ export const placeOrder = defineTransaction(
 /** Claims the animal and requires room for another hold of the account. The holds of a manager have no maximum. */
 function* claim({ petId, accountId, isManager }: Placing): Steps<void> {
   const holds = { accountId: isManager ? null : accountId, newestId: int64Max };
-  const [, [hold], [pet], [room]] = yield* stepsTogether(
+  const [, overdue, [pet], [room]] = yield* stepsTogether(
     toStep(lockAccount, holds),
     toStep(selectOverdueHold, { petId }),
     toStep(claimPet, { petId }),
     toStep(countHolds, holds),
   );
-  if (hold !== undefined) yield* expireHold(hold.id, petId);
-  const freed = hold === undefined ? [] : yield* step(claimPet, { petId });
+  const freed = (yield* expireHolds(overdue)) === 0 ? [] : yield* step(claimPet, { petId });
   if (pet === undefined && freed.length === 0) {
     const [found] = yield* step(selectPet, { id: petId });
     throw found === undefined ? petNotFound() : petUnavailable();

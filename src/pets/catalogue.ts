@@ -1,20 +1,53 @@
-import type { Authorship } from '../audit/audit-log.ts';
-import { addAuditEntry } from '../audit/audit-log.ts';
+import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
+import { AppError } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type FirstAnswers, type Given, type Idempotency } from '../idempotency/answer-once.ts';
 import { int64Max } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
-import { type Database, defineTransaction, type Steps } from '../storage/database.ts';
+import {
+  type Database,
+  defineTransaction,
+  type Steps,
+  step,
+  stepsTogether,
+  toLastStep,
+  toStep,
+} from '../storage/database.ts';
 import { type LoadedCounts, type LoadedPet, type LoadPetsOptions, loadPets } from './load-pets.ts';
-import { completeNewPet, type IfMatch, type NewPet, type Pet, type PetPatch } from './pet.ts';
-import { edit } from './pet-edits.ts';
-import { type PetFilter, selectPage } from './pet-pages.ts';
-import { addPet, insertedId, insertPet, selectOldest, selectPet, toPet, toValues } from './pet-rows.ts';
+import { expireHolds, selectOverdueHold } from './overdue-holds.ts';
+import {
+  completeNewPet,
+  hasOneTag,
+  type IfMatch,
+  type NewPet,
+  type Pet,
+  type PetPatch,
+  type PetStatus,
+  petFields,
+  pickPetFields,
+} from './pet.ts';
+import {
+  addPet,
+  deletePet,
+  insertedId,
+  insertPet,
+  lockPet,
+  selectOldest,
+  selectPage,
+  selectPet,
+  toPet,
+  toValues,
+  updatePet,
+} from './pet-rows.ts';
 
 const exportBatchRows = 1_000n;
 
-/** A query for a page of animals. */
-export interface ListQuery extends PetFilter {
+/** A query for a page of animals. A filter that is null or absent matches everything. */
+export interface ListQuery {
+  readonly status: PetStatus | null;
+  readonly categoryId?: bigint | null;
+  /** 1 to 100 ids. */
+  readonly ids?: readonly bigint[] | null;
   /** Maximum number of animals on the page, 1 to 100 in a request. */
   readonly limit: number;
   /** The highest id that the page may contain. Null starts with the newest animal. */
@@ -53,25 +86,99 @@ export const addPetByHand = defineTransaction(
   'row locks',
 );
 
+/** The message of each refusal of an edit. */
+export const editMessages = {
+  not_found: 'petId: there is no animal with this identifier',
+  precondition_failed: 'If-Match: the animal has changed; get it again',
+  pet_in_order:
+    'an order owns this animal: only the order can change its status, and the animal cannot be deleted',
+} as const;
+
+type Refusal = keyof typeof editMessages;
+
+interface Edit {
+  readonly id: bigint;
+  /** Null deletes the animal. */
+  readonly patch: PetPatch | null;
+  readonly tags: IfMatch;
+  /** The operator who edits. Absent for a partner: the audit log records only what operators do to animals. */
+  readonly by?: Authorship;
+}
+
+/**
+ * Changes or deletes an animal, after it has closed an overdue hold of it. Returns the animal as it is now, or as it was
+ * before its deletion. A refusal is returned, not thrown, because an error would roll back the closing of the hold.
+ */
+export const editPet = defineTransaction(
+  'editPet',
+  function* ({ id, patch, tags, by }: Edit): Steps<Pet | Refusal> {
+    const row = yield* lockFreed(id);
+    if (row === undefined) return 'not_found';
+    const before = toPet(row);
+    if (!hasOneTag(before, tags)) return 'precondition_failed';
+    if (row.is_owned !== 0n && (patch === null || (patch.status ?? before.status) !== before.status))
+      return 'pet_in_order';
+    const values = toValues(patch ?? {});
+    if (patch !== null && Object.values(values).every((value) => value === null)) return before;
+    // An audit entry follows the edit of an operator.
+    const toWrite = by === undefined ? toLastStep : toStep;
+    const [[written = row]] = yield* stepsTogether(
+      patch === null ? toWrite(deletePet, { id }) : toWrite(updatePet(values), { id, ...values }),
+    );
+    const pet = toPet(written);
+    if (by !== undefined) yield* audit(by, before, patch === null ? null : pet);
+    return pet;
+  },
+  'row locks',
+);
+
+/** Adds an audit entry with the changed fields. A deletion changes all fields, and an edit without a change gets none. */
+function* audit(by: Authorship, before: Pet, after: Pet | null): Steps<void> {
+  const changed = petFields.filter((field) => before[field] !== after?.[field]);
+  if (changed.length === 0) return;
+  const pick = (pet: Pet) => pickPetFields(Object.fromEntries(changed.map((field) => [field, pet[field]])));
+  yield* addAuditEntry(by, {
+    action: after === null ? 'pet.deleted' : 'pet.changed',
+    subject: String(before.id),
+    accountId: null,
+    before: pick(before),
+    after: after === null ? null : pick(after),
+  });
+}
+
+/** Locks an animal, after its overdue hold, which comes first in all transactions. Closes that hold. */
+function* lockFreed(id: bigint) {
+  const [holds, [pet]] = yield* stepsTogether(
+    toStep(selectOverdueHold, { petId: id }),
+    toStep(lockPet, { id }),
+  );
+  if ((yield* expireHolds(holds)) === 0) return pet;
+  const [freed] = yield* step(lockPet, { id });
+  return freed;
+}
+
+/**
+ * Runs `editPet`. Throws `not_found`, `precondition_failed` if the animal has none of the `tags`, and `pet_in_order` if
+ * an order owns it and the edit deletes it or changes its status.
+ */
+export async function edit(database: Database, wanted: Edit): Promise<Pet> {
+  const result = await database.transact(editPet, wanted);
+  if (typeof result === 'string') throw new AppError(result, editMessages[result]);
+  return result;
+}
+
 /** What `createCatalogue` returns. */
 export type Catalogue = ReturnType<typeof createCatalogue>;
 
-/**
- * The animals of a store. Methods throw the errors of the database (database.ts). A write resolves when it is durable.
- * A change or deletion first closes an overdue hold of the animal.
- */
+/** The animals of a store. A write resolves when it is durable. Methods throw the errors of the database (database.ts). */
 export function createCatalogue(database: Database, firstAnswers: FirstAnswers) {
   return {
-    /** Returns a page of animals, newest first (contract section 3). Deep pages cost as much as the first page. */
-    async list({ limit, newestId, ...filter }: ListQuery): Promise<Page<Pet>> {
-      const { categoryId = null, ids = null } = filter;
+    /** Returns a page of animals, newest first. Deep pages cost as much as the first page. */
+    async list({ status, categoryId = null, ids = null, limit, newestId }: ListQuery): Promise<Page<Pet>> {
+      const select = selectPage({ status, hasCategory: categoryId !== null, hasIds: ids !== null });
       const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
       const named = ids === null ? null : `[${ids.join()}]`;
-      return toPage(
-        await database.read(selectPage(filter), { ...range, categoryId, ids: named }),
-        limit,
-        toPet,
-      );
+      return toPage(await database.read(select, { ...range, categoryId, ids: named }), limit, toPet);
     },
 
     /** Returns null if the animal does not exist. */
@@ -80,7 +187,6 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers) 
       return row === undefined ? null : toPet(row);
     },
 
-    /** Adds an animal. Returns it with its id. */
     async add(newPet: NewPet): Promise<Pet> {
       const pet = completeNewPet(newPet);
       const id = insertedId(await database.run(insertPet, toValues(pet)));
@@ -88,19 +194,18 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers) 
     },
 
     /**
-     * Adds an animal once per idempotency key, even if the request is repeated, and returns the response. The `Location`
-     * of the response is `locationStart` followed by the id. Throws `idempotency_key_reused` and
-     * `idempotency_key_in_use`.
+     * Adds an animal once per idempotency key, and returns the response. Its `Location` is `locationStart` followed by
+     * the id. Throws `idempotency_key_reused` and `idempotency_key_in_use`.
      */
     addOnce: (newPet: NewPet, idempotency: Idempotency, locationStart: string): Promise<Given> =>
       firstAnswers.run(idempotency, () =>
         database.transact(addPetOnce, { newPet, idempotency, locationStart }),
       ),
 
-    /** Changes the fields in `patch` and returns the animal (pet-edits.ts). */
+    /** Changes the fields in `patch` and returns the animal. Throws as `edit` does. */
     change: (id: bigint, patch: PetPatch, tags: IfMatch): Promise<Pet> => edit(database, { id, patch, tags }),
 
-    /** Deletes an animal (pet-edits.ts). */
+    /** Deletes an animal and returns it. Throws as `edit` does. */
     remove: (id: bigint, tags: IfMatch): Promise<Pet> => edit(database, { id, patch: null, tags }),
 
     /** Adds and changes animals in the order of `batches`, all or none (load-pets.ts). */

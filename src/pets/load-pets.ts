@@ -1,9 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Authorship } from '../audit/audit-log.ts';
-import { addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import { type Database, type Steps, statement, step, type Value } from '../storage/database.ts';
-import { expireHolds, selectOverdueHolds } from './close-overdue-hold.ts';
+import { expireHolds, selectOverdueHolds } from './overdue-holds.ts';
 import { completeNewPet, type NewPet, type PetField, type PetPatch, petColumns, petFields } from './pet.ts';
 import { toValues } from './pet-rows.ts';
 
@@ -12,41 +10,38 @@ export type LoadedPet =
   | (NewPet & { readonly id?: undefined })
   | (PetPatch & { readonly id: bigint; readonly line: number });
 
-/** Options of `loadPets`. */
-export interface LoadPetsOptions {
-  /** Called after all input is read, before the first write. */
-  readonly onWrite?: () => void;
-  /** Called for each change that is skipped. Without this callback, such a change throws OperatorError. */
-  readonly onBadChange?: OnBadChange;
-  /** Called after the last `onBadChange`. If `check` throws, nothing is stored. */
-  readonly check?: () => void;
-  /** Adds a row to the audit log in the same transaction. */
-  readonly audited?: AuditedImport;
-  /** Rolls back all changes at the end. */
-  readonly isDryRun?: boolean;
-}
-
 /** Numbers of added and changed animals. After a dry run, the numbers that a real run would have. */
 export interface LoadedCounts {
   readonly added: number;
   readonly changed: number;
 }
 
+/** Gets a change that is skipped: its line, the invalid field, and the rule that the field breaks. */
+type OnBadChange = (line: number, field: string, rule: string) => void;
+
+/** Options of `loadPets`. */
+export interface LoadPetsOptions {
+  /** Called after all input is read, before the first write. */
+  readonly onWrite?: () => void;
+  /** Without it, a change that would be skipped throws OperatorError. */
+  readonly onBadChange?: OnBadChange;
+  /** The end of the transaction. If it throws, nothing is stored. */
+  readonly finish?: (counts: LoadedCounts) => Steps<void>;
+  /** Rolls back all changes at the end. */
+  readonly isDryRun?: boolean;
+}
+
 const columns = [...petFields.map((field) => petColumns[field]), 'is_owned'];
 
 /**
- * Adds and changes animals, all or none. Reads all of `batches` before the first write. Throws the errors of
- * `Database.load`.
- *
- * A change is reported to `onBadChange` and skipped in these cases:
- * - No animal has the id.
- * - An earlier row changes the same animal.
- * - An order owns the animal, and the change sets another status. An overdue hold is closed first, so it owns nothing.
+ * Adds and changes animals, all or none. Reads all of `batches` before the first write. A change is skipped if no animal
+ * has the id, if an earlier row changes the same animal, or if an order owns the animal and the change sets another
+ * status. Overdue holds are closed first, so they own nothing. Throws the errors of `Database.load`.
  */
 export async function loadPets(
   database: Database,
   batches: AsyncIterable<readonly LoadedPet[]>,
-  { onWrite, onBadChange = refuse, check = () => undefined, audited, isDryRun = false }: LoadPetsOptions = {},
+  { onWrite, onBadChange = refuse, finish, isDryRun = false }: LoadPetsOptions = {},
 ): Promise<LoadedCounts> {
   let added = 0;
   let changed = 0;
@@ -57,8 +52,8 @@ export async function loadPets(
     }
   }
   function* apply() {
-    changed = yield* changeLoadedPets(onBadChange, check);
-    if (audited !== undefined) yield* appendImport(audited, { added, changed });
+    changed = yield* changeLoadedPets(onBadChange);
+    if (finish !== undefined) yield* finish({ added, changed });
   }
   await database.load('pets', columns, readRows(), { onWrite, changes: { apply, isDryRun } });
   return { added, changed };
@@ -87,8 +82,15 @@ type Loaded = Record<(typeof petColumns)[PetField], Value> & {
 
 const loaded = sql<Loaded>`loaded`.as('loaded');
 
-/** SQL expression: the reason why a row cannot change its animal. Null if nothing prevents the change. */
-const problem = sql<'unknown' | 'repeated' | 'owned' | null>`case
+/** For each reason why a row cannot change its animal: the field, and the rule that it breaks. */
+const problems = {
+  unknown: ['id', 'names no animal'],
+  repeated: ['id', 'is already in an earlier row'],
+  owned: ['status', 'must stay as it is: an order owns this animal, and only the order changes its status'],
+} as const;
+
+/** SQL expression: one of `problems`, or null. */
+const problem = sql<keyof typeof problems>`case
   when pets.id is null then 'unknown'
   when exists (select 1 from loaded as earlier where earlier.id = loaded.id and earlier.line < loaded.line) then 'repeated'
   when pets.is_owned = 1 and loaded.status <> pets.status then 'owned' end`;
@@ -125,8 +127,8 @@ const lockChanged = statement<Record<never, never>>()((query, _, { lockRows }) =
 const after = (column: string): RawBuilder<never> =>
   sql`coalesce(${sql.ref(`loaded.${column}`)}, ${sql.ref(`pets.${column}`)})`;
 
-/** True if a row changes a value of its animal. */
-const differs = sql<boolean>`(${sql.join(
+/** True if a row may change its animal, and changes a value. */
+const isEffective = sql<boolean>`${problem} is null and (${sql.join(
   Object.values(petColumns).map(
     (column) => sql`${after(column)} is distinct from ${sql.ref(`pets.${column}`)}`,
   ),
@@ -138,8 +140,7 @@ const countChanges = statement<Record<never, never>>()((query) =>
     .selectFrom(loaded)
     .innerJoin('pets', 'pets.id', 'loaded.id')
     .select(sql<bigint>`count(*)`.as('count'))
-    .where(differs)
-    .where(sql<boolean>`${problem} is null`),
+    .where(isEffective),
 );
 
 const applyChanges = statement<Record<never, never>>()((query) =>
@@ -147,61 +148,28 @@ const applyChanges = statement<Record<never, never>>()((query) =>
     .updateTable('pets')
     .from(loaded)
     .set(Object.fromEntries(Object.values(petColumns).map((column) => [column, after(column)])))
-    .where(differs)
     .whereRef('pets.id', '=', 'loaded.id')
-    .where(sql<boolean>`${problem} is null`),
+    .where(isEffective),
 );
 
 const badRowsMax = 1_000n;
 
-const rules = {
-  unknown: 'names no animal',
-  repeated: 'is already in an earlier row',
-  owned: 'must stay as it is: an order owns this animal, and only the order changes its status',
-} as const;
-
-/** Receives a row that cannot change its animal: its line, the invalid field, and the rule that the field breaks. */
-export type OnBadChange = (line: number, field: string, rule: string) => void;
-
-/**
- * Part of the transaction of a load. Closes the overdue holds of the animals to be changed. Reports each row that
- * cannot change its animal and calls `check`. Then applies the other changes and returns their number.
- */
-function* changeLoadedPets(onBadChange: OnBadChange, check: () => void): Steps<number> {
+/** Closes the overdue holds of the animals to be changed, reports the changes to skip, and applies and counts the others. */
+function* changeLoadedPets(onBadChange: OnBadChange): Steps<number> {
   // Orders are locked before animals, as in all transactions.
   yield* expireHolds(yield* step(selectOverdueLoaded, {}));
   yield* step(lockChanged, {});
   let afterLine = -1n;
   for (;;) {
     const rows = yield* step(selectBadChanges, { afterLine, count: badRowsMax });
-    for (const { line, problem: found } of rows)
-      if (found !== null) onBadChange(Number(line), found === 'owned' ? 'status' : 'id', rules[found]);
-    const last = rows.at(-1);
-    if (last === undefined) break;
-    afterLine = last.line;
+    for (const { line, problem: found } of rows) {
+      const [field, rule] = problems[found];
+      onBadChange(Number(line), field, rule);
+      afterLine = line;
+    }
+    if (rows.length === 0) break;
   }
-  check();
   const [changed] = yield* step(countChanges, {});
   yield* step(applyChanges, {});
   return Number(changed?.count ?? 0);
-}
-
-/** The data for the audit log about a load, except the numbers of added and changed animals. */
-export interface AuditedImport {
-  readonly by: Authorship;
-  /** The source of the animals, such as a file name. */
-  readonly source: string;
-  /** Returns the number of refused rows. Called after all rows are checked. */
-  readonly countRefused: () => number;
-}
-
-/** Part of the transaction of a load. Adds a row about the load to the audit log. */
-function* appendImport({ by, source, countRefused }: AuditedImport, counts: LoadedCounts): Steps<void> {
-  yield* addAuditEntry(by, {
-    action: 'pets.imported',
-    subject: source,
-    accountId: null,
-    before: null,
-    after: { ...counts, refused: countRefused() },
-  });
 }

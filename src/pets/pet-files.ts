@@ -16,10 +16,7 @@ const notJsonRule = 'must be a JSON object on one line';
 const readers = { csv: readCsvRows, ndjson: readNdjsonRows };
 const knownFields = [...petFields, 'id'];
 
-/**
- * A rule that a row breaks. `value` is the invalid value, for `stringifyExactJson`. It is absent if the field is missing
- * or the rule is about the whole row.
- */
+/** A rule that a row breaks, with the invalid value unless the field is missing or the rule is about the whole row. */
 export interface BadField extends Violation {
   readonly value?: unknown;
 }
@@ -27,8 +24,7 @@ export interface BadField extends Violation {
 /**
  * Reads the rows of a file in order, with one batch in memory at a time. A row with an `id` is a change of that animal.
  * An invalid row is skipped and reported to `onBadRow`, with its first line and every rule that it breaks. An unknown
- * column or field is refused unless `ignoresUnknown` is true. Throws
- * OperatorError if the file as a whole is invalid, such as a CSV file without a header.
+ * column or field breaks a rule unless `ignoresUnknown` is true. Throws OperatorError if the file as a whole is invalid.
  */
 export async function* readPets(
   bytes: AsyncIterable<Uint8Array>,
@@ -39,25 +35,27 @@ export async function* readPets(
   for await (const rows of readers[format](bytes, ignoresUnknown)) {
     const pets: LoadedPet[] = [];
     for (const row of rows) {
-      if ('brokenRule' in row) onBadRow(row.line, [{ field: null, rule: row.brokenRule }]);
-      else if (hasId(row.candidate))
-        if (petChangeRules.accepts(row.candidate)) pets.push({ ...row.candidate, line: row.line });
-        else onBadRow(row.line, addValues(row, petChangeRules.findViolations(row.candidate)));
+      const { line } = row;
+      if ('brokenRule' in row) onBadRow(line, [{ field: null, rule: row.brokenRule }]);
+      else if (isChange(row.candidate))
+        if (petChangeRules.accepts(row.candidate)) pets.push({ ...row.candidate, line });
+        else onBadRow(line, addValues(row, petChangeRules.findViolations(row.candidate)));
       else if (newPetRules.accepts(row.candidate)) pets.push(row.candidate);
-      else onBadRow(row.line, addValues(row, newPetRules.findViolations(row.candidate)));
+      else onBadRow(line, addValues(row, newPetRules.findViolations(row.candidate)));
     }
     yield pets;
   }
 }
 
-type ReadRow = Extract<Row, { readonly candidate: unknown }>;
-
-function hasId(candidate: unknown): candidate is { readonly id: unknown } {
+function isChange(candidate: unknown): boolean {
   return typeof candidate === 'object' && candidate !== null && 'id' in candidate;
 }
 
 /** Adds the values as the file has them: `1e400`, which JSON.parse reads as Infinity, stays `1e400`. */
-function addValues({ candidate, json }: ReadRow, violations: readonly Violation[]): readonly BadField[] {
+function addValues(
+  { candidate, json }: Exclude<Row, { readonly brokenRule: string }>,
+  violations: readonly Violation[],
+): readonly BadField[] {
   const shown = json === undefined ? candidate : parseExactJson(json, keepLiteral);
   if (typeof shown !== 'object' || shown === null) return violations;
   const values = new Map(Object.entries(shown));

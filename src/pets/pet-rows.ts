@@ -1,7 +1,15 @@
 import { type Selectable, sql } from 'kysely';
-import { byFilters, type Steps, statement, step, type Value } from '../storage/database.ts';
+import { byFilters, byShape, type Steps, statement, step, type Value } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
-import { type Pet, type PetField, type PetPatch, petColumns, petFields } from './pet.ts';
+import {
+  type Pet,
+  type PetField,
+  type PetPatch,
+  type PetStatus,
+  petColumns,
+  petFields,
+  petStatuses,
+} from './pet.ts';
 
 /** The columns of an animal that its readers see. */
 export const shownColumns = ['id', ...petFields.map((field) => petColumns[field])] as const;
@@ -41,12 +49,57 @@ export const selectOldest = statement<{ afterId: bigint; count: bigint }>()((que
     .limit(p.count),
 );
 
-/** Selects one animal. Returns no row if the animal does not exist. */
+/** Selects one animal. */
 export const selectPet = statement<{ id: bigint }>()((query, p) =>
   query.selectFrom('pets').select(shownColumns).where('id', '=', p.id),
 );
 
-const notOwned = sql<bigint>`0`;
+/** The parameters of a page: the `count` newest animals whose id is at most `newestId`. `ids` is a JSON array. */
+type PageParameters = { newestId: bigint; count: bigint; categoryId: bigint | null; ids: string | null };
+
+/** The filters of a page. A null status means any status. */
+type PageShape = {
+  readonly status: PetStatus | null;
+  readonly hasCategory: boolean;
+  readonly hasIds: boolean;
+};
+
+/**
+ * Returns the statement for a page of animals, newest first. Its cost depends neither on the depth nor on the filters.
+ * With ids, it reads all of these animals, which are few, before it applies the other filters.
+ */
+export const selectPage = byShape(({ status, hasCategory, hasIds }: PageShape) =>
+  statement<PageParameters>()((query, p, { isAmong, isExactly, keyset }) => {
+    const animals = query.selectFrom('pets').select(shownColumns);
+    // The status is a literal, so that PostgreSQL uses the partial index for this status.
+    const ofStatus = sql<boolean>`${status === null ? sql`true` : sql`status = ${sql.lit(status)}`}`;
+    if (hasIds)
+      return query
+        .with(
+          (cte) => cte('named').materialized(),
+          () => animals.where(isAmong('id', p.ids as string)),
+        )
+        .selectFrom('named')
+        .select(shownColumns)
+        .where('id', '<=', p.newestId)
+        .where(ofStatus)
+        .$if(hasCategory, (named) => named.where('category_id', '=', p.categoryId as bigint))
+        .orderBy('id', 'desc')
+        .limit(p.count);
+    if (!hasCategory)
+      return animals.where('id', '<=', p.newestId).where(ofStatus).orderBy('id', 'desc').limit(p.count);
+    // Merges the pages of the three statuses, so that a category needs no index of its own. On PostgreSQL, `isExactly`
+    // matches the indexes by category and not those by status alone.
+    const { where, orderBy } = keyset([['category_id', sql`${p.categoryId}`]], p.newestId);
+    const [first, ...others] = (status === null ? petStatuses : [status]).map((one) => {
+      const page = animals.where(isExactly('status', one)).where(where).orderBy(orderBy).limit(p.count);
+      return query.selectFrom(page.as(one)).select(shownColumns);
+    });
+    if (first === undefined) throw new Error('petStatuses is empty');
+    const pages = others.reduce((union, page) => union.unionAll(page), first);
+    return query.selectFrom(pages.as('pets')).select(shownColumns).orderBy('id', 'desc').limit(p.count);
+  }),
+);
 
 /** Adds an animal and returns its id. Ids increase and are never reused. */
 export const insertPet = statement<PetValues>({ waitsForNoRowLock: true })((query, p) =>
@@ -54,7 +107,7 @@ export const insertPet = statement<PetValues>({ waitsForNoRowLock: true })((quer
     .insertInto('pets')
     .values({
       ...Object.fromEntries(petFields.map((field) => [petColumns[field], p[field]])),
-      is_owned: notOwned,
+      is_owned: sql<bigint>`0`,
     } as never)
     .returning('id'),
 );
@@ -71,7 +124,7 @@ export function insertedId(rows: readonly { id: bigint }[]): bigint {
   return row.id;
 }
 
-/** Selects an animal and whether an order owns the animal, and locks the row until the transaction ends. */
+/** Selects an animal and whether an order owns it, and locks the row until the transaction ends. */
 export const lockPet = statement<{ id: bigint }>()((query, p, { lockRows }) =>
   query
     .selectFrom('pets')
@@ -100,7 +153,7 @@ export const setPetState = statement<{ petId: bigint; status: string; isOwned: b
   query.updateTable('pets').set({ status: p.status, is_owned: p.isOwned }).where('id', '=', p.petId),
 );
 
-/** Deletes an animal. */
+/** Deletes an animal and returns it. */
 export const deletePet = statement<{ id: bigint }>()((query, p) =>
-  query.deleteFrom('pets').where('id', '=', p.id).returning('id'),
+  query.deleteFrom('pets').where('id', '=', p.id).returning(shownColumns),
 );

@@ -1,4 +1,4 @@
-import Type, { type Static, type TOptional, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { computeEtag } from '../etag.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { compileObject, enumField, int64Field, namedObject, nameField } from '../schema.ts';
@@ -71,11 +71,11 @@ export const PetSchema = namedObject('Pet', 'An animal.', {
   ...schemas,
 });
 
-/** A change of an animal (contract section 10). An absent field stays unchanged. */
+/** A change of an animal (contract section 10). */
 export const PetPatchSchema = namedObject(
   'PetPatch',
   'A change of an animal. Absent fields stay as they are.',
-  makeOptional(schemas),
+  Type.Partial(NewPetSchema).properties,
 );
 
 /** A new animal as the client sent it. `status` may be absent. */
@@ -107,7 +107,7 @@ export function completeNewPet(newPet: NewPet): Omit<Pet, 'id'> {
   return pickPetFields({ ...newPet, status }) as Omit<Pet, 'id'>;
 }
 
-/** The ETags in `If-Match` (contract section 10). The animal must have one of these ETags. Null means no condition. */
+/** The ETags in `If-Match`, of which the animal must have one. Null means no condition. */
 export type IfMatch = readonly string[] | null;
 
 /** Returns the JSON of an animal, the same in all responses. */
@@ -115,17 +115,9 @@ export function writePet(pet: Pet): string {
   return stringifyExactJson(pet);
 }
 
-/**
- * Returns true if one of the tags is the ETag of the animal or of a page with only this animal. Returns true if `tags`
- * is null.
- */
+/** Returns true if one of the tags is the ETag of the animal or of a page with only this animal, or `tags` is null. */
 export function hasOneTag(pet: Pet, tags: IfMatch): boolean {
   if (tags === null) return true;
   const text = writePet(pet);
   return tags.includes(computeEtag(text)) || tags.includes(computeEtag(`[${text}]`));
-}
-
-function makeOptional<Fields extends Readonly<Record<string, TSchema>>>(fields: Fields) {
-  const optional = Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]);
-  return Object.fromEntries(optional) as { [Name in keyof Fields]: TOptional<Fields[Name]> };
 }

@@ -1,19 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import { OperatorError } from '../errors.ts';
 import { parseCanonicalInt64 } from '../int64.ts';
-import { NewPetSchema, PetSchema, petFields } from './pet.ts';
-import { checkLength, describeUnknown, notUtf8Rule, type Row, readLines } from './read-lines.ts';
-
-/**
- * A record is one line, or several lines if a quoted field contains a newline. `line` is the number of the first line.
- */
-interface CsvRecord {
-  readonly line: number;
-  readonly text: string;
-  /** Length of `text` in UTF-8. */
-  readonly byteLength: number;
-  readonly isUtf8: boolean;
-}
+import { NewPetSchema, petFields, petInputs } from './pet.ts';
+import { checkLength, describeUnknown, type Line, notUtf8Rule, type Row, readLines } from './read-lines.ts';
 
 const quotesRule =
   'must follow RFC 4180: enclose a field that contains a quote in quotes, and double each quote inside the field';
@@ -21,13 +10,8 @@ const quotesRule =
 /**
  * Reads the rows of a CSV file (RFC 4180, but a line may also end in LF alone). The first record is the header. It must
  * name the required fields of an animal, and may name its other fields and `id`, in any order. An empty field that is
- * not required counts as absent. Rows without any value are skipped, as spreadsheets write them.
- *
- * Throws OperatorError in these cases:
- * - The file is empty.
- * - The header is invalid, or names an unknown column and `ignoresUnknown` is false.
- * - A record is too long.
- * - After a broken quote, the start of the next row cannot be found.
+ * not required counts as absent. Rows without any value are skipped, as spreadsheets write them. Throws OperatorError if
+ * the file is empty, its header is invalid, a record is too long, or a broken quote hides where the next row starts.
  */
 export async function* readCsvRows(
   bytes: AsyncIterable<Uint8Array>,
@@ -50,18 +34,14 @@ export async function* readCsvRows(
 
 const knownColumns: readonly string[] = [...petFields, 'id'];
 const requiredFields: readonly string[] = NewPetSchema.required;
-const int64Columns = new Set(
-  Object.entries(PetSchema.properties).flatMap(([name, schema]) =>
-    'format' in schema && schema.format === 'int64' ? [name] : [],
-  ),
-);
+const int64Columns = ['id', ...petInputs.filter(({ isInt64 }) => isInt64).map(({ field }) => field)];
 
 function readHeader(
-  { line, isUtf8 }: CsvRecord,
+  { number, isUtf8 }: Line,
   columns: readonly string[] | undefined,
   ignoresUnknown: boolean,
 ): readonly string[] {
-  const refuse = (rule: string) => new OperatorError(`line ${line}: ${rule}`);
+  const refuse = (rule: string) => new OperatorError(`line ${number}: ${rule}`);
   if (!isUtf8) throw refuse(`the header ${notUtf8Rule}`);
   if (columns === undefined) throw refuse(`the header ${quotesRule}`);
   if (columns.some((column) => column.includes('\r')))
@@ -71,7 +51,7 @@ function readHeader(
     throw refuse(`the columns are separated by ${separator}; they must be separated by commas`);
   for (const name of knownColumns) {
     const count = columns.filter((column) => column === name).length;
-    if (count === 0 && isRequired(name))
+    if (count === 0 && requiredFields.includes(name))
       throw refuse(`the header must have a column "${name}"; separate columns by commas`);
     if (count > 1) throw refuse(`the header has the column "${name}" ${count} times`);
   }
@@ -81,10 +61,6 @@ function readHeader(
   return columns;
 }
 
-function isRequired(name: string): boolean {
-  return requiredFields.includes(name);
-}
-
 /** Returns the name of the separator if the header has semicolons or tabs instead of commas. Otherwise returns null. */
 function findOtherSeparator([first = '', ...others]: readonly string[]): string | null {
   if (others.length > 0) return null;
@@ -92,15 +68,18 @@ function findOtherSeparator([first = '', ...others]: readonly string[]): string 
   return first.includes('\t') ? 'tabs' : null;
 }
 
-function toRow(columns: readonly string[], record: CsvRecord, fields: readonly string[] | undefined): Row {
-  const { line, isUtf8 } = record;
+function toRow(
+  columns: readonly string[],
+  { number: line, isUtf8 }: Line,
+  fields: readonly string[] | undefined,
+): Row {
   if (!isUtf8) return { line, brokenRule: notUtf8Rule };
   if (fields === undefined) return { line, brokenRule: quotesRule };
   if (fields.length !== columns.length)
     return { line, brokenRule: `must have ${columns.length} fields like the header, not ${fields.length}` };
   const given = knownColumns.flatMap((name) => {
     const value = fields[columns.indexOf(name)];
-    return value === undefined || (value === '' && !isRequired(name))
+    return value === undefined || (value === '' && !requiredFields.includes(name))
       ? []
       : [[name, parseValue(name, value)]];
   });
@@ -109,20 +88,19 @@ function toRow(columns: readonly string[], record: CsvRecord, fields: readonly s
 
 /** An int64 is written as a canonical decimal integer. Another text stays a text, which the rules of the field refuse. */
 function parseValue(name: string, value: string): unknown {
-  return int64Columns.has(name) ? (parseCanonicalInt64(value) ?? value) : value;
+  return int64Columns.includes(name) ? (parseCanonicalInt64(value) ?? value) : value;
 }
 
-/** Joins the lines of each record and skips blank lines. */
-async function* readRecords(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly CsvRecord[]> {
-  let begun: CsvRecord | undefined;
+/** Joins the lines of each record, which has several if a quoted field contains a newline. Skips blank lines. */
+async function* readRecords(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Line[]> {
+  let begun: Line | undefined;
   for await (const lines of readLines(bytes)) {
-    const records: CsvRecord[] = [];
-    for (const { number, text, isUtf8 } of lines) {
-      if (begun === undefined && /^\r?$/.test(text)) continue;
-      const line: CsvRecord = { line: number, text, byteLength: Buffer.byteLength(text), isUtf8 };
+    const records: Line[] = [];
+    for (const line of lines) {
+      if (begun === undefined && /^\r?$/.test(line.text)) continue;
       const record = begun === undefined ? line : joinLines(begun, line);
-      checkLength(record.line, record.byteLength);
-      const isOpen = endsInQuotes(text, begun !== undefined);
+      checkLength(record.number, record.byteLength);
+      const isOpen = endsInQuotes(line.text, begun !== undefined);
       if (!isOpen) records.push(record);
       begun = isOpen ? record : undefined;
     }
@@ -131,9 +109,9 @@ async function* readRecords(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<re
   if (begun !== undefined) yield [begun];
 }
 
-function joinLines(begun: CsvRecord, next: CsvRecord): CsvRecord {
+function joinLines(begun: Line, next: Line): Line {
   return {
-    line: begun.line,
+    number: begun.number,
     text: `${begun.text}\n${next.text}`,
     byteLength: begun.byteLength + 1 + next.byteLength,
     isUtf8: begun.isUtf8 && next.isUtf8,
@@ -152,16 +130,18 @@ function endsInQuotes(line: string, beginsInQuotes: boolean): boolean {
 }
 
 /**
- * Returns the fields of each record, or undefined for a record with broken quotes. First parses all records in one
- * call, which is faster. If one record is broken, parses each record alone.
+ * Returns the fields of each record, or undefined for a record with broken quotes. Parses all records in one call, which
+ * is faster. Only if one is broken, parses each alone.
  */
-function parseRecords(records: readonly CsvRecord[]): (readonly string[] | undefined)[] {
+function parseRecords(records: readonly Line[]): (readonly string[] | undefined)[] {
   const fields = parseText(records.map(({ text }) => `${text}\n`).join(''));
   if (fields?.length === records.length) return fields;
-  return records.map(({ line, text }) => {
+  return records.map(({ number, text }) => {
     const [alone] = parseText(`${text}\n`) ?? [];
     if (alone === undefined && text.includes('\n'))
-      throw new OperatorError(`line ${line}: a row ${quotesRule}; the start of the next row cannot be found`);
+      throw new OperatorError(
+        `line ${number}: a row ${quotesRule}; the start of the next row cannot be found`,
+      );
     return alone;
   });
 }

@@ -5,9 +5,8 @@ import { OperatorError } from '../errors.ts';
 export const recordBytesMax = 65_536;
 
 /**
- * A row of an import file. `line` is the number of its first line. If the row breaks a rule of the file format,
- * `brokenRule` is this rule. Otherwise `candidate` is the parsed row, which is not validated yet, and `json` is the text
- * of a row of NDJSON.
+ * A row of an import file, which begins at `line`. `brokenRule` is the rule of the file format that the row breaks.
+ * Otherwise `candidate` is the parsed row, not validated yet, and `json` is the text of a row of NDJSON.
  */
 export type Row =
   | { readonly line: number; readonly candidate: unknown; readonly json?: string }
@@ -16,11 +15,11 @@ export type Row =
 /** The `brokenRule` of a row with bytes that are not UTF-8. */
 export const notUtf8Rule = 'must be UTF-8';
 
-/** A line of a file without its newline. */
+/** A line of a file without its newline. The first has the number 1. */
 export interface Line {
-  /** Starts at 1. */
   readonly number: number;
   readonly text: string;
+  readonly byteLength: number;
   /** False if the line contains bytes that are not UTF-8. `text` has U+FFFD in place of such bytes. */
   readonly isUtf8: boolean;
 }
@@ -29,10 +28,8 @@ const newline = 0x0a;
 const byteOrderMark = '\ufeff';
 
 /**
- * Splits bytes into lines at LF and yields one batch of lines per chunk. A CR stays at the end of its line. A byte
- * order mark is dropped. Keeps at most one chunk and one line in memory.
- *
- * Throws OperatorError as soon as a line exceeds `recordBytesMax`.
+ * Splits bytes into lines at LF and yields one batch of lines per chunk. A CR stays at the end of its line, a byte order
+ * mark is dropped. Throws OperatorError as soon as a line exceeds `recordBytesMax`, so at most one is in memory.
  */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Line[]> {
   let number = 1;
@@ -59,6 +56,7 @@ function toLine(number: number, bytes: Buffer): Line {
   return {
     number,
     text: number === 1 && text.startsWith(byteOrderMark) ? text.slice(1) : text,
+    byteLength: bytes.length,
     isUtf8: isUtf8(bytes),
   };
 }

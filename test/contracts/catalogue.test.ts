@@ -59,13 +59,12 @@ function describeCatalogue(engine: Engine): void {
     test('loaded animals are listed in their order, with the default status', async (t) => {
       const catalogue = openCatalogue(await (await engine.createStore(t)).open());
       const many = Array.from({ length: 2_500 }, (_, index) => ({ ...rex, name: `Rex ${index}` }));
-      const last = [
+      const last: NewPet[] = [
         { name: 'Tom', categoryId: int64Max },
-        { name: 'Kit', categoryId: int64Min, status: 'sold' as const },
+        { name: 'Kit', categoryId: int64Min, status: 'sold' },
       ];
       async function* batches() {
-        yield many;
-        yield last;
+        yield* [many, last];
       }
       assert.deepEqual(await catalogue.load(batches()), { added: 2_502, changed: 0 });
       const listed = (await Array.fromAsync(catalogue.listAll())).flat();

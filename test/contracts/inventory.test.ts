@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { int64Max, int64Min } from '../../src/int64.ts';
-import { foldInventory } from '../../src/inventory/fold-inventory.ts';
-import { createInventory } from '../../src/inventory/inventory.ts';
+import { createInventory, foldInventory } from '../../src/inventory/inventory.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 import { type Engine, findEngines, type Store } from '../support/engines.ts';

@@ -7,7 +7,8 @@ import {
   hashIdempotencyKey,
   type Idempotency,
 } from '../../src/idempotency/answer-once.ts';
-import { createOrders, type Orders } from '../../src/orders/orders.ts';
+import type { Order } from '../../src/orders/order.ts';
+import { createOrders } from '../../src/orders/orders.ts';
 import type { CompleteOrder, OrderReader } from '../../src/orders/place-order.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import type { PlanName } from '../../src/plans/plan.ts';
@@ -15,45 +16,14 @@ import type { Database } from '../../src/storage/database.ts';
 import { petValues } from '../support/catalogue.ts';
 import type { Engine, Store } from '../support/engines.ts';
 
-/** An order as JSON. */
-export interface ShownOrder {
-  readonly id: bigint;
-  readonly petId: bigint;
-  readonly status: string;
-  readonly reference?: string;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-  readonly closedAt?: string;
-  readonly account?: string;
-}
-
 /** A store with animals for sale, for one test. */
-export interface Shop {
-  readonly store: Store;
-  readonly database: Database;
-  readonly orders: Orders;
-  /** Opens the orders of another instance. */
-  openOther(address?: string): Promise<Orders>;
-  addPet(status?: string): Promise<bigint>;
-  /** Adds several available animals at once. */
-  addPets(count: number): Promise<bigint[]>;
-  /** Creates an account and returns its reader. */
-  addBuyer(plan?: PlanName): Promise<OrderReader>;
-  /** Places an order and returns it. */
-  place(reader: OrderReader, petId: bigint, rest?: Partial<CompleteOrder>): Promise<ShownOrder>;
-  /** Makes the holds of some or all orders overdue. */
-  endHolds(...ids: bigint[]): Promise<void>;
-  /** Returns the statuses of an animal and of its orders in the store, newest order first. */
-  readRows(petId: bigint): Promise<string>;
-  /** Returns the events since the last call, as `type status`. */
-  takeEvents(): Promise<string[]>;
-}
+export type Shop = Awaited<ReturnType<typeof openShop>>;
 
-const hour = 3_600_000;
-const maybe = { reference: null, holdMs: hour };
+/** An order without a reference that holds its animal for an hour. */
+export const hold = { reference: null, holdMs: 3_600_000 };
 
 /** Opens a shop on a store of an engine. */
-export async function openShop(t: TestContext, engine: Engine): Promise<Shop> {
+export async function openShop(t: TestContext, engine: Engine) {
   const store = await engine.createStore(t);
   const database = await store.open();
   const orders = openOrders(database);
@@ -64,47 +34,45 @@ export async function openShop(t: TestContext, engine: Engine): Promise<Shop> {
     store,
     database,
     orders,
-    openOther: async (address) => openOrders(await store.open(address)),
+    /** Opens the orders of another instance. */
+    openOther: async (address?: string) => openOrders(await store.open(address)),
 
-    async addPet(status = 'available') {
-      const [row] = await database.run(insertPet, petValues({ name: 'Rex', categoryId: 1n, status }));
-      assert.ok(row);
-      return row.id;
+    async addPet(status = 'available'): Promise<bigint> {
+      const [row] = await database.run(insertPet, petValues({ status }));
+      return row?.id ?? assert.fail();
     },
 
-    async addPets(count) {
+    /** Adds several available animals at once. */
+    async addPets(count: number): Promise<bigint[]> {
       const rows = Array<string>(count).fill(`('Rex', 1, 'available', 0)`);
       const text = `insert into pets (name, category_id, status, is_owned) values ${rows.join()} returning id`;
       return (await store.execute(text)).map((row) => BigInt((row as { id: bigint }).id));
     },
 
-    async addBuyer(plan = 'business') {
+    /** Creates an account and returns its reader. */
+    async addBuyer(plan: PlanName = 'business'): Promise<OrderReader> {
       accounts += 1;
       const limit = plan === 'enterprise' ? 7n : null;
-      const account = {
-        name: `buyer ${accounts}`,
-        plan,
-        per_minute: limit,
-        per_day: limit,
-        open_holds: null,
-        created_at_ms: 0n,
-      };
+      const limits = { per_minute: limit, per_day: limit, open_holds: null };
+      const account = { name: `buyer ${accounts}`, plan, ...limits, created_at_ms: 0n };
       const [row] = await database.run(insertAccount, account);
-      assert.ok(row);
-      return { accountId: row.id, isManager: false };
+      return { accountId: row?.id ?? assert.fail(), isManager: false };
     },
 
-    place: async (reader, petId, rest = {}) =>
-      readOrder(await orders.place({ ...maybe, petId, ...rest }, reader, null)),
+    /** Places an order and returns it. */
+    place: async (reader: OrderReader, petId: bigint, rest: Partial<CompleteOrder> = {}): Promise<Order> =>
+      readOrder(await orders.place({ ...hold, petId, ...rest }, reader, null)),
 
-    async endHolds(...ids) {
+    /** Makes the holds of some or all orders overdue. */
+    async endHolds(...ids: bigint[]): Promise<void> {
       const which = ids.length === 0 ? '' : `and id in (${ids.join()})`;
       await store.execute(
         `update orders set expires_at_ms = created_at_ms - 3600000 + id where status = 'reserved' ${which}`,
       );
     },
 
-    async readRows(petId) {
+    /** Returns the statuses of an animal and of its orders in the store, newest order first. */
+    async readRows(petId: bigint): Promise<string> {
       const [pet] = (await store.execute(
         `select status, is_owned as owned from pets where id = ${petId}`,
       )) as { status: string; owned: unknown }[];
@@ -115,7 +83,8 @@ export async function openShop(t: TestContext, engine: Engine): Promise<Shop> {
       return [`${pet?.status}${owned}`, ...placed.map(({ status }) => status)].join(', ');
     },
 
-    async takeEvents() {
+    /** Returns the events since the last call, as `type status`. */
+    async takeEvents(): Promise<string[]> {
       const events = await listEvents(store);
       const fresh = events.slice(taken);
       taken = events.length;
@@ -124,14 +93,13 @@ export async function openShop(t: TestContext, engine: Engine): Promise<Shop> {
   };
 }
 
-/** Creates the orders of a store. */
-export function openOrders(database: Database): Orders {
+function openOrders(database: Database) {
   return createOrders(database, createFirstAnswers(database));
 }
 
 /** Parses the order in an answer. */
-export function readOrder({ answer }: { readonly answer: { readonly body: string } }): ShownOrder {
-  return parseExactJson(answer.body) as ShownOrder;
+export function readOrder({ answer }: { readonly answer: { readonly body: string } }): Order {
+  return parseExactJson(answer.body) as Order;
 }
 
 /** Returns the same reader with access to the orders of all accounts. */

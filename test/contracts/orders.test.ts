@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import type { OrderAction } from '../../src/orders/close-order.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
 import type { Orders } from '../../src/orders/orders.ts';
 import type { OrderReader } from '../../src/orders/place-order.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
+import type { PlanName } from '../../src/plans/plan.ts';
 import { type Engine, findEngines } from '../support/engines.ts';
-import { asManager, keyed, openShop, readOrder, type Shop } from './order-shop.ts';
+import { countStatuses } from '../support/expect-error.ts';
+import { asManager, hold, keyed, openShop, readOrder, type Shop } from './order-shop.ts';
 
-const hold = { holdMs: 3_600_000, reference: null };
 const actions: readonly OrderAction[] = ['complete', 'cancel', 'return'];
 
 /** Functions that bring an order into each state. An overdue hold is not closed yet. */
@@ -48,10 +49,15 @@ async function outcomeOf(done: Promise<{ readonly status: string }>): Promise<st
 
 /** Contract tests of src/orders/orders.ts (contract section 12). */
 function describeOrders(engine: Engine): void {
+  /** Opens a shop with a buyer. */
+  async function openWithBuyer(t: TestContext, plan?: PlanName) {
+    const shop = await openShop(t, engine);
+    return { ...shop, buyer: await shop.addBuyer(plan) };
+  }
+
   describe(`orders on ${engine.name}`, { skip: engine.skip }, () => {
     test('an order takes an available animal, and get returns the placed order', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
+      const { buyer, ...shop } = await openWithBuyer(t);
       const petId = await shop.addPet();
       await shop.takeEvents();
       const placed = await shop.place(buyer, petId, { holdMs: 60_000, reference: 'A-1 🐈' });
@@ -64,8 +70,7 @@ function describeOrders(engine: Engine): void {
     });
 
     test('an order for an unavailable or unknown animal is refused and writes nothing', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
+      const { buyer, ...shop } = await openWithBuyer(t);
       const pets = [await shop.addPet('pending'), await shop.addPet('sold'), await shop.addPet()];
       const taken = pets[2] as bigint;
       await shop.place(buyer, taken);
@@ -78,8 +83,7 @@ function describeOrders(engine: Engine): void {
     });
 
     test('every action in every state has exactly its documented effect', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
+      const { buyer, ...shop } = await openWithBuyer(t);
       for (const [state, reach] of Object.entries(states))
         for (const [index, action] of actions.entries()) {
           const petId = await shop.addPet();
@@ -100,8 +104,7 @@ function describeOrders(engine: Engine): void {
     });
 
     test('an order is expired for every reader from the end of its hold on, without a sweep', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
+      const { buyer, ...shop } = await openWithBuyer(t);
       const petId = await shop.addPet();
       const { id } = await shop.place(buyer, petId);
       await shop.endHolds();
@@ -114,8 +117,7 @@ function describeOrders(engine: Engine): void {
     });
 
     test('the sweep closes only overdue holds, in the order of their expiry', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
+      const { buyer, ...shop } = await openWithBuyer(t);
       const placed = [];
       for (let n = 0; n < 4; n += 1) placed.push(await shop.place(buyer, await shop.addPet()));
       const [one, two, three, open] = placed.map(({ id }) => id) as [bigint, bigint, bigint, bigint];
@@ -231,8 +233,7 @@ function describeOrders(engine: Engine): void {
             outcomeOf(placeAt(instances, n, buyers[n % 3] as never, petId)),
           ),
         );
-        assert.equal(outcomes.filter((one) => one === 'reserved').length, 1);
-        assert.equal(outcomes.filter((one) => one === 'pet_unavailable').length, 29);
+        assert.deepEqual(countStatuses(outcomes), { reserved: 1, pet_unavailable: 29 });
         assert.equal(
           await shop.readRows(petId),
           isOverdue ? 'pending owned, reserved, expired' : 'pending owned, reserved',
@@ -274,8 +275,7 @@ function describeOrders(engine: Engine): void {
       const placed = await Promise.all(
         pets.map((petId, n) => outcomeOf(placeAt(instances, n, buyer, petId))),
       );
-      assert.equal(placed.filter((one) => one === 'reserved').length, 5);
-      assert.equal(placed.filter((one) => one === 'limit_reached').length, 19);
+      assert.deepEqual(countStatuses(placed), { reserved: 5, limit_reached: 19 });
       const free = (await shop.store.execute(`select id from pets where status = 'available'`)).length;
       assert.equal(free, 19);
 
@@ -309,8 +309,7 @@ function describeOrders(engine: Engine): void {
     });
 
     test('an owned animal that is set to available in the database is not sold again', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
+      const { buyer, ...shop } = await openWithBuyer(t);
       for (const reach of [states.reserved, states.completed]) {
         const petId = await shop.addPet();
         const { id } = await shop.place(buyer, petId);
@@ -326,8 +325,7 @@ function describeOrders(engine: Engine): void {
     });
 
     test('an Enterprise account may have its own limit of open holds, and a manager has no limit', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer('enterprise');
+      const { buyer, ...shop } = await openWithBuyer(t, 'enterprise');
       await shop.store.execute(`update accounts set open_holds = 2 where id = ${buyer.accountId}`);
       const place = async (reader = buyer) => outcomeOf(shop.place(reader, await shop.addPet()));
       assert.deepEqual(
@@ -343,8 +341,7 @@ function describeOrders(engine: Engine): void {
     });
 
     test('an order is not placed if the record of its Idempotency-Key cannot be written', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
+      const { buyer, ...shop } = await openWithBuyer(t);
       const petId = await shop.addPet();
       await shop.takeEvents();
       const nobody = keyed({ accountId: 404n, isManager: false }, 'k');
@@ -354,8 +351,7 @@ function describeOrders(engine: Engine): void {
     });
 
     test('a returned order has the time of its return, and a second return changes nothing', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
+      const { buyer, ...shop } = await openWithBuyer(t);
       const petId = await shop.addPet();
       const { id } = await shop.place(buyer, petId);
       await shop.orders.close('complete', id, buyer);
@@ -367,8 +363,7 @@ function describeOrders(engine: Engine): void {
     });
 
     test('the Idempotency-Key of a refused order can be used again', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
+      const { buyer, ...shop } = await openWithBuyer(t);
       const petId = await shop.addPet('sold');
       const place = (body: string) => shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, 'k', body));
       await assert.rejects(place('one'), { code: 'pet_unavailable' });
@@ -377,8 +372,7 @@ function describeOrders(engine: Engine): void {
     });
 
     test('an import closes the overdue holds of the animals that it changes, and a dry run leaves them open', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
+      const { buyer, ...shop } = await openWithBuyer(t);
       const [overdue, held, other] = (await shop.addPets(3)) as [bigint, bigint, bigint];
       for (const petId of [overdue, other]) await shop.place(buyer, petId);
       await shop.endHolds();
@@ -401,8 +395,7 @@ function describeOrders(engine: Engine): void {
     });
 
     test('the sweep closes other overdue holds even if it cannot close one of them', async (t) => {
-      const shop = await openShop(t, engine);
-      const buyer = await shop.addBuyer();
+      const { buyer, ...shop } = await openWithBuyer(t);
       const placed = [];
       for (let n = 0; n < 3; n += 1) placed.push(await shop.place(buyer, await shop.addPet()));
       await shop.endHolds();

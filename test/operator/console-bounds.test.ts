@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { selectAccountsByName } from '../../src/accounts/account-rows.ts';
 import { type AccountQuery, createAccounts } from '../../src/accounts/accounts.ts';
-import { selectOverdueHold } from '../../src/pets/close-overdue-hold.ts';
+import { selectOverdueHold } from '../../src/pets/overdue-holds.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { selectWebhookPage } from '../../src/webhooks/webhook-rows.ts';
@@ -93,7 +93,10 @@ test('with 3,000 webhooks, a page reads only its own rows with any filter, and t
   const byAccount = 'SEARCH webhooks USING INDEX webhooks_by_account (account_id=? AND id<?)';
   assert.deepEqual([found(1n, null), found(1n, 'x')], [byAccount, byAccount]);
   const hold = explain(file, compileStatement(selectOverdueHold, 'sqlite'));
-  assert.deepEqual(hold, ['SEARCH orders USING INDEX orders_owning (pet_id=?)']);
+  assert.deepEqual(hold, [
+    'SEARCH orders USING INDEX orders_owning (pet_id=?)',
+    'SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)',
+  ]);
 });
 
 const postgres = await findPostgres();

@@ -28,31 +28,20 @@ const filters: readonly OrderFilter[] = [null, ...orderStatuses].flatMap((status
 type History = (index: number) => { account: number; pet: number; reference: string | null; status: string };
 
 const released: readonly OrderStatus[] = ['cancelled', 'expired', 'returned'];
+const releasedAt = (index: number) => released[index % 3] as OrderStatus;
 const common = { account: 1, pet: 1, reference: 'A-1' };
 const isOld = (index: number) => index < 50;
 const histories: Readonly<Record<string, History>> = {
-  'an account, an animal and a reference have all that are cancelled': () => ({
-    ...common,
-    status: 'cancelled',
-  }),
-  'the statuses of one animal are mixed': (index) => ({
-    ...common,
-    status: released[index % 3] as OrderStatus,
-  }),
+  'all are of one account, animal and reference and cancelled': () => ({ ...common, status: 'cancelled' }),
+  'the statuses of one animal are mixed': (index) => ({ ...common, status: releasedAt(index) }),
   'those of an account are all old': (index) => ({
     ...common,
     account: isOld(index) ? 1 : 2,
     status: 'expired',
   }),
-  'those of an animal are all old': (index) => ({ ...common, pet: isOld(index) ? 1 : 2, status: 'expired' }),
-  'those of a reference are all old': (index) => ({
-    ...common,
-    reference: isOld(index) ? 'A-1' : `B-${index % 2}`,
-    status: 'cancelled',
-  }),
   'the cancelled and returned ones are all old': (index) => ({
     ...common,
-    status: isOld(index) ? (released[index % 3] as OrderStatus) : 'expired',
+    status: isOld(index) ? releasedAt(index) : 'expired',
   }),
   'each has an animal of its own, most are open, and the completed ones are old': (index) => ({
     account: 1 + (index % 3),

@@ -4,15 +4,13 @@ import { Client } from 'pg';
 import type { Order } from '../../src/orders/order.ts';
 import type { OrderReader } from '../../src/orders/place-order.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
-import { keyed, openShop, readOrder, type Shop } from '../contracts/order-shop.ts';
+import { hold, keyed, openShop, readOrder, type Shop } from '../contracts/order-shop.ts';
 import { findPostgres } from '../support/engines.ts';
 import { startCounting } from '../support/postgres-messages.ts';
 import { eventually } from '../support/redis-server.ts';
 
 const postgres = await findPostgres();
 const { skip } = postgres;
-
-const hold = { holdMs: 3_600_000, reference: null };
 
 test('an Idempotency-Key is refused at another instance while its first order runs, and is replayed afterwards', {
   skip,
@@ -27,8 +25,7 @@ test('an Idempotency-Key is refused at another instance while its first order ru
   await eventually(async () => (await shop.store.execute(waits)).length === 1);
   const retry = () => other.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
   await assert.rejects(retry, { code: 'idempotency_key_in_use' });
-  await blocking.query('rollback');
-  await blocking.end();
+  await blocking.end('rollback');
   const first = await placing;
   assert.equal(first.isReplayed, false);
   assert.deepEqual(await retry(), { ...first, isReplayed: true });
@@ -89,8 +86,7 @@ async function completePastEnd(
   while (!isSettled && (await shop.store.execute(waits)).length === 0);
   const open = `select from orders where id = ${id} and expires_at_ms >= ${clock}`;
   while ((await shop.store.execute(open)).length > 0);
-  await changing.query('commit');
-  await changing.end();
+  await changing.end('commit');
   return completed.catch(({ code }) => code);
 }
 
@@ -129,8 +125,7 @@ test('a hanging order transaction does not delay orders of other accounts', { sk
   await shop.orders.close('complete', id, free);
   const other = await shop.place(free, second as bigint);
   await shop.orders.close('cancel', other.id, free);
-  await hanging.query('rollback');
-  await hanging.end();
+  await hanging.end('rollback');
 });
 
 for (const [what, change] of [
@@ -149,8 +144,7 @@ for (const [what, change] of [
     await shop.takeEvents();
     const completed = shop.orders.close('complete', id, buyer);
     while ((await shop.store.execute(waits)).length === 0);
-    await changing.query('commit');
-    await changing.end();
+    await changing.end('commit');
     assert.equal((await completed).status, 'completed');
     const events = (await shop.takeEvents()).slice(-2);
     assert.deepEqual(events, ['pet.updated sold', 'order.completed completed']);
@@ -178,8 +172,7 @@ test('an animal that another transaction has locked delays neither the sweep nor
   assert.equal(await shop.readRows(free), 'available, expired');
   assert.equal(await shop.readRows(locked), 'pending owned, reserved');
 
-  await changing.query('commit');
-  await changing.end();
+  await changing.end('commit');
   assert.equal(await shop.orders.expire(), 1);
   assert.equal(await shop.readRows(locked), 'available, expired');
 });
@@ -206,10 +199,17 @@ test('an import is repeated after a deadlock, and reports each bad row once', { 
   assert.equal(await shop.readRows(petId), 'available, expired');
 });
 
-async function beginAt(url: string): Promise<Client> {
+/** Begins a transaction on a connection of its own. `end` ends both. */
+async function beginAt(url: string) {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
   await client.connect();
   await client.query('begin');
-  return client;
+  return {
+    query: (text: string) => client.query(text),
+    async end(how: 'commit' | 'rollback'): Promise<void> {
+      await client.query(how);
+      await client.end();
+    },
+  };
 }

@@ -5,19 +5,26 @@ import { readFile } from './read-file.ts';
 
 const rex = { name: 'Rex', categoryId: 1n };
 const rexLine = '{"name":"Rex","categoryId":1}\n';
+const unknown =
+  'the field "Status" is not known; known fields are name, categoryId, status, id, and --ignore-unknown ignores others';
+const notObject = 'must be a JSON object';
 
-async function findRules(content: string | Uint8Array) {
-  const { badRows } = await readFile(content, 'ndjson');
-  return badRows.map(({ line, violations: [violation] }) => [line, violation?.field, violation?.rule]);
-}
+/** Files, each with the lines of its invalid rows and the rules that they break. */
+const refused: readonly (readonly [what: string, content: string | Buffer, ...rules: [number, string][]])[] =
+  [
+    ['have an unknown field', '{"name":"Rex","categoryId":1,"Status":"sold"}\n', [1, unknown]],
+    ['are not JSON', `${rexLine}\n{"name":\n${rexLine}`, [3, 'must be a JSON object on one line']],
+    ['are JSON but no object', '[1]\nnull\n"Rex"\n', [1, notObject], [2, notObject], [3, notObject]],
+    ['are nested too deeply', `${'['.repeat(20_000)}\n`, [1, 'must be nested at most 128 levels deep']],
+    ['are not UTF-8', Buffer.from(`${rexLine}{"name":"R\xe9x"}\n`, 'latin1'), [2, 'must be UTF-8']],
+  ];
 
 describe('the rows of an NDJSON file', () => {
   test('are read with a byte order mark, CRLF, blank lines and no last newline', async () => {
-    const { pets } = await readFile(
-      `\ufeff${rexLine}\r\n  \n${rexLine.trim()}\r\n${rexLine.trim()}`,
-      'ndjson',
-    );
+    const row = rexLine.trim();
+    const { pets } = await readFile(`\ufeff${rexLine}\r\n  \n${row}\r\n${row}`, 'ndjson');
     assert.deepEqual(pets, [rex, rex, rex]);
+    assert.deepEqual(await readFile('', 'ndjson'), { pets: [], badRows: [] });
   });
 
   test('keep any int64 exactly in any JSON notation', async () => {
@@ -30,41 +37,18 @@ describe('the rows of an NDJSON file', () => {
     );
   });
 
-  test('are refused if they have an unknown field, which the message names, unless it is to be ignored', async () => {
-    const line = '{"name":"Rex","categoryId":1,"Status":"sold"}\n';
-    assert.deepEqual(await findRules(line), [
-      [
-        1,
-        null,
-        'the field "Status" is not known; known fields are name, categoryId, status, id, and --ignore-unknown ignores others',
-      ],
-    ]);
-    assert.equal((await readFile(line, 'ndjson', true)).pets.length, 1);
-  });
+  for (const [what, content, ...rules] of refused)
+    test(`are refused individually with their line number if they ${what}`, async () => {
+      const { badRows } = await readFile(content, 'ndjson');
+      assert.deepEqual(
+        badRows,
+        rules.map(([line, rule]) => ({ line, violations: [{ field: null, rule }] })),
+      );
+    });
 
-  test('are refused individually with their line number if they are not JSON', async () => {
-    assert.deepEqual(await findRules(`${rexLine}\n{"name":\n${rexLine}`), [
-      [3, null, 'must be a JSON object on one line'],
-    ]);
-  });
-
-  test('are refused if they are JSON but not an object', async () => {
-    assert.deepEqual(await findRules('[1]\nnull\n"Rex"\n'), [
-      [1, null, 'must be a JSON object'],
-      [2, null, 'must be a JSON object'],
-      [3, null, 'must be a JSON object'],
-    ]);
-  });
-
-  test('are refused if they are nested too deeply', async () => {
-    assert.deepEqual(await findRules(`${'['.repeat(20_000)}\n`), [
-      [1, null, 'must be nested at most 128 levels deep'],
-    ]);
-  });
-
-  test('are refused individually if they are not UTF-8', async () => {
-    const content = Buffer.from(`${rexLine}{"name":"R\xe9x","categoryId":1}\n`, 'latin1');
-    assert.deepEqual(await findRules(content), [[2, null, 'must be UTF-8']]);
+  test('may have an unknown field if it is to be ignored', async () => {
+    const { pets } = await readFile('{"name":"Rex","categoryId":1,"Status":"sold"}\n', 'ndjson', true);
+    assert.equal(pets.length, 1);
   });
 
   test('are read correctly with any split of the bytes into chunks', async () => {
@@ -76,8 +60,4 @@ describe('the rows of an NDJSON file', () => {
       }),
     );
   });
-});
-
-test('an NDJSON file without rows has no animals', async () => {
-  assert.deepEqual(await readFile('', 'ndjson'), { pets: [], badRows: [] });
 });

@@ -16,9 +16,10 @@ const names: Readonly<Record<string, string>> = {
   'a C1 control character, which is allowed': 'a\u0080',
   'right-to-left letters': 'כלב',
 };
-for (const [what, name] of Object.entries(names))
-  test(`findViolations accepts a name of ${what}`, () =>
-    assert.deepEqual(findViolations({ ...rex, name }), []));
+test('findViolations accepts every kind of valid name', () => {
+  for (const [what, name] of Object.entries(names))
+    assert.deepEqual(findViolations({ ...rex, name }), [], what);
+});
 
 const badNames: Readonly<Record<string, unknown>> = {
   'no character': '',
@@ -42,12 +43,10 @@ const badNames: Readonly<Record<string, unknown>> = {
   'an object': { name: 'Rex' },
   'a boolean': true,
 };
-for (const [what, name] of Object.entries(badNames))
-  test(`findViolations refuses a name of ${what}`, () =>
-    assert.deepEqual(
-      findViolations({ ...rex, name }).map(({ field }) => field),
-      ['name'],
-    ));
+test('findViolations refuses every kind of invalid name', () => {
+  for (const [what, name] of Object.entries(badNames))
+    assert.equal(findViolations({ ...rex, name })[0]?.field, 'name', what);
+});
 
 test('a new animal cannot have a name with a control character at any position', () => {
   const controls = [...Array(0x20).keys(), 0x7f].map((code) => String.fromCharCode(code));

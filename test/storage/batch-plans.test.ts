@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { expireEvents } from '../../src/events/expire-events.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
-import { foldInventory } from '../../src/inventory/fold-inventory.ts';
+import { foldInventory } from '../../src/inventory/inventory.ts';
 import { createBatches } from '../../src/storage/batches.ts';
 import { findPostgres, type Store } from '../support/engines.ts';
 import { until } from '../support/processes.ts';

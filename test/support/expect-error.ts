@@ -41,3 +41,10 @@ export async function expectError(
   );
   return body.message;
 }
+
+/** Counts the answers by status. A failed test shows them all. */
+export function countStatuses(statuses: readonly (number | string)[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}

@@ -1,10 +1,9 @@
-import { type ChildProcess, execFile } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { makeProgramFolder, whyNoProgram } from './programs.ts';
+import { makeProgramFolder, untilPrinted, whyNoProgram } from './programs.ts';
 import { findFreePort } from './redis-server.ts';
 import type { Ending } from './service.ts';
 
@@ -43,19 +42,8 @@ export async function startPgBouncer(
   const place = `host=${target.hostname} port=${target.port} user=${target.username}`;
   await writeFile(file, `[databases]\n* = ${place}\n\n[pgbouncer]\n${lines.join('')}`);
   const asUser = userInfo().uid === 0 ? ['-u', 'postgres'] : [];
-  await untilStarted(start('pgbouncer', [...asUser, file], { stdio: ['ignore', 'ignore', 'pipe'] }));
+  const { stderr } = start('pgbouncer', [...asUser, file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  await untilPrinted(stderr, 'process up');
   target.host = `127.0.0.1:${port}`;
   return target.href;
-}
-
-async function untilStarted({ stderr }: ChildProcess): Promise<void> {
-  if (stderr === null) return;
-  const lines: string[] = [];
-  for await (const line of createInterface(stderr)) {
-    lines.push(line);
-    if (!line.includes('process up')) continue;
-    stderr.resume();
-    return;
-  }
-  throw new Error(`pgbouncer does not start: ${lines.join('\n')}`);
 }

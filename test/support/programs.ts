@@ -1,8 +1,11 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import type { Ending } from './service.ts';
 
 /** Returns false if this machine can start a program, otherwise the reason. With CI=true, throws instead. */
@@ -24,6 +27,18 @@ export async function endProgram(child: ChildProcess, signal: NodeJS.Signals = '
   const gone = once(child, 'exit');
   child.kill(signal);
   await gone;
+}
+
+/** Resolves when a program prints a text. Rejects with its output if it ends before. */
+export async function untilPrinted(output: Readable | null, part: string): Promise<void> {
+  const lines: string[] = [];
+  for await (const line of createInterface(output ?? assert.fail('the program has no output'))) {
+    lines.push(line);
+    if (!line.includes(part)) continue;
+    output?.resume();
+    return;
+  }
+  throw new Error(`the program does not start: ${lines.join('\n')}`);
 }
 
 /** Creates a folder for programs. After the test, they are ended by `end`, and the folder is removed. */

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { endProgram, makeProgramFolder, whyNoProgram } from './programs.ts';
+import { endProgram, makeProgramFolder, untilPrinted, whyNoProgram } from './programs.ts';
 import { connectRedis } from './redis.ts';
 import type { Ending } from './service.ts';
 
@@ -25,13 +24,8 @@ export async function startRedisServer(test: Ending, ...settings: string[]) {
     const started = programs.start('redis-server', [...place, ...settings, ...more], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    if (started.stdout !== null)
-      for await (const line of createInterface(started.stdout)) {
-        if (!line.includes('Server initialized')) continue;
-        started.stdout.resume();
-        return started;
-      }
-    throw new Error('redis-server does not start');
+    await untilPrinted(started.stdout, 'Server initialized');
+    return started;
   }
   let child = await start();
 

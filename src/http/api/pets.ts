@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { computeEtag } from '../../etag.ts';
+import { editMessages } from '../../pets/catalogue.ts';
 import {
   examplePet,
   type IfMatch,
@@ -10,7 +11,6 @@ import {
   PetStatusSchema,
   writePet,
 } from '../../pets/pet.ts';
-import { editMessages } from '../../pets/pet-edits.ts';
 import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { constants } from 'node:sqlite';
 import { test } from 'node:test';
 import { deleteOldFirstAnswers } from '../../../src/idempotency/answer-once.ts';
-import { selectPage } from '../../../src/pets/pet-pages.ts';
-import { selectOldest } from '../../../src/pets/pet-rows.ts';
+import { selectOldest, selectPage } from '../../../src/pets/pet-rows.ts';
 import { openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import { toCall } from '../../../src/storage/sqlite/statements.ts';
@@ -23,8 +22,10 @@ test('a statement with a limit is prepared only once', async (t) => {
   });
 
   function runEach(count: bigint): void {
-    for (const status of [null, 'sold'] as const)
-      connection.run(toCall(selectPage({ status }), { newestId: count, count, categoryId: null, ids: null }));
+    for (const status of [null, 'sold'] as const) {
+      const page = selectPage({ status, hasCategory: false, hasIds: false });
+      connection.run(toCall(page, { newestId: count, count, categoryId: null, ids: null }));
+    }
     connection.run(toCall(selectOldest, { afterId: count, count }));
     connection.run(toCall(deleteOldFirstAnswers, { keptMs: count, count }));
   }
