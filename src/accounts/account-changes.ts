@@ -15,10 +15,7 @@ import {
   updateAccount,
 } from './account-rows.ts';
 
-interface Named {
-  readonly name: string;
-  readonly by: Authorship;
-}
+type Named = { readonly name: string; readonly by: Authorship };
 
 /** Creates an account without a key. Throws OperatorError if the name is taken or invalid. */
 export const createAccount = defineTransaction(
@@ -60,20 +57,13 @@ export const changeAccount = defineTransaction(
 function applyChange(account: AccountRow, change: AccountChange, nowMs: number): Changed | null {
   if ('newName' in change) {
     const { newName: name } = change;
-    const entry = {
-      action: 'account.renamed',
-      before: { account: account.name },
-      after: { account: name },
-    } as const;
-    return account.name === name ? null : { columns: { name }, entry };
+    if (account.name === name) return null;
+    const [before, after] = [{ account: account.name }, { account: name }];
+    return { columns: { name }, entry: { action: 'account.renamed', before, after } };
   }
   if ('plan' in change) {
-    const columns = {
-      own_per_minute: null,
-      own_per_day: null,
-      own_until_ms: null,
-      ...toPlanColumns(change.plan),
-    };
+    const noLimits = { own_per_minute: null, own_per_day: null, own_until_ms: null };
+    const columns = { ...toPlanColumns(change.plan), ...noLimits };
     const [before, after] = [describePlan(readPlan(account)), describePlan(change.plan)];
     return { columns, entry: { action: 'account.plan_changed', before, after } };
   }

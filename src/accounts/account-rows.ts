@@ -62,9 +62,8 @@ export function toListedAccount(row: AccountRow, nowMs: number) {
     /** Maximum number of holds that may be open at once. */
     openHolds,
     createdAtMs: Number(row.created_at_ms),
-    /** Null if the account is not suspended. */
     suspendedAtMs: row.suspended_at_ms === null ? null : Number(row.suspended_at_ms),
-    /** Number of keys of the account, including expired and revoked keys. */
+    /** Including expired and revoked keys. */
     keys: Number(row.keys),
   };
 }

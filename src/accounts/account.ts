@@ -36,13 +36,13 @@ export function coversScope(owned: readonly Scope[], required: Scope | readonly 
   return owned.includes(required) || owned.some((scope) => covered[scope]?.includes(required) === true);
 }
 
-/** The authenticated sender of a request: a valid key and its account. All keys of an account share its limits. */
+/** The sender of a request: a valid key and its account. */
 export interface Caller {
   readonly accountId: bigint;
   readonly accountName: string;
   readonly keyId: string;
   readonly keyName: string | null;
-  /** Unix milliseconds. Null: the key never expires. */
+  /** Null: the key never expires. */
   readonly keyExpiresAtMs: number | null;
   readonly plan: PlanName;
   readonly limits: Limits;

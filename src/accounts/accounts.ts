@@ -14,6 +14,7 @@ import {
   resetAccountLimits,
 } from './account-changes.ts';
 import {
+  type AccountRow,
   type ListedAccount,
   selectAccount,
   selectAccountPage,
@@ -24,14 +25,12 @@ import {
 } from './account-rows.ts';
 import { deleteAccount, eraseAccount } from './delete-account.ts';
 
-/** The order, the filter, the size and the start of a page. */
+/** A page of accounts. The order `name` has only names that begin with `start`, in any case. */
 export interface AccountQuery {
   readonly limit: number;
-  /** `name` also filters by the start of the name. */
   readonly order: 'newest' | 'name';
-  /** The start of the name, whatever the case. Only for the order `name`. */
   readonly start: string;
-  /** The id of the first account on the page; null starts at the first page. */
+  /** The id of the first account on the page. Null: the first page. */
   readonly firstId: bigint | null;
 }
 
@@ -60,9 +59,8 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
     resetLimits: (name: string) => database.transact(resetAccountLimits, { name, by: byNow() }),
 
     /**
-     * Deletes an account and erases its data (delete-account.ts). If a process is killed halfway, a running service
-     * erases the rest. Returns how many keys, webhooks and holds it has ended. With `keptDays`, throws OperatorError if
-     * an order was completed within so many days.
+     * Deletes an account and erases its data (delete-account.ts). Returns how many keys, webhooks and holds it has ended.
+     * With `keptDays`, throws OperatorError if an order was completed within so many days.
      */
     async delete(name: string, keptDays: number | null) {
       const keptMs = keptDays === null ? null : BigInt(keptDays * dayMs);
@@ -73,19 +71,17 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
 }
 
 function createAccountLists(database: Database, clock: Clock) {
+  const toListed = (row: AccountRow) => toListedAccount(row, clock());
+
   return {
-    async find(name: string): Promise<ListedAccount> {
-      const [row] = await database.read(selectAccount, { name });
-      if (row === undefined) throw noSuchAccount(name);
-      return toListedAccount(row, clock());
-    },
+    find: async (name: string): Promise<ListedAccount> => toListed(await readAccount(database, name)),
 
     findId: (name: string) => findAccountId(database, name),
 
     /** Returns all accounts, oldest first. */
     async list(): Promise<ListedAccount[]> {
       const rows = await database.read(selectAccountPage, { newestId: int64Max, count: int64Max });
-      return rows.toReversed().map((row) => toListedAccount(row, clock()));
+      return rows.toReversed().map(toListed);
     },
 
     /** Returns a page of accounts, read from an index. The cost of a page does not grow with the number of accounts. */
@@ -94,23 +90,27 @@ function createAccountLists(database: Database, clock: Clock) {
       const rows = await (order === 'name'
         ? database.read(selectAccountsByName, { start, firstId: firstId ?? 0n, count })
         : database.read(selectAccountPage, { newestId: firstId ?? int64Max, count }));
-      return toPage(rows, limit, (row) => toListedAccount(row, clock()));
+      return toPage(rows, limit, toListed);
     },
 
     /** Returns the accounts with these names, in their order. Leaves out those that do not exist. */
     async listNamed(names: readonly string[]): Promise<ListedAccount[]> {
       const rows = await database.read(selectNamedAccounts, { names: JSON.stringify(names) });
-      const found = new Map(rows.map((row) => [row.name, toListedAccount(row, clock())]));
+      const found = new Map(rows.map((row) => [row.name, toListed(row)]));
       return names.map((name) => found.get(name)).filter((account) => account !== undefined);
     },
   };
 }
 
-/** Returns the id of an account. Throws OperatorError if the account does not exist. */
-export async function findAccountId(database: Database, name: string): Promise<bigint> {
+async function readAccount(database: Database, name: string): Promise<AccountRow> {
   const [row] = await database.read(selectAccount, { name });
   if (row === undefined) throw noSuchAccount(name);
-  return row.id;
+  return row;
+}
+
+/** Returns the id of an account. Throws OperatorError if the account does not exist. */
+export async function findAccountId(database: Database, name: string): Promise<bigint> {
+  return (await readAccount(database, name)).id;
 }
 
 /** Returns the number of holds of an account that are open and have not expired. */
@@ -144,7 +144,6 @@ export async function readAccountState(
     minute: toWindow(perMinute, minuteUsed, minuteEndsAtMs),
     day: toWindow(perDay, dayUsed, dayEndsAtMs),
     holdsOpen: Number(holdsOpen),
-    /** Number of keys of the account, including expired and revoked keys. */
     keysTotal,
     /** Request counts per hour, oldest first. Hours without requests are absent. */
     usage,

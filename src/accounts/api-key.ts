@@ -2,19 +2,13 @@ import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Environment } from '../config.ts';
 
-/**
- * The environments of keys. Each key contains its environment (`as_<env>_…`), so that people can see whether a key in a
- * file is a live key.
- */
+/** The environments of keys. Each key names its own (`as_<env>_…`), so that people see which keys are live. */
 export const keyEnvironments = ['dev', 'stg', 'live'] as const;
 
 /** One of `keyEnvironments`. */
 export type KeyEnvironment = (typeof keyEnvironments)[number];
 
-/**
- * Maps the setting `ENVIRONMENT` to the environment of the keys that the service issues and accepts (contract section
- * 5).
- */
+/** The environment of the keys that the service issues and accepts, by the setting `ENVIRONMENT`. */
 export const keyEnvironmentOf: Readonly<Record<Environment, KeyEnvironment>> = {
   development: 'dev',
   staging: 'stg',
@@ -42,7 +36,7 @@ export function randomText(count: number): string {
   return text;
 }
 
-/** Generates a key `as_<env>_<random><checksum>` with 130 random bits (contract section 5). */
+/** Generates a key `as_<env>_<random><checksum>` with 130 random bits. */
 export function generateKey(environment: KeyEnvironment): string {
   return formatKey(environment, randomText(randomLength));
 }
@@ -68,10 +62,7 @@ export function hashKey(text: string): Uint8Array {
   return hash('sha256', text, 'buffer');
 }
 
-/**
- * Returns the part of a key that may be stored and shown: the prefix and 4 random characters. This part distinguishes
- * the keys of an account.
- */
+/** Returns the part of a key that may be stored and shown: the prefix and 4 random characters. */
 export function visibleStart(text: string): string {
   return text.slice(0, text.length - checksumLength - randomLength + visibleRandomLength);
 }

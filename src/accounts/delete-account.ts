@@ -83,7 +83,7 @@ async function cancelHold(database: Database, id: bigint): Promise<boolean> {
  */
 const settlingMs = BigInt(minuteMs);
 
-/** Erases the accounts whose erasure has not ended. Every instance runs this as a job, so a kill only delays an erasure. */
+/** Erases the deleted accounts. Every instance runs this as a job, so a kill only delays an erasure. */
 export async function eraseDeletedAccounts(database: Database): Promise<void> {
   for (const { account_id: accountId, is_settled } of await database.read(selectErasures, { settlingMs })) {
     await eraseAccount(database, accountId);
@@ -149,13 +149,10 @@ type Blanks = (dialect: Dialect) => Readonly<Record<string, RawBuilder<unknown>>
 /** Declares a statement that blanks the rows of a condition, or deletes them without `blanks`. */
 function erase(table: keyof Tables, condition: Condition, blanks?: Blanks, id = sql<bigint>`0`) {
   return statement<Batch>()((query, p, dialect) => {
-    const rows = condition(p);
-    if (blanks === undefined) return query.deleteFrom(table).where(rows).returning(id.as('id'));
-    return query
-      .updateTable(table)
-      .set(blanks(dialect) as never)
-      .where(rows)
-      .returning(id.as('id'));
+    const [rows, erased] = [condition(p), id.as('id')];
+    if (blanks === undefined) return query.deleteFrom(table).where(rows).returning(erased);
+    const values = blanks(dialect) as never;
+    return query.updateTable(table).set(values).where(rows).returning(erased);
   });
 }
 
@@ -166,10 +163,7 @@ function eraseNext(table: keyof Tables, blanks?: Blanks, condition = sql`true`) 
   return erase(table, next, blanks, sql`id`);
 }
 
-/**
- * The statements that erase the data of an account. Each is repeated until it returns no row, and then gets the highest
- * id that it has returned as `afterId`.
- */
+/** Each statement is repeated until it returns no row, with the highest id that it has returned as `afterId`. */
 const eraseSteps = [
   erase(
     'api_keys',

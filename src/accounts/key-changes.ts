@@ -36,11 +36,7 @@ export interface IssuedKey extends ListedKey {
   readonly key: string;
 }
 
-/** A new key and its author. */
-interface CreateKey {
-  readonly newKey: Pick<IssuedKey, 'id' | 'key'>;
-  readonly by: Authorship;
-}
+type CreateKey = { readonly newKey: Pick<IssuedKey, 'id' | 'key'>; readonly by: Authorship };
 
 /** Stores a key for an operator. Creates the account if it does not exist, and then returns true as `isNewAccount`. */
 export const issueKey = defineTransaction(
@@ -55,11 +51,8 @@ export const issueKey = defineTransaction(
 );
 
 /**
- * Stores a key for the account of the key that is the actor.
- *
- * - Throws `scope_missing` if the actor lacks a scope of the new key.
- * - Throws `invalid_body` if the new key would expire after the actor.
- * - Throws `limit_reached` if the account has `liveKeysMax` active keys or more.
+ * Stores a key for the account of the key that is the actor. Throws `scope_missing` if the actor lacks a scope of the new
+ * key, `invalid_body` if the new key would expire after it, and `limit_reached` at `liveKeysMax` active keys.
  */
 export const createOwnKey = defineTransaction(
   'createOwnKey',
@@ -84,21 +77,15 @@ export const createOwnKey = defineTransaction(
   },
 );
 
-interface KeyChange {
-  readonly id: string;
-  readonly by: Authorship;
-}
+type KeyChange = { readonly id: string; readonly by: Authorship };
 
 /**
  * Stores the successor of a key, with the full lifetime of the old key, counted from now. The old key expires after the
- * overlap, or at its own expiry if that is earlier. Returns the new expiry of the old key as `oldEndsAtMs`.
+ * overlap, or at its own expiry if that is earlier: `oldEndsAtMs`. A key that was rotated before gets a new successor in
+ * place of one that was never used, which ends when the old key would have ended without rotation.
  *
- * A key that was rotated before gets a new successor in place of one that was never used, because the answer with its
- * text may have been lost. The new one ends when the old key would have ended without rotation.
- *
- * For an operator, throws OperatorError if the key does not exist, has ended, or has a successor that was used. If the
- * actor is a key, throws `not_found` or `key_rotated` instead, and `scope_missing` if the key has a scope that the actor
- * lacks. The successor then expires no later than the actor.
+ * Throws OperatorError if the key does not exist, has ended, or has a successor that was used. If the actor is a key,
+ * throws `not_found` or `key_rotated` instead, or `scope_missing`, and the successor expires no later than the actor.
  */
 export const rotateKey = defineTransaction(
   'rotateKey',
@@ -127,10 +114,7 @@ export const rotateKey = defineTransaction(
   },
 );
 
-/**
- * Revokes the successor of a key if it was never used. Throws if it was used. The successor of a key that an older
- * release rotated is unknown, so it counts as used.
- */
+/** Throws if the successor was used. That of a key that an older release rotated is unknown, so it counts as used. */
 function* takeBackSuccessor({ id, replaced_by: successorId }: KeyRow, by: Authorship): Steps<void> {
   const [successor] = successorId === null ? [] : yield* step(selectKey, { id: successorId });
   if (successor === undefined || successor.last_used_at_ms !== null || successor.replaced_by !== null) {
@@ -143,8 +127,8 @@ function* takeBackSuccessor({ id, replaced_by: successorId }: KeyRow, by: Author
 }
 
 /**
- * Revokes a key permanently. For an operator, throws OperatorError if the key does not exist, and does nothing if it is
- * already revoked. If the actor is a key, throws `not_found` in both cases.
+ * Revokes a key for good. Throws OperatorError if the key does not exist, and does nothing if it is already revoked. If the
+ * actor is a key, throws `not_found` in both cases.
  */
 export const revokeKey = defineTransaction('revokeKey', function* ({ id, by }: KeyChange): Steps<void> {
   const { key, caller } = yield* findKeyToChange(id, by);
@@ -158,10 +142,9 @@ function* endKey(key: KeyRow, by: Authorship): Steps<void> {
   yield* addKeyEntry(by, 'key.revoked', key, describe(key), null);
 }
 
-/** What a stored key may do, and how long. */
 type StoredGrant = Pick<KeyRow, 'account_id' | 'name' | 'scopes' | 'expires_at_ms'>;
 
-/** Stores a key. If it replaces another key, `inPlaceOf` is the id of that key. */
+/** `inPlaceOf` is the id of the key that the new one replaces. */
 function* addKey(
   { id, key }: CreateKey['newKey'],
   { account_id, name, scopes, expires_at_ms }: StoredGrant,
@@ -205,10 +188,7 @@ function* findKeyToChange(id: string, by: Authorship) {
     : keyNotFound();
 }
 
-/**
- * Reads the key that is the actor again, inside the transaction. Throws if it has ended, or if its account was suspended,
- * since the request was authenticated.
- */
+/** Reads the actor again. Throws if it has ended, or its account was suspended, since the request was authenticated. */
 function* findCaller({ actor, nowMs }: Authorship): Steps<KeyRow> {
   const [row] = yield* step(selectKey, { id: actor.name });
   const error = row === undefined ? keyError('api_key_revoked') : findKeyError(row, nowMs);

@@ -1,7 +1,7 @@
 import { type Actor, type Authorship, commandActor } from '../audit/audit-log.ts';
 import { type Clock, dayMs } from '../clock.ts';
 import type { AppError } from '../errors.ts';
-import { type Page, toPage } from '../page.ts';
+import { toPage } from '../page.ts';
 import type { Plan } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
 import { scopes as allScopes, partnerScopes, type Scope } from './account.ts';
@@ -28,9 +28,9 @@ import type { KeyVerifier } from './key-verifier.ts';
 
 /** A new key of an operator. */
 export interface KeyOrder extends Pick<KeyGrant, 'lifetimeMs'>, Partial<Pick<KeyGrant, 'name'>> {
-  /** Name of an existing or new account. Null creates an account with a generated name. */
+  /** Null creates an account with a generated name. */
   readonly account: string | null;
-  /** Plan of a new account. For an existing account: null, or the plan that the account already has. */
+  /** Null, or the plan that the account has. A new account needs one. */
   readonly plan: Plan | null;
   /** Null means `partnerScopes`. */
   readonly scopes: readonly Scope[] | null;
@@ -97,10 +97,7 @@ export function createKeyring(
 
 function createKeyLists(database: Database, clock: Clock, environment: KeyEnvironment) {
   return {
-    /**
-     * Returns the newest keys of one or all accounts, revoked ones too, the oldest of them first. Throws OperatorError if
-     * the account does not exist.
-     */
+    /** Returns the newest keys of one or all accounts, revoked ones too, the oldest of them first. */
     async list(account: string | null = null, countMax = Number.MAX_SAFE_INTEGER): Promise<ListedKey[]> {
       const accountId = account === null ? null : await findAccountId(database, account);
       const filter = { accountId, firstId: null, isCurrent: null };
@@ -109,11 +106,7 @@ function createKeyLists(database: Database, clock: Clock, environment: KeyEnviro
     },
 
     /** Returns a page of the keys of an account that are not revoked, newest first, from the key `firstId` on if given. */
-    async listPage(
-      accountId: bigint,
-      limit: number,
-      firstId: string | null,
-    ): Promise<Page<ListedKey, string>> {
+    async listPage(accountId: bigint, limit: number, firstId: string | null) {
       const filter = { accountId, firstId, isCurrent: 1n } as const;
       const rows = await database.read(selectKeys(filter), { ...filter, count: BigInt(limit + 1) });
       return toPage(rows, limit, (row) => toListedKey(row, clock()));

@@ -16,7 +16,7 @@ import {
 import { insertRow } from '../storage/insert-row.ts';
 import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
 
-/** The author of a change. `name` is the system user of a command, `consoleActor`, or the id of a key. */
+/** The author of a change. `name` is the system user of a command, that of `consoleActor`, or the id of a key. */
 export interface Actor {
   readonly kind: 'command' | 'console' | 'key';
   readonly name: string;
@@ -25,7 +25,7 @@ export interface Actor {
 /** Stands between the user and the session in the name of a console actor. */
 const sessionMark = ' in ';
 
-/** The author of a change in the console: the system user who created the sign-in link, and the id of the session. */
+/** `user` is the system user who created the sign-in link. */
 export function consoleActor(user: string, sessionId: string): Actor {
   return { kind: 'console', name: `${user}${sessionMark}${sessionId}` };
 }
@@ -84,16 +84,15 @@ export interface Authorship {
   readonly nowMs: number;
 }
 
-/** A change, as the audit log records it. `before` and `after` are JSON values and never contain a secret. */
+/** A change, as the audit log records it. Never contains a secret. */
 export interface AuditEntry {
   readonly action: AuditAction;
   /** Id of the changed object. For an account: its name. For an import, an export or a backup: the file name. */
   readonly subject: string;
-  /** The account that the object belongs to; null if there is none. */
   readonly accountId: bigint | null;
-  /** Null for a new object. */
+  /** JSON values. Null for a new object. */
   readonly before: Readonly<Record<string, unknown>> | null;
-  /** Null for a deleted object. */
+  /** JSON values. Null for a deleted object. */
   readonly after: Readonly<Record<string, unknown>> | null;
 }
 
@@ -107,11 +106,9 @@ type Filter = {
   /** A system user, the id of a console session, or the id of a key. A user includes their console sessions. */
   readonly actor: string | null;
   readonly action: AuditAction | null;
-  /** Id of the changed object. For an account: its name. For an import: the file name. */
   readonly subject: string | null;
-  /** Unix milliseconds. */
   readonly sinceMs: bigint | null;
-  /** Unix milliseconds. The page has only earlier rows. */
+  /** The page has only earlier rows. */
   readonly untilMs: bigint | null;
 };
 

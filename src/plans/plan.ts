@@ -10,17 +10,11 @@ export interface Limits {
   readonly perDay: number;
 }
 
-/** The plan of one account, with its limits. */
+/** The plan of one account. `openHolds` is present only if an enterprise account has its own maximum. */
 export interface Plan {
   readonly name: PlanName;
   readonly limits: Limits;
-  /** Maximum number of open holds. Present only if an enterprise account has its own maximum. */
   readonly openHolds?: number;
-}
-
-/** The limits of an enterprise account, which may differ between such accounts. */
-interface CustomNumbers extends Limits {
-  readonly openHolds: number;
 }
 
 /** Highest request limit of an enterprise account: far above any traffic, and exact as a JavaScript number. */
@@ -53,7 +47,10 @@ export const readerLimits: Limits = { perMinute: 600, perDay: 20_000 };
  * Returns a plan with its limits, or a problem if the input is not valid. Enterprise requires both request limits and
  * may have its own number of open holds. Other plans accept no numbers.
  */
-export function resolvePlan(name: string, custom: Partial<CustomNumbers>): Plan | { problem: string } {
+export function resolvePlan(
+  name: string,
+  custom: Partial<Limits> & Pick<Plan, 'openHolds'>,
+): Plan | { problem: string } {
   const known = planNames.find((candidate) => candidate === name);
   if (known === undefined) return { problem: `plan must be one of ${planNames.join(', ')}, not "${name}"` };
   if (known !== 'enterprise') {
@@ -68,10 +65,9 @@ export function resolvePlan(name: string, custom: Partial<CustomNumbers>): Plan 
     return { problem: 'plan enterprise needs both per-minute and per-day' };
   if (!isLimit(perMinute) || !isLimit(perDay))
     return { problem: `per-minute and per-day must be whole numbers from 1 to ${limitMax}` };
-  if (openHolds === undefined) return { name: known, limits: { perMinute, perDay } };
-  if (!isLimit(openHolds) || openHolds > openHoldsMax)
+  if (openHolds !== undefined && (!isLimit(openHolds) || openHolds > openHoldsMax))
     return { problem: `open-holds must be a whole number from 1 to ${openHoldsMax}` };
-  return { name: known, limits: { perMinute, perDay }, openHolds };
+  return { name: known, limits: { perMinute, perDay }, ...(openHolds !== undefined && { openHolds }) };
 }
 
 function isLimit(value: number): boolean {
