@@ -19,8 +19,8 @@ export interface Counters {
 
   /**
    * Ends the ban of an account's key, and forgets the strikes and earlier bans of the key. `atMs` is the time of the
-   * lift. A ban that began after this time stays, so that the same lift may be applied again. Throws if the shared counters
-   * are out of reach.
+   * lift. What began after this time stays, so that the same lift may be applied again. Throws if the shared counters are
+   * out of reach.
    */
   lift(subject: string, keyId: string, atMs: number): void | Promise<void>;
 

@@ -59,5 +59,9 @@ test('lines that a reader does not take are dropped beyond a bound, counted and 
   const dropped = log.countDropped();
   assert.ok(dropped > 0);
   assert.match(await registry.metrics(), new RegExp(`log_lines_dropped_total ${dropped}$`, 'm'));
-  for await (const chunk of output) if (String(chunk).includes(`"level":50,`)) break;
+  for await (const chunk of output)
+    if (String(chunk).includes(`"level":50,`)) {
+      assert.match(String(chunk), new RegExp(`"dropped":${dropped},`));
+      break;
+    }
 });

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Limits } from '../../plans/plan.ts';
 import { addressesMax } from '../counters.ts';
 import { kindOf, type SubjectKind } from '../rules/address.ts';
-import { bannedUntilMs, type Conduct, forgetAtMs, newConduct, strike } from '../rules/bans.ts';
+import { bannedUntilMs, type Conduct, forgetAtMs, newConduct, newestAtMs, strike } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
 import { closeEnded, newWindows, resetWindows, takeFromBoth, type Windows } from '../rules/windows.ts';
 
@@ -86,7 +86,7 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}) {
 
     lift(_subject: string, keyId: string, atMs: number): void {
       const conduct = keys.get(keyId);
-      if (conduct === undefined || conduct.banAtMs > atMs) return;
+      if (conduct === undefined || newestAtMs(conduct) > atMs) return;
       keys.delete(keyId);
       changed.keys.set(keyId, newConduct());
     },

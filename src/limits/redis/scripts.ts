@@ -107,12 +107,14 @@ return answer(passed, count - passed, 0, 0)
 `);
 
 /**
- * Deletes the conduct of a key, unless its newest ban began after the lift. Key 1 has the conduct. Parameter 1 is the
- * time of the lift.
+ * Deletes the conduct of a key, unless its newest ban or its window of refusals began after the lift. Key 1 has the
+ * conduct. Parameter 1 is the time of the lift.
  */
 const lift = createScript(`
-local banAtMs = string.match(redis.call('GET', KEYS[1]) or '', '^%d+')
-if banAtMs and tonumber(banAtMs) <= tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
+local banAtMs, strikesEndAtMs = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+) %d+ %d+ ?(%d*)$')
+if not banAtMs then return end
+local newestAtMs = math.max(tonumber(banAtMs), (tonumber(strikesEndAtMs) or 0) - ${strikesMs})
+if newestAtMs <= tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
 `);
 
 /** Closes the windows that began at the time of parameter 1 or before. Key 1 has the windows of an account. */

@@ -59,3 +59,8 @@ function beginBan(conduct: Conduct, nowMs: number): void {
 export function forgetAtMs({ banAtMs, banMs, strikesEndAtMs }: Conduct): number {
   return Math.max(banMs > 0 ? banAtMs + ladderMs : 0, strikesEndAtMs);
 }
+
+/** Returns when the newest ban or the open window of refused requests began. */
+export function newestAtMs({ banAtMs, strikesEndAtMs }: Conduct): number {
+  return Math.max(banAtMs, strikesEndAtMs - strikesMs);
+}
