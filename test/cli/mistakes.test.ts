@@ -187,7 +187,7 @@ describe('an unusable store prints one line and exits with 1:', () => {
     await writeFile(join(folder, 'text.db'), 'This is a text of more than a hundred bytes. '.repeat(100));
     for (const [path, line] of [
       ['folder.db', /the database .*folder\.db cannot be opened: /],
-      ['text.db/store.db', /there is no store .*store\.db/],
+      ['text.db/store.db', /text\.db\/store\.db cannot be opened: /],
       ['text.db', /cannot be opened: file is not a database/],
     ] as const)
       await assertRefused(`sqlite:${folder}/${path}`, line);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { renameSync, rmSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { Kysely, SqliteDialect } from 'kysely';
@@ -19,7 +19,11 @@ import { openConnection, openReadOnly } from './connection.ts';
 export async function requireStore(path: string): Promise<void> {
   requireOneName(path);
   try {
-    const isMissing = statSync(path, { throwIfNoEntry: false }) === undefined;
+    // A path below a file is not missing, and `statSync` does not tell the two apart.
+    const isMissing = await stat(path).then(
+      () => false,
+      ({ code }) => code === 'ENOENT',
+    );
     requireSchema(isMissing ? [] : await readMigrations(path), resolve(path), false);
   } catch (error) {
     throw toOpeningError(path, error);
