@@ -8,7 +8,7 @@ import { canReadType, coversReader, type EventReader } from '../events/event-rea
 import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
 import { defineTransaction, type Steps, step } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
-import { deleteExpiredSecrets, endSecret, insertSecret } from './secrets.ts';
+import { deleteOldSecrets, endSecret, insertSecret } from './secrets.ts';
 import { makerOf, readerOf, type WebhookStatus, webhooksMax, writeAfter } from './webhook.ts';
 import {
   countWebhooks,
@@ -163,7 +163,7 @@ export const rotateSecret = defineTransaction(
     const row = yield* lockManaged(publicId, manager);
     yield* step(endSecret, { webhookId: row.id, overlapMs });
     yield* step(insertSecret, { webhook_id: row.id, secret });
-    yield* step(deleteExpiredSecrets, { webhookId: row.id });
+    yield* step(deleteOldSecrets, { webhookId: row.id });
     return row;
   },
   'row locks',
@@ -201,8 +201,12 @@ function requireTypes(types: readonly EventType[], reader: EventReader, row: Web
       'scope_missing',
       `types: the key that created this webhook was not allowed to read ${foreign}`,
     );
-  if (!coversReader(reader, readerOf(row, types)))
-    throw new AppError('scope_missing', 'types: this API key may not read all events of these types');
+  const hidden = types.find((type) => !coversReader(reader, readerOf(row, [type])));
+  if (hidden !== undefined)
+    throw new AppError(
+      'scope_missing',
+      `types: this API key may not read all ${hidden} events of the webhook`,
+    );
 }
 
 export const webhookNotFound = () =>

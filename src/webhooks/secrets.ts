@@ -94,24 +94,30 @@ export const endSecret = statement<{ webhookId: bigint; overlapMs: bigint }>()((
     .where('ends_at_ms', 'is', null),
 );
 
-export const deleteExpiredSecrets = statement<{ webhookId: bigint }>()((query, p, { nowMs }) =>
-  query.deleteFrom('webhook_secrets').where('webhook_id', '=', p.webhookId).where('ends_at_ms', '<=', nowMs),
+/** Maximum number of secrets of a webhook, which bounds the header of its signatures and the review of all secrets. */
+const secretsMax = 10;
+
+/** Deletes the expired secrets of a webhook, and the oldest ones beyond `secretsMax`. */
+export const deleteOldSecrets = statement<{ webhookId: bigint }>()((query, p, { nowMs }) =>
+  query
+    .deleteFrom('webhook_secrets')
+    .where('webhook_id', '=', p.webhookId)
+    .where(
+      sql<boolean>`(ends_at_ms <= ${nowMs} or id not in (select kept.id from webhook_secrets as kept
+        where kept.webhook_id = ${p.webhookId} order by kept.id desc limit ${sql.lit(secretsMax)}))`,
+    ),
 );
 
 const isValid = ({ nowMs }: Dialect) => sql<boolean>`(ends_at_ms is null or ends_at_ms > ${nowMs})`;
 
-/** Maximum number of secrets that sign a message, which bounds the length of the header of its signatures. */
-const signingSecretsMax = 10;
-
-/** Selects the secrets that sign the messages of a webhook: the current one, and the last ones before it. */
+/** Selects the secrets that sign the messages of a webhook, the current one first. */
 export const selectValidSecrets = statement<{ id: bigint }>()((query, p, dialect) =>
   query
     .selectFrom('webhook_secrets')
     .select('secret')
     .where('webhook_id', '=', p.id)
     .where(isValid(dialect))
-    .orderBy('id', 'desc')
-    .limit(sql.lit(signingSecretsMax)),
+    .orderBy('id', 'desc'),
 );
 
 const selectSecrets = statement<{ afterId: bigint; count: bigint }>()((query, p, dialect) =>
