@@ -92,64 +92,36 @@ describe('the settings of contract section 8', () => {
 });
 
 describe('a wrong setting', () => {
+  const split = (texts: string) => texts.trim().split(/\s+/);
   const wrongs: Record<SettingName, readonly string[]> = {
     HOST: ['a b', '-x', 'http://localhost', '127.0.0.1:80', '[::1]'],
     PORT: ['-1', '65536', '1.5', '0x50', '8080 ', 'http', '1e3', '000080'],
     OPS_HOST: ['*', 'a/b'],
     OPS_PORT: ['x', '99999'],
     ENVIRONMENT: ['prod', 'Development', 'test'],
-    PUBLIC_URL: [
-      'example.com/v1',
-      'https://example.com/v1/',
-      'https://example.com/notv1',
-      'https://example.com/v1?',
-      'https://example.com/v1#x',
-      'https://user:secret@example.com/v1',
-      'ftp://example.com/v1',
-    ],
+    PUBLIC_URL: split(`
+      example.com/v1 https://example.com https://example.com/v1/ https://example.com/v2 https://example.com/notv1
+      https://example.com/v1?x=1 https://example.com/v1? https://example.com/v1#x https://example.com/v1#
+      https://user:secret@example.com/v1 ftp://example.com/v1`),
     DATABASE_URL: [
-      'mysql://u:secret@h/d',
-      'sqlite:',
-      './store.db',
-      'sqlite::memory:',
-      'sqlite:file:/tmp/store.db',
-      'postgres://u:12/secret@h/d',
-      'postgres://u:12?secret@h/d',
-      'postgres://h1,/d',
-      'postgres://h:70000/d',
-      'postgres://h1,H1:5432/d',
-      'postgres://h1,h2/d?host=/var/run/postgresql',
-      'postgres://h/d?target_session_attrs=any',
-      'postgres://h/d?sslmode=verify-ca',
+      ...split(`
+      mysql://u:secret@h/d ./store.db sqlite: sqlite::memory: sqlite:file:/tmp/store.db postgres: postgres:d
+      postgres://u:12/secret@h/d postgres://u:12?secret@h/d postgres://u:12#secret@h/d
+      postgres://h1,/d postgres://h1,:5433/d postgres://h:70000/d postgres://h:0,i/d postgres://h1,H1:5432/d
+      postgres://h1,%2Fvar%2Frun%2Fpostgresql/d postgres://h1,h2/d?host=/var/run/postgresql
+      postgres://h/d?target_session_attrs=any postgres://h/d?sslmode=allow postgres://h/d?sslmode=verify-ca`),
+      'postgres://h1,h 2/d',
     ],
-    REDIS_URL: [
-      'http://:secret@127.0.0.1:6379',
-      'x',
-      'redis://',
-      'redis://h:6379/prod',
-      'redis://h/1/',
-      'redis://:p%zz@h:6379',
-      'redis://u:12?secret@h',
-      'redis+sentinel://s1:26379/',
-      'redis+sentinel:///m',
-      'redis+sentinel://s1,,s2/m',
-      'redis+sentinel://s1:26379,s1/m',
-      'redis+sentinel://s1:65536/m',
-      'redis+sentinel://s1?m',
-      'redis+sentinel://:p%zz@s1/m',
-    ],
+    REDIS_URL: split(`
+      http://:secret@127.0.0.1:6379 x redis:// 127.0.0.1:6379
+      redis://h:6379/prod redis://h/1.5 redis://h/-1 redis://h/1/ rediss://h//
+      redis://:p%zz@h:6379 redis://a%4:1@h:6379 redis://u:12?secret@h redis://u:12#secret@h
+      redis+sentinel://s1:26379 redis+sentinel://s1:26379/ redis+sentinel:///m redis+sentinel://s1,,s2/m
+      redis+sentinel://s1:26379,s1/m redis+sentinel://s1:65536/m redis+sentinel://s1:0/m
+      redis+sentinel://s1/m/1 redis+sentinel://s1?m redis+sentinel://:p%zz@s1/m`),
     DRAIN_SECONDS: ['-1', '1.5', '3601', '10s', '1e2'],
-    TRUST_PROXY: [
-      'true',
-      '100',
-      '10.0.0.0/33',
-      '10.0.0.1,',
-      '10.0.0.1/8/8',
-      'a',
-      '0.0.0.0/0',
-      '::/0',
-      'fe80::1%eth0',
-    ],
+    TRUST_PROXY: split(`
+      true -1 100 a 10.0.0 10.0.0.1, 10.0.0.1/8/8 10.0.0.0/33 ::/129 0.0.0.0/0 ::/0 10.0.0.1,::/000 fe80::1%eth0`),
     LOG_LEVEL: ['verbose', 'INFO', '30'],
     LOG_REQUESTS: ['none', 'true', '5xx'],
     CONSOLE_URL: ['https://ops.example.com/console/', 'https://ops.example.com/v1'],

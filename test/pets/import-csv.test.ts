@@ -119,7 +119,8 @@ describe('the rows of a CSV file', () => {
 
 const half = 'ë'.repeat(recordBytesMax / 4 + 1);
 const unreadable: readonly (readonly [what: string, content: string | Uint8Array, message: RegExp])[] = [
-  ['it has no header', '\n', /empty/],
+  ['it is empty', '\n', /empty/],
+  ['it has no header', 'Rex,1,sold\n', /^line 1: the header must have a column "name"/],
   [
     'a required column is missing',
     'name,status\nRex,sold\n',
