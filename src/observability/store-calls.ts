@@ -103,7 +103,7 @@ function watchCalls(what: string, log: Log, clock: Clock, elapsedMs: () => numbe
   return { durations, countFailures: () => failures, watch, succeed, fail, note };
 }
 
-/** Nearly every request calls `readNow`, so no call creates a function or reads the clock, which takes longer. */
+/** Nearly every request calls `readNow`, so no call creates a function or reads the clock, which takes longer than it. */
 function watchReadNow({ readNow }: Database, { succeed, fail }: CallWatch): Database['readNow'] {
   if (readNow === null) return null;
   return (statement, parameters) => {

@@ -227,6 +227,19 @@ function describeAdministration(engine: Engine): void {
       assert.deepEqual([verdict, bannedUntilMs], ['banned', clock.now() + minuteMs]);
     });
 
+    test('a lift that the counters could not apply is applied at the next check', async (t) => {
+      const { id, bans, take, counters, database, clock } = await prepareBan(t);
+      const lift = t.mock.fn(counters.lift);
+      const { follow } = createCorrectionFollower(database, { ...counters, lift }, clock.now);
+      await bans.lift(id);
+      lift.mock.mockImplementationOnce(() => assert.fail('out of reach'));
+      for (const verdict of ['banned', 'refused', 'refused']) {
+        await follow();
+        assert.equal(take().verdict, verdict);
+      }
+      assert.equal(lift.mock.callCount(), 2);
+    });
+
     test('a lift ends a ban even if the clock of the operator is behind the clock that counts, and is deleted after an hour, the longest ban', async (t) => {
       const { id, lifts, take, database, clock, store } = await prepareBan(t);
       await createBans(database, () => clock.now() - 5 * secondMs, byAnn).lift(id);
