@@ -69,8 +69,7 @@ async function cancelHolds(database: Database, accountId: bigint): Promise<numbe
 /** Returns false if the hold ended in this moment in another way. */
 async function cancelHold(database: Database, id: bigint): Promise<boolean> {
   try {
-    await database.transact(closeOrder, { action: 'cancel', id, accountId: null });
-    return true;
+    return !(await database.transact(closeOrder, { action: 'cancel', id, accountId: null })).isRepeated;
   } catch (error) {
     if (error instanceof AppError && error.code === 'order_closed') return false;
     throw error;

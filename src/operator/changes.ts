@@ -38,8 +38,8 @@ export function prepareChanges(database: Database, clock: Clock, environment: Ke
       deleteCategory: (id: bigint) => database.transact(removeCategory, { id, by: byNow() }),
       /** Idempotent. A repeated call adds no entry to the audit log. */
       async closeOrder(action: Exclude<OrderAction, 'complete'>, id: bigint) {
-        const closing = { action, id, accountId: null, by: byNow() };
-        return toOrder(await database.transact(closeOrder, closing), true);
+        const { row } = await database.transact(closeOrder, { action, id, accountId: null, by: byNow() });
+        return toOrder(row, true);
       },
     };
   };

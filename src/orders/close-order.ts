@@ -33,6 +33,12 @@ export interface Closing {
   readonly by?: Authorship;
 }
 
+/** An order after an action. `isRepeated` is true if it had the status of the action before. */
+export interface ClosedOrder {
+  readonly row: OrderRow;
+  readonly isRepeated: boolean;
+}
+
 /** Locks the order if it has the status `from` now, by the store's clock. */
 const lockOpenOrder = statement<{ id: bigint; accountId: bigint | null; from: string }>()(
   (query, p, { nowMs, lockRows }) =>
@@ -69,10 +75,13 @@ const writeOrder = statement<{ id: bigint; to: string }>()((query, p, { least, n
  */
 export const closeOrder = defineTransaction(
   'closeOrder',
-  function* ({ action, id, accountId, by }: Closing): Steps<OrderRow> {
+  function* ({ action, id, accountId, by }: Closing): Steps<ClosedOrder> {
     const { from, to, petStatus, isOwned } = transitions[action];
     const [order] = yield* step(lockOpenOrder, { id, accountId, from });
-    if (order === undefined) return requireDone(action, (yield* step(selectOrder, { id, accountId }))[0]);
+    if (order === undefined) {
+      const [found] = yield* step(selectOrder, { id, accountId });
+      return { row: requireDone(action, found), isRepeated: true };
+    }
     // Operators do not complete orders.
     const isAudited = by !== undefined && to !== 'completed';
     const [, [row]] = yield* stepsTogether(
@@ -88,7 +97,7 @@ export const closeOrder = defineTransaction(
         before: { status: from },
         after: { status: to },
       });
-    return row;
+    return { row, isRepeated: false };
   },
   'row locks',
 );

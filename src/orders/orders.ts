@@ -56,8 +56,8 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers) {
 
     /** Completes, cancels or returns an order. Throws `not_found`, `order_closed` and `order_expired`. */
     async close(action: OrderAction, id: bigint, reader: OrderReader): Promise<Order> {
-      const closing = { action, id, accountId: ownerOf(reader) };
-      return toOrder(await database.transact(closeOrder, closing), reader.isManager);
+      const { row } = await database.transact(closeOrder, { action, id, accountId: ownerOf(reader) });
+      return toOrder(row, reader.isManager);
     },
 
     /** Closes all expired holds and returns their number. Every instance runs this as a job. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { deleteAccount, eraseDeletedAccounts } from '../../src/accounts/delete-account.ts';
+import { deleteAccount, eraseAccount, eraseDeletedAccounts } from '../../src/accounts/delete-account.ts';
 import { createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs } from '../../src/clock.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
@@ -143,6 +143,15 @@ for (const engine of engines)
       await eraseDeletedAccounts(database);
       const after = await readAll(store.execute);
       for (const name of names) assert.ok(!after.includes(name), name);
+    });
+
+    test('a hold that its client cancels in that moment is not counted', async (t) => {
+      const { database, orders } = await furnish(t, engine);
+      const transact: Database['transact'] = async (cancel, input) => {
+        await orders.close('cancel', (input as { id: bigint }).id, { accountId: 1n, isManager: false });
+        return await database.transact(cancel, input);
+      };
+      assert.equal(await eraseAccount({ ...database, transact }, 1n), 0);
     });
 
     test('what a service wrote after the deletion is erased too, until a minute is over', async (t) => {
