@@ -3,7 +3,7 @@ import { expireHolds, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 
 const batchHolds = 50;
-/** Maximum number of holds of one call. More wait for the next call. */
+/** Maximum number of holds that one statement reads. */
 const holdsMax = 10_000n;
 
 /** Selects expired holds in the order of their expiry. */
@@ -56,9 +56,12 @@ export async function expireOrders(database: Database): Promise<number> {
     return closed;
   }
 
-  const overdue = await database.read(selectOverdue, { count: holdsMax });
-  const ids = overdue.map(({ id }) => id);
-  const closed = await closeBatches(ids, batchHolds);
-  if (failures.length > 0) throw failures[0];
-  return closed;
+  let total = 0;
+  for (;;) {
+    const ids = (await database.read(selectOverdue, { count: holdsMax })).map(({ id }) => id);
+    const closed = await closeBatches(ids, batchHolds);
+    total += closed;
+    if (failures.length > 0) throw failures[0];
+    if (closed === 0 || ids.length < holdsMax) return total;
+  }
 }
