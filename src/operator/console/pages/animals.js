@@ -81,9 +81,9 @@ export function readInputs(inputs, values) {
   );
 }
 
-/** Returns a text that is not an integer unchanged, so that the API refuses it with an error message. */
+/** Returns a text that is no canonical integer unchanged, so that the API refuses it with an error message. */
 function readInt64(text) {
-  return /^-?\d+$/.test(text) ? BigInt(text) : text;
+  return /^(?:0|-?[1-9]\d*)$/.test(text) ? BigInt(text) : text;
 }
 
 export function PetInput({ input: { field, label, isInt64, choices }, value }) {
