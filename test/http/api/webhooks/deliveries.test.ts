@@ -24,6 +24,12 @@ test('a signed message has the event exactly as the feed shows it', async (t) =>
   assert.deepEqual((event as { data: object }).data, added);
 });
 
+test('a webhook names the key that created it', async () => {
+  const { key: caller } = (await (await send('GET', '/account')).json()) as { key: { id: string } };
+  const made = await send('POST', '/webhooks', { url: 'https://a.example' });
+  assert.partialDeepStrictEqual(await made.json(), { keyId: caller.id });
+});
+
 test('an invalid webhook gets 400, and the message names the field and its rule', async () => {
   const fine = { url: 'https://a.example' };
   const made = (await (await send('POST', '/webhooks', fine)).json()) as { id: string };
