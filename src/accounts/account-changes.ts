@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type AuditEntry, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
+import { type AuditAction, type AuditDetails, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import { insertReset } from '../limits/corrections.ts';
 import type { Limits, Plan } from '../plans/plan.ts';
@@ -49,7 +49,8 @@ export const changeAccount = defineTransaction(
     if ('newName' in change) yield* requireFreeName(change.newName);
     const row = { ...account, ...changed.columns };
     yield* step(updateAccount, row);
-    yield* addAuditEntry(by, { ...changed.entry, subject: row.name, accountId: row.id });
+    const { action, before, after } = changed;
+    yield* addAuditEntry(by, action, row.name, { accountId: row.id, before, after });
   },
 );
 
@@ -59,13 +60,13 @@ function applyChange(account: AccountRow, change: AccountChange, nowMs: number):
     const { newName: name } = change;
     if (account.name === name) return null;
     const [before, after] = [{ account: account.name }, { account: name }];
-    return { columns: { name }, entry: { action: 'account.renamed', before, after } };
+    return { columns: { name }, action: 'account.renamed', before, after };
   }
   if ('plan' in change) {
     const noLimits = { own_per_minute: null, own_per_day: null, own_until_ms: null };
     const columns = { ...toPlanColumns(change.plan), ...noLimits };
     const [before, after] = [describePlan(readPlan(account)), describePlan(change.plan)];
-    return { columns, entry: { action: 'account.plan_changed', before, after } };
+    return { columns, action: 'account.plan_changed', before, after };
   }
   if ('limits' in change) {
     const { limits, untilMs } = change;
@@ -76,18 +77,18 @@ function applyChange(account: AccountRow, change: AccountChange, nowMs: number):
       own_until_ms: untilMs === null ? null : BigInt(untilMs),
     };
     const before = { ...readLimits(account, nowMs) };
-    return { columns, entry: { action: 'account.limits_set', before, after: { ...limits, until } } };
+    return { columns, action: 'account.limits_set', before, after: { ...limits, until } };
   }
   const { isSuspended } = change;
   if ((account.suspended_at_ms !== null) === isSuspended) return null;
   const action = isSuspended ? 'account.suspended' : 'account.resumed';
-  const entry = { action, before: { suspended: !isSuspended }, after: { suspended: isSuspended } } as const;
-  return { columns: { suspended_at_ms: isSuspended ? BigInt(nowMs) : null }, entry };
+  const columns = { suspended_at_ms: isSuspended ? BigInt(nowMs) : null };
+  return { columns, action, before: { suspended: !isSuspended }, after: { suspended: isSuspended } };
 }
 
-interface Changed {
+interface Changed extends Required<Pick<AuditDetails, 'before' | 'after'>> {
   readonly columns: Partial<AccountRow>;
-  readonly entry: Pick<AuditEntry, 'action' | 'before' | 'after'>;
+  readonly action: AuditAction;
 }
 
 /** Lets both windows of an account start again, on every instance within 2 s. Throws as `changeAccount` does. */
@@ -96,8 +97,7 @@ export const resetAccountLimits = defineTransaction(
   function* ({ name, by }: Named): Steps<void> {
     const { id } = yield* findAccount(name);
     yield* step(insertReset, { account_id: id, at_ms: BigInt(by.nowMs) });
-    const entry = { action: 'account.limits_reset', subject: name, accountId: id } as const;
-    yield* addAuditEntry(by, { ...entry, before: null, after: null });
+    yield* addAuditEntry(by, 'account.limits_reset', name, { accountId: id });
   },
 );
 
@@ -128,8 +128,7 @@ function* addAccount(name: string, plan: Plan, by: Authorship): Steps<bigint> {
   const columns = { name, ...toPlanColumns(plan), created_at_ms: BigInt(by.nowMs) };
   const [row] = yield* step(insertAccount, columns);
   if (row === undefined) throw new Error('the database returned no id for a new account');
-  const entry = { action: 'account.created', subject: name, accountId: row.id } as const;
-  yield* addAuditEntry(by, { ...entry, before: null, after: describePlan(plan) });
+  yield* addAuditEntry(by, 'account.created', name, { accountId: row.id, after: describePlan(plan) });
   return row.id;
 }
 

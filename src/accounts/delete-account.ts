@@ -32,8 +32,7 @@ export const deleteAccount = defineTransaction(
     const webhooks = yield* step(deleteWebhooks, { accountId: id });
     yield* step(insertReset, { account_id: id, at_ms: nowMs });
     yield* step(insertErasure, { account_id: id });
-    const entry = { action: 'account.deleted', subject: deletedName, accountId: id } as const;
-    yield* addAuditEntry(by, { ...entry, before: null, after: null });
+    yield* addAuditEntry(by, 'account.deleted', deletedName, { accountId: id });
     return { id, keys: keys.length, webhooks: webhooks.length };
   },
 );

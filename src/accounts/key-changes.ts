@@ -168,7 +168,7 @@ function addKeyEntry(
   before: Record<string, unknown> | null,
   after: Record<string, unknown> | null,
 ): Steps<void> {
-  return addAuditEntry(by, { action, subject, accountId, before, after });
+  return addAuditEntry(by, action, subject, { accountId, before, after });
 }
 
 function describe({ name, scopes, expires_at_ms }: StoredGrant): Record<string, unknown> {

@@ -84,16 +84,11 @@ export interface Authorship {
   readonly nowMs: number;
 }
 
-/** A change, as the audit log records it. Never contains a secret. */
-export interface AuditEntry {
-  readonly action: AuditAction;
-  /** Id of the changed object. For an account: its name. For an import, an export or a backup: the file name. */
-  readonly subject: string;
-  readonly accountId: bigint | null;
-  /** JSON values. Null for a new object. */
-  readonly before: Readonly<Record<string, unknown>> | null;
-  /** JSON values. Null for a deleted object. */
-  readonly after: Readonly<Record<string, unknown>> | null;
+/** What changed, without secrets: JSON values. Null or absent: there is none. */
+export interface AuditDetails {
+  readonly accountId?: bigint | null;
+  readonly before?: Readonly<Record<string, unknown>> | null;
+  readonly after?: Readonly<Record<string, unknown>> | null;
 }
 
 /** Time in ms for which the audit log keeps a row. */
@@ -123,9 +118,16 @@ const insertEntry = insertRow('audit', [
   ...(['subject', 'account_id', 'before', 'after'] as const),
 ]);
 
-/** Adds a row to the audit log. Runs in the transaction of the change, so that both are stored or neither. */
-export function* addAuditEntry({ actor, nowMs }: Authorship, entry: AuditEntry): Steps<void> {
-  const { action, subject, accountId, before, after } = entry;
+/**
+ * Adds a row to the audit log. Runs in the transaction of the change, so that both are stored or neither. `subject` is the
+ * id of the changed object, the name of an account, or the file name of an import, an export or a backup.
+ */
+export function* addAuditEntry(
+  { actor, nowMs }: Authorship,
+  action: AuditAction,
+  subject: string,
+  { accountId = null, before = null, after = null }: AuditDetails = {},
+): Steps<void> {
   yield* step(insertEntry, {
     at_ms: BigInt(nowMs),
     actor_kind: actor.kind,
@@ -138,12 +140,17 @@ export function* addAuditEntry({ actor, nowMs }: Authorship, entry: AuditEntry):
   });
 }
 
+type Act = {
+  readonly action: AuditAction;
+  readonly subject: string;
+  readonly after: Readonly<Record<string, unknown>>;
+};
+
 /** Adds a row about an act that changes nothing else in the store. */
 export const recordAct = defineTransaction(
   'recordAct',
-  function* ({ by, entry }: { readonly by: Authorship; readonly entry: AuditEntry }): Steps<void> {
-    yield* addAuditEntry(by, entry);
-  },
+  ({ by, action, subject, after }: Act & { readonly by: Authorship }): Steps<void> =>
+    addAuditEntry(by, action, subject, { after }),
   'row locks',
 );
 
@@ -161,9 +168,8 @@ export function createAudit(database: Database, clock: Clock) {
 
   return {
     /** Adds a row about an act of this process that changes nothing else in the store. */
-    async record(entry: Omit<AuditEntry, 'accountId' | 'before'>): Promise<void> {
-      const by = { actor: commandActor(), nowMs: clock() };
-      await database.transact(recordAct, { by, entry: { ...entry, accountId: null, before: null } });
+    async record(act: Act): Promise<void> {
+      await database.transact(recordAct, { ...act, by: { actor: commandActor(), nowMs: clock() } });
     },
 
     /** Returns a page, newest first. Throws OperatorError if the account does not exist. */

@@ -78,14 +78,10 @@ export const putCategory = defineTransaction(
       yield* requireRoom();
       yield* step(insertCategory, { id, name });
     } else yield* step(renameCategory, { id, name });
-    yield* addAuditEntry(by, {
-      action: 'category.changed',
-      subject: String(id),
-      accountId: null,
-      before: before === undefined ? null : { name: before.name },
-      after: { name },
-    });
-    return { isNew: before === undefined };
+    const isNew = before === undefined;
+    const details = { before: isNew ? null : { name: before.name }, after: { name } };
+    yield* addAuditEntry(by, 'category.changed', String(id), details);
+    return { isNew };
   },
   'row locks',
 );
@@ -105,13 +101,7 @@ export const removeCategory = defineTransaction(
     const [deleted] = yield* step(deleteCategory, { id });
     if (deleted === undefined)
       throw new AppError('not_found', 'categoryId: there is no category with this identifier');
-    yield* addAuditEntry(by, {
-      action: 'category.deleted',
-      subject: String(id),
-      accountId: null,
-      before: { name: deleted.name },
-      after: null,
-    });
+    yield* addAuditEntry(by, 'category.deleted', String(id), { before: { name: deleted.name } });
   },
   'row locks',
 );

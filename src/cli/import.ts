@@ -86,13 +86,8 @@ export async function importFile(
       onBadChange: (badLine, field, rule) => rows.refuseChange(badLine, { field, rule }),
       *finish(counted) {
         rows.check();
-        yield* addAuditEntry(by, {
-          action: 'pets.imported',
-          subject: nameSource(basename(file)),
-          accountId: null,
-          before: null,
-          after: { ...counted, refused: rows.countBad() },
-        });
+        const after = { ...counted, refused: rows.countBad() };
+        yield* addAuditEntry(by, 'pets.imported', nameSource(basename(file)), { after });
       },
       isDryRun: dryRun,
     });

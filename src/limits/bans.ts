@@ -39,13 +39,8 @@ export const liftBan = defineTransaction('liftBan', function* ({ keyId, by }: Li
   // The clock that counts may be ahead of this clock. The lift must not be earlier than the ban.
   const atMs = BigInt(Math.max(by.nowMs, Number(banAtMs)));
   yield* step(insertLift, { key_id: keyId, account_id: accountId, at_ms: atMs });
-  yield* addAuditEntry(by, {
-    action: 'ban.lifted',
-    subject: keyId,
-    accountId,
-    before: { bannedUntil: new Date(Number(untilMs)).toISOString() },
-    after: null,
-  });
+  const before = { bannedUntil: new Date(Number(untilMs)).toISOString() };
+  yield* addAuditEntry(by, 'ban.lifted', keyId, { accountId, before });
 });
 
 /** Manages the bans of keys, for operators. */

@@ -38,9 +38,7 @@ export const openSession = defineTransaction(
       created_at_ms: createdAtMs,
       expires_at_ms: createdAtMs + BigInt(sessionMs),
     });
-    const signedIn = { action: 'console.signed_in', subject: id } as const;
-    const by = { actor: consoleActor(link.made_by, id), nowMs };
-    yield* addAuditEntry(by, { ...signedIn, accountId: null, before: null, after: null });
+    yield* addAuditEntry({ actor: consoleActor(link.made_by, id), nowMs }, 'console.signed_in', id);
     return true;
   },
   'row locks',

@@ -89,14 +89,10 @@ export const closeOrder = defineTransaction(
       (isAudited ? toStep : toLastStep)(writeOrder, { id, to }),
     );
     if (row === undefined) throw new Error('a locked order is gone');
-    if (isAudited)
-      yield* addAuditEntry(by, {
-        action: `order.${to}`,
-        subject: String(id),
-        accountId: order.account_id,
-        before: { status: from },
-        after: { status: to },
-      });
+    if (isAudited) {
+      const details = { accountId: order.account_id, before: { status: from }, after: { status: to } };
+      yield* addAuditEntry(by, `order.${to}`, String(id), details);
+    }
     return { row, isRepeated: false };
   },
   'row locks',

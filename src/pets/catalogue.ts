@@ -79,8 +79,7 @@ export const addPetByHand = defineTransaction(
   function* ({ newPet, by }: { readonly newPet: NewPet; readonly by: Authorship }): Steps<Pet> {
     const pet = completeNewPet(newPet);
     const id = yield* addPet(pet);
-    const entry = { action: 'pet.added', subject: String(id), accountId: null } as const;
-    yield* addAuditEntry(by, { ...entry, before: null, after: { ...pet } });
+    yield* addAuditEntry(by, 'pet.added', String(id), { after: { ...pet } });
     return { id, ...pet };
   },
   'row locks',
@@ -137,13 +136,9 @@ function* audit(by: Authorship, before: Pet, after: Pet | null): Steps<void> {
   const changed = petFields.filter((field) => before[field] !== after?.[field]);
   if (changed.length === 0) return;
   const pick = (pet: Pet) => pickPetFields(Object.fromEntries(changed.map((field) => [field, pet[field]])));
-  yield* addAuditEntry(by, {
-    action: after === null ? 'pet.deleted' : 'pet.changed',
-    subject: String(before.id),
-    accountId: null,
-    before: pick(before),
-    after: after === null ? null : pick(after),
-  });
+  const action = after === null ? 'pet.deleted' : 'pet.changed';
+  const details = { before: pick(before), after: after === null ? null : pick(after) };
+  yield* addAuditEntry(by, action, String(before.id), details);
 }
 
 /** Locks an animal, after its overdue hold, which comes first in all transactions. Closes that hold. */

@@ -3,7 +3,7 @@ import { addAuditEntry } from '../audit/audit-log.ts';
 import { dayMs } from '../clock.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
-import { createEventIds } from '../events/event-ids.ts';
+import { createEventIds, type EventIds } from '../events/event-ids.ts';
 import { canReadType, coversReader, type EventReader } from '../events/event-reader.ts';
 import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
 import { defineTransaction, type Steps, step } from '../storage/database.ts';
@@ -89,25 +89,19 @@ export const disableWebhooksOfKey = defineTransaction(
 /** Each change of an operator restarts the retries, so it has an audit entry even if the values stay the same. */
 function* changeAudited(row: WebhookRow, change: WebhookChange, by: Authorship): Steps<WebhookRow> {
   const changed = yield* applyChange(row, change, 'operator');
-  const { public_id: subject, account_id: accountId, status } = row;
-  const described =
-    change.status === undefined
-      ? yield* describeReplay(row, changed)
-      : ({
-          action: `webhook.${change.status}`,
-          before: { status },
-          after: { status: change.status },
-        } as const);
-  yield* addAuditEntry(by, { ...described, subject, accountId });
+  const ids = change.status === undefined ? yield* readEventIds() : null;
+  const describe = ({ status, position }: WebhookRow) =>
+    ids === null ? { status } : { after: writeAfter(position, ids) };
+  const action = change.status === undefined ? 'webhook.replayed' : (`webhook.${change.status}` as const);
+  const details = { accountId: row.account_id, before: describe(row), after: describe(changed) };
+  yield* addAuditEntry(by, action, row.public_id, details);
   return changed;
 }
 
-function* describeReplay(former: WebhookRow, present: WebhookRow) {
+function* readEventIds(): Steps<EventIds> {
   const [secret] = yield* step(selectSecret, { name: 'cursor' });
   if (secret === undefined) throw new Error('the store has no secret for event ids');
-  const ids = createEventIds(secret.value);
-  const before = { after: writeAfter(former.position, ids) };
-  return { action: 'webhook.replayed', before, after: { after: writeAfter(present.position, ids) } } as const;
+  return createEventIds(secret.value);
 }
 
 function* applyChange(row: WebhookRow, change: WebhookChange, by: 'owner' | 'operator'): Steps<WebhookRow> {

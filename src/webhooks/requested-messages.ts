@@ -44,9 +44,8 @@ export const requestMessage = defineTransaction(
     if (same === undefined && waiting.length >= requestsMax) throw tooManyRequested();
     if (same === undefined)
       yield* step(insertRequest, { webhook_id: row.id, message_id: messageId, position });
-    const entry = { action: 'webhook.sent', before: null, after: { event: messageId } } as const;
-    if ('actor' in manager)
-      yield* addAuditEntry(manager, { ...entry, subject: publicId, accountId: row.account_id });
+    const details = { accountId: row.account_id, after: { event: messageId } };
+    if ('actor' in manager) yield* addAuditEntry(manager, 'webhook.sent', publicId, details);
     return same?.message_id ?? messageId;
   },
   'row locks',
