@@ -17,6 +17,8 @@ export const keyEnvironmentOf: Readonly<Record<Environment, KeyEnvironment>> = {
 
 /** The base62 digits in the order of their values. */
 export const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** The pattern of a key id. */
+export const keyIdPattern = '^key_[0-9A-Za-z]{16}$';
 /** Number of random characters in a key. */
 export const randomLength = 22;
 const checksumLength = 6;

@@ -4,7 +4,7 @@ import type { Plan } from '../plans/plan.ts';
 import { defineTransaction, type Steps, step, stepsTogether, toStep } from '../storage/database.ts';
 import { coversScope, keyError, type Scope } from './account.ts';
 import { findOrAddAccount } from './account-changes.ts';
-import { hashKey, visibleStart } from './api-key.ts';
+import { hashKey, keyIdPattern, visibleStart } from './api-key.ts';
 import {
   countActiveKeys,
   findKeyError,
@@ -20,7 +20,9 @@ import {
   toTime,
   updateKeyRotated,
 } from './key-rows.ts';
-import { keyIdPattern, liveKeysMax } from './schemas.ts';
+
+/** Maximum number of active keys of an account when a partner creates one. Operators may create more. */
+export const liveKeysMax = 25;
 
 /** What a new key may do, and how long. */
 export interface KeyGrant {

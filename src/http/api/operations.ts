@@ -9,10 +9,11 @@ import type { Catalogue } from '../../pets/catalogue.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Operation } from '../operation.ts';
 import type { Cursors } from '../request/cursor.ts';
-import { accountOperations } from './account.ts';
+import { getAccount } from './account.ts';
 import { categoryOperations } from './categories.ts';
 import { eventOperations } from './events.ts';
 import { storeOperations } from './inventory.ts';
+import { keyOperations } from './keys.ts';
 import { orderOperations } from './orders.ts';
 import { petOperations } from './pets.ts';
 import { webhookMessageOperations } from './webhook-messages.ts';
@@ -46,7 +47,8 @@ export const operations: readonly Operation[] = [
   ...storeOperations,
   ...orderOperations,
   ...eventOperations,
-  ...accountOperations,
+  getAccount,
+  ...keyOperations,
   ...webhookOperations,
   ...webhookMessageOperations,
 ];

@@ -1,8 +1,8 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { readAccountState } from '../../../accounts/accounts.ts';
-import { NewKeySchema, overlapSecondsMax, toPartnerKey } from '../../../accounts/schemas.ts';
 import { dayMs, secondMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
+import { NewKeySchema, overlapSecondsMax, toPartnerKey } from '../../../http/api/keys.ts';
 import { limitMax, type Plan, planNames, resolvePlan } from '../../../plans/plan.ts';
 import { enumField, wholeNumberField } from '../../../schema.ts';
 import { listUsageByAccount, sumUsage, usageOrders } from '../../../usage/usage.ts';

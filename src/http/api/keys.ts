@@ -1,0 +1,236 @@
+import Type, { type Static } from 'typebox';
+import { scopes } from '../../accounts/account.ts';
+import { keyIdPattern } from '../../accounts/api-key.ts';
+import { type IssuedKey, keyNotFound } from '../../accounts/key-changes.ts';
+import { type ListedKey, toTime } from '../../accounts/key-rows.ts';
+import { defaultOverlapMs } from '../../accounts/keyring.ts';
+import { secondMs } from '../../clock.ts';
+import { enumField, namedObject, nameField, nullable, timeField, wholeNumberField } from '../../schema.ts';
+import { defineOperation, type Operation } from '../operation.ts';
+import { answer, definePages, defineParameter, example, openPage } from './parts.ts';
+
+const lifetimeSecondsMax = 2_147_483_647;
+/** Maximum overlap of a rotation. */
+export const overlapSecondsMax = 2_592_000;
+
+function keyIdField(description: string) {
+  return Type.String({ minLength: 20, maxLength: 20, pattern: keyIdPattern, description });
+}
+
+const ScopeSchema = enumField(scopes, 'What a key may do.', {
+  title: 'Scope',
+  about: 'What an API key may do.',
+});
+
+function scopesField(description: string) {
+  return Type.Array(ScopeSchema, {
+    minItems: 1,
+    maxItems: scopes.length,
+    uniqueItems: true,
+    rule: `must be an array of one or more of ${scopes.join(', ')}, each once`,
+    description,
+  });
+}
+
+const keyName = 'The name of the key, for people.';
+const never = 'null: it never expires.';
+
+/** The calling key, as `GET /account` returns it. */
+export const CallingKeySchema = namedObject('CallingKey', 'The calling API key.', {
+  id: keyIdField('Identifier of the key.'),
+  name: nullable(nameField(keyName, 'Warehouse')),
+  scopes: scopesField('What the key may do.'),
+  expiresAt: nullable(timeField(`When the key ends; ${never}`)),
+});
+
+const KeySchema = namedObject('ApiKey', 'An API key of the account.', {
+  ...CallingKeySchema.properties,
+  start: Type.String({
+    minLength: 8,
+    maxLength: 16,
+    pattern: '^as_(dev|stg|live)_[0-9A-Za-z]{4}$',
+    description: 'The start of the text of the key, to distinguish keys.',
+  }),
+  state: enumField(
+    ['active', 'rotated', 'expired'],
+    '`rotated`: replaced by another key, but valid until `expiresAt`.',
+    { title: 'ApiKeyState', about: 'The state of an API key.' },
+  ),
+  createdAt: timeField('When the key was created.'),
+  lastUsedAt: nullable(timeField('When the key was last used, to the minute; null: never.')),
+});
+
+/** The request body that creates a key. */
+export const NewKeySchema = namedObject('NewApiKey', 'The properties of a new API key.', {
+  name: Type.Optional(nameField(keyName, 'Warehouse')),
+  scopes: scopesField('The scopes of the key. The calling key must have or cover them.'),
+  expiresInSeconds: Type.Optional(
+    wholeNumberField('How many seconds the key is valid. Default: it ends when the calling key ends.', {
+      minimum: 1,
+      maximum: lifetimeSecondsMax,
+    }),
+  ),
+});
+
+const KeyRotationSchema = namedObject('ApiKeyRotation', 'How to rotate an API key.', {
+  overlapSeconds: Type.Optional(
+    wholeNumberField('How many seconds the old key stays valid; 86400 by default. 0 ends it at once.', {
+      minimum: 0,
+      maximum: overlapSecondsMax,
+    }),
+  ),
+});
+
+const IssuedKeySchema = namedObject('IssuedApiKey', 'A new API key with its text.', {
+  ...KeySchema.properties,
+  key: Type.String({
+    minLength: 35,
+    maxLength: 36,
+    pattern: '^as_(dev|stg|live)_[0-9A-Za-z]{28}$',
+    description: 'The text of the key. It is not stored and cannot be shown again.',
+  }),
+});
+
+/** Converts a key that is not revoked into a key as partners see it. */
+export function toPartnerKey(key: ListedKey): Static<typeof KeySchema> {
+  return {
+    id: key.id,
+    name: key.name,
+    scopes: [...key.scopes],
+    expiresAt: toTime(key.expiresAtMs),
+    start: key.visibleStart,
+    state: key.state === 'revoked' ? 'expired' : key.state,
+    createdAt: new Date(key.createdAtMs).toISOString(),
+    lastUsedAt: toTime(key.lastUsedAtMs),
+  };
+}
+
+/** An example of a calling key. */
+export const callingKey = {
+  id: 'key_3kTMd8fZq1LxW0aB',
+  name: 'Warehouse',
+  scopes: ['pets:read', 'orders:read', 'orders:write'],
+  expiresAt: null,
+};
+
+const listedKey = {
+  ...callingKey,
+  start: 'as_live_7Qp1',
+  state: 'active',
+  createdAt: '2027-01-02T11:40:00.000Z',
+  lastUsedAt: '2027-01-02T12:00:00.000Z',
+};
+
+/** The checksum in the text is wrong on purpose, so that secret scanners do not report the key. */
+const issuedKey = { ...listedKey, lastUsedAt: null, key: 'as_live_7Qp1RmVx2cLw9tYb4NkDsExample' };
+
+const keyId = defineParameter(
+  'keyId',
+  { ...keyIdField('Identifier of the key.'), examples: [callingKey.id] },
+  keyNotFound().message,
+  (text) => text,
+);
+
+const listKeys = defineOperation({
+  id: 'listKeys',
+  endpoint: 'GET /keys',
+  scope: 'keys:manage',
+  summary: 'List keys',
+  description:
+    'Returns a paginated list of the keys of the account, newest first, without their text. Deleted keys are not listed. Follow the `Link` with `rel="next"` until there is none.',
+  ...definePages('keys', {
+    item: KeySchema,
+    cursor: 'BWtleV8za1RNZDhmWnExTHhXMGFCd4Bq0x3mLk9sVg',
+    examples: { page: example('One key', [listedKey]) },
+  }),
+
+  async handle({ query, caller: { accountId, keyId } }, services) {
+    const page = openPage<string>({ path: '/keys', of: accountId }, query, services);
+    const { items, next } = await services.keyringOf(keyId).listPage(accountId, page.limit, page.start);
+    return { status: 200, body: items.map(toPartnerKey), headers: page.linkTo(next) };
+  },
+});
+
+const createKey = defineOperation({
+  id: 'createKey',
+  endpoint: 'POST /keys',
+  scope: 'keys:manage',
+  summary: 'Create a key',
+  description:
+    'Creates a key for the account. Its text, `key`, is shown only once. A key can grant only the scopes that it has or covers, and the new key expires no later than the calling key. An account can have 25 active keys. An `Idempotency-Key` is ignored, because the text of the key is not stored.',
+  body: NewKeySchema,
+  bodyExamples: {
+    least: example('Required fields', { scopes: ['pets:read'] }),
+    complete: {
+      summary: 'All fields',
+      value: { name: 'Warehouse', scopes: ['orders:read', 'orders:write'], expiresInSeconds: 2_592_000 },
+    },
+  },
+  isNeverStored: true,
+  answers: {
+    201: answer('The key is created.', IssuedKeySchema, { issued: example('The new key', issuedKey) }),
+  },
+  failures: { limit_reached: 'this account has 25 or more active keys; delete a key first' },
+
+  async handle({ body: { name = null, scopes, expiresInSeconds }, caller }, { keyringOf }) {
+    const lifetimeMs = expiresInSeconds === undefined ? null : Number(expiresInSeconds) * secondMs;
+    const issued = await keyringOf(caller.keyId).create({ name, scopes, lifetimeMs });
+    return { status: 201, body: toIssuedKey(issued) };
+  },
+});
+
+const rotateKey = defineOperation({
+  id: 'rotateKey',
+  endpoint: 'POST /keys/{keyId}/rotate',
+  scope: 'keys:manage',
+  summary: 'Rotate a key',
+  description:
+    'Replaces a key by a new one with the same name, scopes and lifetime. The old key stays valid for `overlapSeconds`, 86400 by default. The new text, `key`, is shown only once. If it was lost, rotate the old key again: a new key that was never used is replaced, and the new one ends when the old key would have ended without rotation. A key can rotate only keys whose scopes it has or covers, and the new key expires no later than the calling key, or than its end before it was rotated. The body is optional. An `Idempotency-Key` is ignored.',
+  params: keyId,
+  body: KeyRotationSchema,
+  isBodyOptional: true,
+  bodyExamples: {
+    default: example('The old key works for a day', {}),
+    atOnce: example('The old key ends at once', { overlapSeconds: 0 }),
+  },
+  isNeverStored: true,
+  answers: {
+    201: answer('The key that takes the place of the old one.', IssuedKeySchema, {
+      issued: example('The new key', issuedKey),
+    }),
+  },
+  failures: {
+    key_rotated:
+      'keyId: this key is already rotated, and the key that replaced it was used; rotate that key instead',
+  },
+
+  async handle({ params, body, caller }, { keyringOf }) {
+    const overlapSeconds = body?.overlapSeconds;
+    const overlapMs = overlapSeconds === undefined ? defaultOverlapMs : Number(overlapSeconds) * secondMs;
+    const issued = await keyringOf(caller.keyId).rotate(keyId.read(params), overlapMs);
+    return { status: 201, body: toIssuedKey(issued) };
+  },
+});
+
+const deleteKey = defineOperation({
+  id: 'deleteKey',
+  endpoint: 'DELETE /keys/{keyId}',
+  scope: 'keys:manage',
+  summary: 'Delete a key',
+  description:
+    'Ends a key of the account for good; the calling key may delete itself. It takes effect within 2 s, 5 s across instances. A deleted key is no longer listed.',
+  params: keyId,
+  answers: { 204: { description: 'The key is deleted.' } },
+
+  async handle({ params, caller }, { keyringOf }) {
+    await keyringOf(caller.keyId).revoke(keyId.read(params));
+    return { status: 204 };
+  },
+});
+
+function toIssuedKey(issued: IssuedKey) {
+  return { ...toPartnerKey(issued), key: issued.key };
+}
+
+/** The operations on the keys of an account. */
+export const keyOperations: readonly Operation[] = [listKeys, createKey, rotateKey, deleteKey];
