@@ -20,7 +20,7 @@ import { createClientAddress } from './request/client-address.ts';
 import { createGate, limitError } from './request/gate.ts';
 import { createRequestLog, type RequestObserver, recordRequests } from './request-log.ts';
 import { countRequests } from './request-metrics.ts';
-import { listHeaders, securityHeaders } from './response/answer.ts';
+import { securityHeaders } from './response/answer.ts';
 import { createCors } from './response/cors.ts';
 import { createErrorAnswers, type MakeErrorAnswer } from './response/errors.ts';
 import { createResponseCache } from './response/response-cache.ts';
@@ -106,7 +106,7 @@ function createMalformedAnswers(
   return async (failure, address, own) => {
     const { code, retryAfterSeconds, headers } = await limiter.takeForAddress(address);
     const requestId = createRequestId();
-    const common = ['x-request-id', requestId, ...listHeaders(headers), ...securityHeaders()];
+    const common = ['x-request-id', requestId, ...headers, ...securityHeaders()];
     const answer =
       code === null
         ? makeErrorAnswer(failure, [...common, ...own])

@@ -6,6 +6,7 @@ import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import type { Counters } from '../../src/limits/counters.ts';
 import { decide, type Usage } from '../../src/limits/rules/decision.ts';
 import type { Limits } from '../../src/plans/plan.ts';
+import { readHeader } from '../support/expect-error.ts';
 import { createModel, foresee, type Model, type ModelRequest, takeFromModel } from './counters-model.ts';
 
 /** An implementation of counters that the contract tests check. */
@@ -261,7 +262,7 @@ function checkWait(model: Model, request: ModelRequest, usage: Usage): void {
   const { code, retryAfterSeconds, headers } = decide(usage, request.limits);
   if (code === null) return;
   const afterMs = usage.atMs + retryAfterSeconds * secondMs;
-  const times = [afterMs - secondMs, afterMs, Number(headers['x-ratelimit-reset']) * secondMs];
+  const times = [afterMs - secondMs, afterMs, Number(readHeader(headers, 'x-ratelimit-reset')) * secondMs];
   const isRefused = times.map((atMs) => {
     const verdict = foresee(model, request, atMs);
     return code === 'key_banned' ? verdict === 'banned' : verdict !== 'passed';

@@ -11,6 +11,11 @@ export const limitHeaders = [
   'ratelimit',
 ];
 
+/** Returns the value after a name in a list of names and values. */
+export function readHeader(list: readonly string[], name: string): string | undefined {
+  return list[list.indexOf(name) + 1];
+}
+
 /** Throws if a response lacks a request id, a rate limit header or a security header. */
 export function expectCommonHeaders({ status, headers }: Pick<RawResponse, 'status' | 'headers'>): void {
   for (const name of limitHeaders) assert.ok(headers.get(name), `${name} on ${status}`);

@@ -1,4 +1,3 @@
-import type { LimitHeaders } from '../../limits/rules/decision.ts';
 import type { Exchange } from '../exchange.ts';
 import { matchesEtag } from '../request/conditions.ts';
 import { type Answer, type HeaderList, securityHeaders } from './answer.ts';
@@ -16,7 +15,7 @@ export function sendAnswer(exchange: Exchange, answer: Answer, corsHeaders: Head
     matchesEtag(ifNoneMatch, answer.etag);
   const status = isKnown ? 304 : answer.status;
   const headers = ['x-request-id', id].concat(
-    limit === null ? [] : listLimits(limit),
+    limit ?? [],
     corsHeaders,
     match.route?.securityHeaders ?? usualSecurity,
     answer.headers,
@@ -26,23 +25,4 @@ export function sendAnswer(exchange: Exchange, answer: Answer, corsHeaders: Head
   if (isKnown || answer.body === null) response.end();
   else response.end(answer.body);
   return status;
-}
-
-/** Reads the fields one by one, because a loop over the object takes three times as long. */
-function listLimits(limit: LimitHeaders): string[] {
-  const headers = [
-    'x-ratelimit-limit',
-    limit['x-ratelimit-limit'],
-    'x-ratelimit-remaining',
-    limit['x-ratelimit-remaining'],
-    'x-ratelimit-reset',
-    limit['x-ratelimit-reset'],
-    'ratelimit-policy',
-    limit['ratelimit-policy'],
-    'ratelimit',
-    limit.ratelimit,
-  ];
-  const retryAfter = limit['retry-after'];
-  if (retryAfter !== undefined) headers.push('retry-after', retryAfter);
-  return headers;
 }

@@ -21,16 +21,8 @@ export function beginsBan({ verdict, bannedUntilMs }: Usage): boolean {
   return verdict === 'refused' && bannedUntilMs > 0;
 }
 
-/** The rate limit headers. A type alias, because an interface is not assignable to a record. */
-export type LimitHeaders = {
-  readonly 'x-ratelimit-limit': string;
-  readonly 'x-ratelimit-remaining': string;
-  readonly 'x-ratelimit-reset': string;
-  readonly 'ratelimit-policy': string;
-  readonly ratelimit: string;
-  /** Present only if the request is refused. */
-  readonly 'retry-after'?: string;
-};
+/** The names and values of the rate limit headers alternately. Has `retry-after` only if the request is refused. */
+export type LimitHeaders = readonly string[];
 
 /** The result of the limits for one request. */
 export interface Decision {
@@ -82,21 +74,23 @@ export function decide(usage: Usage, limits: Limits): Decision {
     day.remaining < minute.remaining ||
     (verdict === 'refused' && day.remaining === 0 && day.resetAtMs > minute.resetAtMs);
   const { limit, remaining, resetAtMs } = byDay ? day : minute;
-  const headers = {
-    'x-ratelimit-limit': String(limit),
-    'x-ratelimit-remaining': String(remaining),
-    'x-ratelimit-reset': String(Math.ceil(resetAtMs / secondMs)),
-    'ratelimit-policy': `"minute";q=${limits.perMinute};w=60, "day";q=${limits.perDay};w=86400`,
-    ratelimit: `"minute";${describeRest(minute, nowMs)}, "day";${describeRest(day, nowMs)}`,
-  };
+  const headers = [
+    'x-ratelimit-limit',
+    String(limit),
+    'x-ratelimit-remaining',
+    String(remaining),
+    'x-ratelimit-reset',
+    String(Math.ceil(resetAtMs / secondMs)),
+    'ratelimit-policy',
+    `"minute";q=${limits.perMinute};w=60, "day";q=${limits.perDay};w=86400`,
+    'ratelimit',
+    `"minute";${describeRest(minute, nowMs)}, "day";${describeRest(day, nowMs)}`,
+  ];
   if (verdict === 'passed') return { code: null, retryAfterSeconds: 0, headers, usage };
   const retryAfterSeconds = secondsUntil(resetAtMs, nowMs);
-  return {
-    code: verdict === 'banned' ? 'key_banned' : 'rate_limit_exceeded',
-    retryAfterSeconds,
-    headers: { ...headers, 'retry-after': String(retryAfterSeconds) },
-    usage,
-  };
+  headers.push('retry-after', String(retryAfterSeconds));
+  const code = verdict === 'banned' ? 'key_banned' : 'rate_limit_exceeded';
+  return { code, retryAfterSeconds, headers, usage };
 }
 
 /** Returns the rate limit headers of a passed request whose response is sent `heldMs` after its decision. */

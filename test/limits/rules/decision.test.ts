@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/clock.ts';
 import { beginsBan, decide, describeHeld, type Usage } from '../../../src/limits/rules/decision.ts';
 import { freeLimits } from '../../../src/plans/plan.ts';
+import { readHeader } from '../../support/expect-error.ts';
 
 const nowMs = 1_800_000_000_500;
 
@@ -37,14 +38,14 @@ describe('the headers of a held response', () => {
 
   test('have the seconds that are left when the response is sent', () => {
     const headers = describeAfter(20 * secondMs);
-    assert.equal(headers.ratelimit, '"minute";r=0;t=40, "day";r=999;t=86380');
-    assert.equal(headers['x-ratelimit-reset'], String(Math.ceil((nowMs + minuteMs) / secondMs)));
+    assert.equal(readHeader(headers, 'ratelimit'), '"minute";r=0;t=40, "day";r=999;t=86380');
+    assert.equal(readHeader(headers, 'x-ratelimit-reset'), String(Math.ceil((nowMs + minuteMs) / secondMs)));
   });
 
   test('show a window that has ended in the meantime as not open', () => {
     const headers = describeAfter(minuteMs);
-    assert.equal(headers.ratelimit, '"minute";r=60;t=60, "day";r=999;t=86340');
-    assert.equal(headers['x-ratelimit-remaining'], '60');
+    assert.equal(readHeader(headers, 'ratelimit'), '"minute";r=60;t=60, "day";r=999;t=86340');
+    assert.equal(readHeader(headers, 'x-ratelimit-remaining'), '60');
   });
 });
 
@@ -151,12 +152,12 @@ for (const [title, changes, expected] of [
     const left = limit === 60 ? minute : day;
     const decision = decideOn(changes);
     assert.deepEqual([decision.code, decision.retryAfterSeconds], [code, retryAfter]);
-    assert.deepEqual(decision.headers, {
-      'x-ratelimit-limit': String(limit),
-      'x-ratelimit-remaining': /r=(\d+)/.exec(left)?.[1],
-      'x-ratelimit-reset': String(nowMs / secondMs + resetSeconds),
-      'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
-      ratelimit: `"minute";${minute}, "day";${day}`,
-      ...(retryAfter > 0 && { 'retry-after': String(retryAfter) }),
-    });
+    assert.deepEqual(decision.headers, [
+      ...['x-ratelimit-limit', String(limit)],
+      ...['x-ratelimit-remaining', /r=(\d+)/.exec(left)?.[1]],
+      ...['x-ratelimit-reset', String(nowMs / secondMs + resetSeconds)],
+      ...['ratelimit-policy', '"minute";q=60;w=60, "day";q=1000;w=86400'],
+      ...['ratelimit', `"minute";${minute}, "day";${day}`],
+      ...(retryAfter > 0 ? ['retry-after', String(retryAfter)] : []),
+    ]);
   });
