@@ -13,6 +13,7 @@ import {
   statement,
   step,
 } from '../storage/database.ts';
+import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
 
@@ -93,8 +94,6 @@ export interface AuditDetails {
 
 /** Time in ms for which the audit log keeps a row. */
 export const auditKeptMs = 365 * dayMs;
-/** Maximum number of rows that one statement deletes. */
-const deletedRowsMax = 1_000;
 
 type Filter = {
   readonly accountId: bigint | null;
@@ -178,11 +177,8 @@ export function createAudit(database: Database, clock: Clock) {
       return await readPage(database, selectPage, { ...query, accountId }, toListed);
     },
 
-    /** Deletes rows older than `auditKeptMs`, in statements of at most `deletedRowsMax` rows. */
-    async sweep(): Promise<void> {
-      const oldest = { beforeMs: BigInt(clock() - auditKeptMs), count: BigInt(deletedRowsMax) };
-      while ((await database.run(deleteOldEntries, oldest)).length === deletedRowsMax);
-    },
+    /** Deletes rows older than `auditKeptMs`. */
+    sweep: () => deleteOldEntries(database, clock() - auditKeptMs),
   };
 }
 
@@ -219,16 +215,7 @@ function isBy(actor: string | null): Expression<SqlBool> {
   return sql<SqlBool>`(actor = ${name} or (actor_kind = 'console' and (${isUser} or ${isSession})))`;
 }
 
-/** Checks the `count` oldest rows, deletes those before `beforeMs`, and returns the deleted ids. */
-const deleteOldEntries = statement<{ beforeMs: bigint; count: bigint }>()((query, p) =>
-  query
-    .deleteFrom('audit')
-    .where('id', 'in', ({ selectFrom }) =>
-      selectFrom('audit').select('audit.id').orderBy('audit.id').limit(p.count),
-    )
-    .where('at_ms', '<', p.beforeMs)
-    .returning('id'),
-);
+const deleteOldEntries = deletesOld('audit', ['id'], 'at_ms', { by: 'key' });
 
 function toListed(row: RowOf<ReturnType<typeof selectPage>>) {
   return {

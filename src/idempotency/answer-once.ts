@@ -11,6 +11,7 @@ import {
   toLastStep,
   toStep,
 } from '../storage/database.ts';
+import { deletesOld } from '../storage/delete-old.ts';
 import { pick } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
 
@@ -40,8 +41,6 @@ export interface Given {
 
 /** Time in ms after which a stored response may be deleted. */
 export const firstAnswersKeptMs = dayMs;
-/** Maximum number of responses that one statement deletes. */
-const sweepRowsMax = 1_000n;
 
 export function hashIdempotencyKey(accountId: bigint, key: string): Uint8Array {
   return hash('sha256', `${accountId} ${key}`, 'buffer');
@@ -126,24 +125,9 @@ const selectIsStored = statement<Key>()((query, p) =>
     .where('key_hash', '=', p.keyHash),
 );
 
-/** Deletes at most `count` responses, the oldest first. Returns a row for each. */
-export const deleteOldFirstAnswers = statement<{ keptMs: bigint; count: bigint }>()((query, p, { nowMs }) =>
-  query
-    .deleteFrom('first_answers')
-    .where(({ eb, refTuple, selectFrom }) =>
-      eb(
-        refTuple('account_id', 'key_hash'),
-        'in',
-        selectFrom('first_answers')
-          .select(['account_id', 'key_hash'])
-          .where(({ eb: is }) => is('created_at_ms', '<', is(nowMs, '-', p.keptMs)))
-          .orderBy('created_at_ms')
-          .limit(p.count)
-          .$asTuple('account_id', 'key_hash'),
-      ),
-    )
-    .returning('account_id'),
-);
+const deleteOldAnswers = deletesOld('first_answers', ['account_id', 'key_hash'], 'created_at_ms', {
+  byAge: true,
+});
 
 export type FirstAnswers = ReturnType<typeof createFirstAnswers>;
 
@@ -171,9 +155,6 @@ export function createFirstAnswers(database: Database) {
       }
     },
 
-    async sweep(): Promise<void> {
-      const oldest = { keptMs: BigInt(firstAnswersKeptMs), count: sweepRowsMax };
-      while ((await database.run(deleteOldFirstAnswers, oldest)).length === Number(sweepRowsMax));
-    },
+    sweep: () => deleteOldAnswers(database, firstAnswersKeptMs),
   };
 }

@@ -9,6 +9,7 @@ import {
   stepsTogether,
   toStep,
 } from '../storage/database.ts';
+import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { deleteRequest } from './requested-messages.ts';
 import { failingAttemptsMin, failingMsMax } from './rules/retry.ts';
@@ -17,7 +18,7 @@ import { lockWebhook, type TimedRow, updateWebhook, type WebhookRow } from './we
 
 /** The attempts of a webhook that its owner can list: the last 100 of 7 days. */
 const attemptsMax = 100n;
-const attemptsKeptMs = BigInt(7 * dayMs);
+const attemptsKeptMs = 7 * dayMs;
 
 export interface EndedAttempt {
   readonly publicId: string;
@@ -118,7 +119,11 @@ const selectAttempts = statement<{ id: bigint; keptMs: bigint; count: bigint }>(
 );
 
 export async function listAttempts(database: Database, id: bigint): Promise<readonly Attempt[]> {
-  const rows = await database.read(selectAttempts, { id, keptMs: attemptsKeptMs, count: attemptsMax });
+  const rows = await database.read(selectAttempts, {
+    id,
+    keptMs: BigInt(attemptsKeptMs),
+    count: attemptsMax,
+  });
   return rows.map(({ message_id, at_ms, result, duration_ms }) => ({
     eventId: message_id,
     ...toResult(at_ms, result),
@@ -126,19 +131,7 @@ export async function listAttempts(database: Database, id: bigint): Promise<read
   }));
 }
 
-/** Deletes the expired ones of the `count` oldest attempts, and returns their ids. */
-const deleteExpired = statement<{ keptMs: bigint; count: bigint }>()((query, p, { nowMs }) =>
-  query
-    .deleteFrom('webhook_attempts')
-    .where('id', 'in', ({ selectFrom }) =>
-      selectFrom('webhook_attempts as oldest').select('oldest.id').orderBy('oldest.id').limit(p.count),
-    )
-    .where(sql<boolean>`at_ms <= ${nowMs} - ${p.keptMs}`)
-    .returning('id'),
-);
+const deleteExpired = deletesOld('webhook_attempts', ['id'], 'at_ms', { by: 'key', byAge: true });
 
-/** Deletes the attempts that are older than 7 days, at most 1,000 in one statement. */
-export async function expireAttempts(database: Database): Promise<void> {
-  const oldest = { keptMs: attemptsKeptMs, count: 1_000n };
-  while ((await database.run(deleteExpired, oldest)).length === Number(oldest.count));
-}
+/** Deletes the attempts that are older than 7 days. */
+export const expireAttempts = (database: Database) => deleteExpired(database, attemptsKeptMs);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { constants } from 'node:sqlite';
 import { test } from 'node:test';
-import { deleteOldFirstAnswers } from '../../../src/idempotency/answer-once.ts';
 import { selectOldest, selectPage } from '../../../src/pets/pet-rows.ts';
 import { openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import { toCall } from '../../../src/storage/sqlite/statements.ts';
+import { deleteOldRequests } from '../../../src/usage/request-rows.ts';
 import { makeFolder } from '../../support/service.ts';
 
 test('a statement with a limit is prepared only once', async (t) => {
@@ -27,7 +27,7 @@ test('a statement with a limit is prepared only once', async (t) => {
       connection.run(toCall(page, { newestId: count, count, categoryId: null, ids: null }));
     }
     connection.run(toCall(selectOldest, { afterId: count, count }));
-    connection.run(toCall(deleteOldFirstAnswers, { keptMs: count, count }));
+    connection.run(toCall(deleteOldRequests, { beforeMs: count, keptMax: count, count }));
   }
 
   runEach(1n);
