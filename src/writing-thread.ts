@@ -11,7 +11,6 @@ import './limits/bans.ts';
 import './limits/memory/counter-store.ts';
 import './operator/sessions.ts';
 import './orders/close-order.ts';
-import './orders/expire-orders.ts';
 import './orders/place-order.ts';
 import './pets/catalogue.ts';
 import './usage/request-rows.ts';

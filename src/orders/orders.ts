@@ -2,8 +2,7 @@ import type { FirstAnswers, Given, Idempotency } from '../idempotency/answer-onc
 import { int64Max } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
 import type { Database } from '../storage/database.ts';
-import { closeOrder, type OrderAction, orderNotFound } from './close-order.ts';
-import { expireOrders } from './expire-orders.ts';
+import { closeOrder, expireOrders, type OrderAction, orderNotFound } from './close-order.ts';
 import { type Order, toOrder } from './order.ts';
 import { type OrderFilter, selectOrder, selectOrders } from './order-rows.ts';
 import { type CompleteOrder, type OrderReader, placeOrder } from './place-order.ts';
