@@ -31,22 +31,15 @@ export function parseStoreAddress(address: string): StoreAddress {
 const linksMax = 40;
 
 /** Resolves a symbolic link at a path, because SQLite keeps its own files beside the target, which need not exist. */
-function followLinks(path: string, most = linksMax): string {
-  const target = most > 0 && orNull(() => readlinkSync(path));
-  if (typeof target !== 'string') return path;
-  const followed = resolve(resolveFolder(dirname(path)), target);
-  return followLinks(join(resolveFolder(dirname(followed)), basename(followed)), most - 1);
-}
-
-function resolveFolder(folder: string): string {
-  return orNull(() => realpathSync(folder)) ?? folder;
-}
-
-/** Opening the path later reports the reason. */
-function orNull(look: () => string): string | null {
+function followLinks(path: string): string {
+  let place = path;
   try {
-    return look();
+    for (let followed = 0; followed < linksMax; followed += 1) {
+      place = resolve(realpathSync(dirname(place)), readlinkSync(place));
+      place = join(realpathSync(dirname(place)), basename(place));
+    }
   } catch {
-    return null;
+    // The place is no link, or its folder does not exist. Opening it later reports the reason.
   }
+  return place;
 }
