@@ -95,7 +95,7 @@ function observe(log: Log, metrics: ReturnType<typeof exposeWebhooks>): Delivery
   return {
     onAttempt: metrics.noteAttempt,
     onFault(webhook, err) {
-      // Faults of the store have their own log lines (store-calls.ts).
+      // Faults of the store have their own log lines (store-watch.ts).
       if (err instanceof AppError && err.code === 'unavailable') return;
       log.error({ webhook, err }, 'an attempt to send to a webhook failed unexpectedly');
     },

@@ -1,6 +1,5 @@
 import { reasonOf } from '../errors.ts';
-import type { Log } from '../observability/log.ts';
-import { createLineBudget } from '../observability/log-lines.ts';
+import { createLineBudget, type Log } from '../observability/log.ts';
 import { toSafeText } from '../observability/safe-text.ts';
 import type { FailedRequests } from '../usage/failed-requests.ts';
 import type { Exchange } from './exchange.ts';

@@ -39,7 +39,7 @@ export function createJobRunner(log: Log, { mayClose, mayDelete }: ClockWatch) {
         try {
           if (await mayRun(job)) await job.run();
         } catch (err) {
-          // Faults of the store have their own log lines (store-calls.ts).
+          // Faults of the store have their own log lines (store-watch.ts).
           if (err instanceof AppError && err.code === 'unavailable') return;
           log.error({ err, job: job.name }, 'a background job failed; its next run tries again');
         } finally {

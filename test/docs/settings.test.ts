@@ -21,7 +21,7 @@ import { bodyBytesMax } from '../../src/http/request/body.ts';
 import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
 import { cacheBytesMax } from '../../src/http/response/response-cache.ts';
 import { addressesMax } from '../../src/limits/counters.ts';
-import { waitingCharactersMax } from '../../src/observability/log-lines.ts';
+import { waitingCharactersMax } from '../../src/observability/log.ts';
 import { operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { startLockMsMax } from '../../src/storage/postgres/database.ts';
 import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { bufferLines, createLineBudget, waitingCharactersMax } from '../../src/observability/log-lines.ts';
+import { bufferLines, createLineBudget, waitingCharactersMax } from '../../src/observability/log.ts';
 
 /** Creates a buffer in front of an output whose writes end only when the test calls `endWrite`. */
 function openHeld() {

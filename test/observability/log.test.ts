@@ -3,8 +3,7 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { generateKey } from '../../src/accounts/api-key.ts';
-import { createLog, exposeDroppedLines } from '../../src/observability/log.ts';
-import { waitingCharactersMax } from '../../src/observability/log-lines.ts';
+import { createLog, exposeDroppedLines, waitingCharactersMax } from '../../src/observability/log.ts';
 
 /** Creates a log into a stream that is not read until `readLines`. */
 function openLog() {

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { createLog } from '../../src/observability/log.ts';
-import { calmMs, createStoreWatch, repeatAfterMs } from '../../src/observability/store-calls.ts';
+import { calmMs, createStoreWatch, repeatAfterMs } from '../../src/observability/store-watch.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
 import { addAndThrow, doNothing } from '../contracts/works.ts';

@@ -1,9 +1,12 @@
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Clock } from '../clock.ts';
 import { AppError, reasonOf } from '../errors.ts';
-import type { Database } from '../storage/database.ts';
+import { type Database, statement } from '../storage/database.ts';
+import { parseStoreAddress } from '../storage/store-address.ts';
 import type { Log } from './log.ts';
-import { createDurations, exposeBy, exposeDurations } from './metrics.ts';
+import { createDurations, exposeBy, exposeDurations, exposeGauge } from './metrics.ts';
 import { redactKeys } from './safe-text.ts';
 
 /** Time in ms after which an ongoing fault is logged again. */
@@ -115,5 +118,38 @@ function watchReadNow({ readNow }: Database, { succeed, fail }: CallWatch): Data
       fail(error);
       throw error;
     }
+  };
+}
+
+const selectBytes = statement<Record<never, never>>()((query, _, { storeBytes }) =>
+  query.selectNoFrom(storeBytes.as('bytes')),
+);
+
+/**
+ * Exposes the size of the store, the free space of its disk (SQLite), and the use of its connections. Returns the
+ * function that measures the sizes again.
+ */
+export function exposeStoreSize(
+  registry: Registry,
+  database: Database,
+  databaseUrl: string,
+): () => Promise<void> {
+  const { location } = parseStoreAddress(databaseUrl);
+  let bytes: number | null = null;
+  let freeBytes: number | null = null;
+  exposeGauge(registry, 'store_size_bytes', 'Size of the store, without its write-ahead log.', () => bytes);
+  const diskHelp = 'Free space on the disk of the store. Absent on PostgreSQL.';
+  exposeGauge(registry, 'store_disk_free_bytes', diskHelp, () => freeBytes);
+  const help = 'Connections to the store by state, and calls that wait for one.';
+  exposeBy(registry, 'gauge', 'store_connections', help, 'state', () =>
+    Object.entries(database.countConnections()),
+  );
+
+  return async () => {
+    const [row] = await database.read(selectBytes, {});
+    bytes = Number(row?.bytes);
+    // The location of a PostgreSQL store is no file, so it has no free space.
+    const disk = await statfs(dirname(location)).catch(() => null);
+    freeBytes = disk && disk.bavail * disk.bsize;
   };
 }
