@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Dialect, type Parameters, type Steps, statement, step } from '../storage/database.ts';
+import { type Dialect, type Parameters, type Steps, statement, toStep } from '../storage/database.ts';
 import { setPetState } from './pet-rows.ts';
 
 /**
@@ -42,9 +42,10 @@ const expireOrder = statement<{ orderId: bigint }>()((query, p) =>
  * as of the end of its hold, so that the events come in this order. Returns the number of holds.
  */
 export function* expireHolds(holds: readonly { id: bigint; pet_id: bigint }[]): Steps<number> {
-  for (const { id, pet_id } of holds) {
-    yield* step(setPetState, { petId: pet_id, status: 'available', isOwned: 0n });
-    yield* step(expireOrder, { orderId: id });
-  }
+  const steps = holds.flatMap(({ id, pet_id }) => [
+    toStep(setPetState, { petId: pet_id, status: 'available', isOwned: 0n }),
+    toStep(expireOrder, { orderId: id }),
+  ]);
+  if (steps.length > 0) yield steps;
   return holds.length;
 }
