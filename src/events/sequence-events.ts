@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { createBatches, takeOldest } from '../storage/batches.ts';
+import { createBatches, snapshotColumns, takeOldest } from '../storage/batches.ts';
 import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
 
 /** Maximum number of events that get their positions in one transaction. */
@@ -20,11 +20,11 @@ const selectWaiting = statement<Record<never, never>>({ isPlannedEachTime: true 
 );
 
 /**
- * For PostgreSQL. Moves the first `count` committed events into the feed, in the order in which they were written,
+ * For PostgreSQL. Moves the first committed events of a range into the feed, in the order in which they were written,
  * unless another instance does so. The positions are assigned under a lock that is held until the commit, so no event
  * gets a position before an event that could already be read.
  */
-export const moveWaiting = statement<{ lock: bigint; count: bigint }>({
+export const moveWaiting = statement<{ lock: bigint; after: bigint; count: bigint }>({
   isPlannedEachTime: true,
 })((query, p, dialect) =>
   query
@@ -36,7 +36,11 @@ export const moveWaiting = statement<{ lock: bigint; count: bigint }>({
         returning id)`,
     )
     .selectFrom('moved')
-    .select(({ fn }) => fn.countAll<bigint>().as('taken')),
+    .select(({ fn }) => [
+      fn.countAll<bigint>().as('taken'),
+      sql<bigint>`coalesce((select max(id) from taken), 0)`.as('last'),
+      ...snapshotColumns,
+    ]),
 );
 
 const copyWaiting = statement<Record<never, never>>()((query) =>
@@ -71,8 +75,8 @@ export async function sequenceEvents(
   noteLag(Number(first?.waited_ms ?? 0));
   if (first === undefined) return;
   if (database.engine === 'sqlite') return database.transact(sequenceCopied, null);
-  await runBatches(async (count) => {
-    const [moved] = await database.run(moveWaiting, { lock: sequencingLock, count });
-    return moved?.taken ?? 0n;
+  await runBatches(async (range) => {
+    const [moved] = await database.run(moveWaiting, { lock: sequencingLock, ...range });
+    return moved;
   });
 }

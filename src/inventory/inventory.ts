@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { type PetStatus, petStatuses } from '../pets/pet.ts';
 import { countField, namedObject, timeField } from '../schema.ts';
-import { createBatches, takeOldest } from '../storage/batches.ts';
+import { createBatches, snapshotColumns, takeOldest } from '../storage/batches.ts';
 import { byFilters, type Database, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 
@@ -70,8 +70,8 @@ function addCounts(table: string, other: string): Record<PetStatus, RawBuilder<b
   return ofEachStatus((status) => sql`${sql.ref(`${table}.${status}`)} + ${sql.ref(`${other}.${status}`)}`);
 }
 
-/** Adds the first `count` changes to the totals. Returns no row if there are none or another instance adds changes. */
-const foldChanges = statement<{ lock: bigint; count: bigint }>({
+/** Adds the first changes of a range to the totals. Returns no row if there are none or another instance adds changes. */
+const foldChanges = statement<{ lock: bigint; after: bigint; count: bigint }>({
   isPlannedEachTime: true,
 })((query, p, dialect) =>
   query
@@ -97,13 +97,19 @@ const foldChanges = statement<{ lock: bigint; count: bigint }>({
         ),
     )
     .with('total', (cte) =>
-      cte.selectFrom('taken').select(({ fn }) => [...sums, fn.countAll<bigint>().as('changes')]),
+      cte
+        .selectFrom('taken')
+        .select(({ fn }) => [
+          ...sums,
+          fn.countAll<bigint>().as('changes'),
+          sql<bigint>`coalesce(max(id), 0)`.as('last'),
+        ]),
     )
     .updateTable('inventory_totals')
     .from('total')
     .set(addCounts('inventory_totals', 'total'))
     .where('total.changes', '>', sql.lit(0n))
-    .returning('total.changes as taken'),
+    .returning(['total.changes as taken', 'total.last', ...snapshotColumns]),
 );
 
 /**
@@ -115,8 +121,8 @@ export async function foldInventory(
   runBatches = createBatches(foldedChangesMax),
 ): Promise<void> {
   if (database.engine === 'sqlite') return;
-  await runBatches(async (count) => {
-    const [folded] = await database.run(foldChanges, { lock: foldingLock, count });
-    return folded?.taken ?? 0n;
+  await runBatches(async (range) => {
+    const [folded] = await database.run(foldChanges, { lock: foldingLock, ...range });
+    return folded;
   });
 }

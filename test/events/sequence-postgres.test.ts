@@ -63,8 +63,8 @@ test('the changes of an animal stay in order if the first is committed between t
   await database.run(insertPet, petValues({ ...pet, name: 'other' }));
   let isCommitted = false;
   await sequenceEvents(database, (batch) =>
-    createBatches(1)(async (count) => {
-      const taken = await batch(count);
+    createBatches(1)(async (range) => {
+      const taken = await batch(range);
       if (!isCommitted) await slow.query('commit');
       if (!isCommitted) await slow.query(`update pets set name = 'second' where id = ${rex?.id}`);
       isCommitted = true;

@@ -78,10 +78,10 @@ test('a slow or a failed batch halves the next one, also in the next run; a quic
   const counts: bigint[] = [];
   /** Runs one batch that takes fewer rows than it may. */
   const runOne = (work: () => Promise<void>) =>
-    run(async (count) => {
+    run(async ({ count }) => {
       counts.push(count);
       await work();
-      return 0n;
+      return undefined;
     });
   const isQuick = async () => undefined;
   const isSlow = () => setTimeout(1_100);
@@ -92,4 +92,21 @@ test('a slow or a failed batch halves the next one, also in the next run; a quic
   for (let failures = 0; failures < 5; failures += 1) await assert.rejects(fails(), /timeout/);
   for (let batches = 0; batches < 7; batches += 1) await runOne(isQuick);
   assert.deepEqual(counts.map(Number), [800, 400, 200, 100, 50, 25, 16, 16, 32, 64, 128, 256, 512, 800]);
+});
+
+test('a batch skips deleted rows, up to the last id that no running transaction can still commit', async () => {
+  const begun: bigint[] = [];
+  /** The last id of each batch, and the oldest and the next transaction of its snapshot. */
+  const batches = [
+    [10n, 5n, 9n],
+    [20n, 9n, 12n],
+    [15n, 12n, 12n],
+    [30n, 12n, 14n],
+    [25n, 14n, 15n],
+  ] as const;
+  await createBatches(1)(async ({ after }) => {
+    const [last, running_from, begun_before] = batches[begun.push(after) - 1] ?? [];
+    return last === undefined ? undefined : { taken: 1n, last, running_from, begun_before };
+  });
+  assert.deepEqual(begun.map(Number), [0, 0, 10, 15, 15, 25]);
 });
