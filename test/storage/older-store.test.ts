@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
 import { commandActor } from '../../src/audit/audit-log.ts';
 import { createFeed } from '../../src/events/feed.ts';
@@ -11,6 +12,7 @@ import { createCatalogue } from '../../src/pets/catalogue.ts';
 import type { PetStatus } from '../../src/pets/pet.ts';
 import { writePet } from '../../src/pets/pet.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
+import { newestSchema } from '../../src/storage/migrations/migrate.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { restoreSqlite } from '../../src/storage/sqlite/restore.ts';
 import { petValues } from '../support/catalogue.ts';
@@ -114,6 +116,16 @@ for (const engine of [sqliteEngine, postgres])
       assert.equal((await store.execute('select name from schema_migrations')).length, 1);
     });
   });
+
+test('two migrations of a SQLite store at once keep the copy of the older store', async (t) => {
+  const { url } = await makeFirstStore(t, sqliteEngine);
+  // The second one is refused if the first one takes too long.
+  const opened = await Promise.allSettled([openDatabase(url), openDatabase(url)]);
+  for (const one of opened) if (one.status === 'fulfilled') await one.value.close();
+  const copy = new DatabaseSync(`${url.replace('sqlite:', '')}.before-${newestSchema.at(-1)}`);
+  t.after(() => copy.close());
+  assert.equal(copy.prepare('select name from schema_migrations').all().length, 1);
+});
 
 test('a command says that a store behind a pooler is of an older release', {
   skip: postgres.skip,

@@ -57,12 +57,14 @@ export async function migrateFile(path: string): Promise<void> {
   const connection = openConnection(path, 0);
   const { raw } = connection;
   try {
+    const readSchema = async () => requireSchema(await listMigrationsOf(raw), resolve(path), true);
     // Before the lock, so that a service that writes does not delay a command that has nothing to migrate.
-    const schema = requireSchema(await listMigrationsOf(raw), resolve(path), true);
+    const schema = await readSchema();
     if (schema === 'newest') return;
     const release = schema === 'older' ? await claimMigrating(path) : () => undefined;
     try {
-      if (schema === 'older') await keepCopy(path);
+      // Another process may have migrated the store before the claim.
+      if ((await readSchema()) === 'older') await keepCopy(path);
       raw.function('sha256', (text) => hash('sha256', String(text), 'buffer'));
       raw.exec('begin immediate');
       await migrate(createKysely(raw), 'sqlite');
