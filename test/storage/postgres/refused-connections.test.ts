@@ -9,39 +9,49 @@ import { startService } from '../../support/service.ts';
 
 const postgres = await findPostgres();
 
-/** Creates a store whose server can refuse connections with an SQLSTATE that otherwise is no fault of a server. */
-async function createRefusable(t: TestContext) {
+/** SQL that makes the server refuse connections with an SQLSTATE, and SQL that ends this. */
+const refusals = {
+  '55000': ['alter database NAME allow_connections false', 'alter database NAME allow_connections true'],
+  '53300': ['alter role NAME connection limit 0', 'alter role NAME connection limit -1'],
+} as const;
+
+/** Creates a store of a role that has the name of the database, whose connections the server can refuse. */
+async function createRefusable(t: TestContext, code: keyof typeof refusals) {
   const store = await postgres.createEmptyStore(t);
-  const server = new URL(store.url);
+  const [own, server] = [new URL(store.url), new URL(store.url)];
   const name = server.pathname.slice(1);
-  server.pathname = '/postgres';
+  [own.username, server.pathname] = [name, '/postgres'];
   const execute = (sql: string) => executePostgres(server.href, sql);
-  const allow = () => execute(`alter database ${name} allow_connections true`);
+  await execute(`create role ${name} login; alter database ${name} owner to ${name}`);
+  // The callback that drops the database runs earlier, so the role owns nothing when it is dropped.
+  t.after(() => execute(`drop role ${name}`));
+  const [refusal, end] = refusals[code].map((sql) => sql.replace('NAME', name)) as [string, string];
   /** Makes the server refuse new connections, and waits until the open ones have ended. */
   async function refuse(): Promise<void> {
-    await execute(`alter database ${name} allow_connections false`);
+    await execute(refusal);
     const ends = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`;
     while ((await execute(ends)).length !== 0);
   }
-  return { store, refuse, allow };
+  return { open: () => store.open(own.href), url: own.href, refuse, allow: () => execute(end) };
 }
 
 describe('a PostgreSQL that refuses connections', { skip: postgres.skip }, () => {
-  test('makes calls fail as unavailable, and succeed afterwards', async (t) => {
-    const { store, refuse, allow } = await createRefusable(t);
-    const database = await store.open();
-    await database.run(insertWindow, { subject: 'a', used: 1n });
-    await refuse();
-    await untilRefused(async () => database.read(selectSubjects, {}));
-    await untilRefused(() => database.run(insertWindow, { subject: 'b', used: 1n }));
-    await untilRefused(() => database.load('pets', ['name'], noRows()));
-    await allow();
-    assert.equal((await database.read(selectSubjects, {})).length, 1);
-  });
+  for (const code of Object.keys(refusals) as (keyof typeof refusals)[])
+    test(`makes calls fail as unavailable, and succeed afterwards (SQLSTATE ${code})`, async (t) => {
+      const { open, refuse, allow } = await createRefusable(t, code);
+      const database = await open();
+      await database.run(insertWindow, { subject: 'a', used: 1n });
+      await refuse();
+      await untilRefused(async () => database.read(selectSubjects, {}), code);
+      await untilRefused(() => database.run(insertWindow, { subject: 'b', used: 1n }), code);
+      await untilRefused(() => database.load('pets', ['name'], noRows()), code);
+      await allow();
+      assert.equal((await database.read(selectSubjects, {})).length, 1);
+    });
 
   test('makes a service answer 503 and log the refusal as a fault of the store without a stack', async (t) => {
-    const { store, refuse, allow } = await createRefusable(t);
-    const service = await startService(t, { DATABASE_URL: store.url, LOG_REQUESTS: 'errors' });
+    const { url, refuse, allow } = await createRefusable(t, '55000');
+    const service = await startService(t, { DATABASE_URL: url, LOG_REQUESTS: 'errors' });
     const key = await service.createKey();
     assert.equal((await service.request(key, '/pets')).status, 200);
     await refuse();
@@ -63,14 +73,14 @@ describe('a PostgreSQL that refuses connections', { skip: postgres.skip }, () =>
  * Repeats a failing call until the server refuses its connection. Before that, a call may use a lost connection of the
  * pool, or see the server's reset before its message. Such a call is `unavailable`, too.
  */
-async function untilRefused(call: () => Promise<unknown>): Promise<void> {
+async function untilRefused(call: () => Promise<unknown>, code: string): Promise<void> {
   for (let attempts = 1; ; attempts += 1) {
     const error = await call().then(
       () => assert.fail('the call succeeded'),
       (failure: unknown) => failure,
     );
     assert.ok(error instanceof AppError && error.code === 'unavailable', String(error));
-    if (error.cause instanceof DatabaseError && error.cause.code === '55000') return;
+    if (error.cause instanceof DatabaseError && error.cause.code === code) return;
     assert.ok(attempts < 100, `the last cause was ${error.cause}`);
   }
 }
