@@ -11,6 +11,7 @@ import { createCallQueue } from './call-queue.ts';
 import {
   connectionSettings,
   describeServer,
+  isLentByTransaction,
   removeLimits,
   requireSession,
   runSteps,
@@ -52,7 +53,8 @@ export async function openPostgres(
 
 /** Uses a connection without a statement timeout, because a migration of a large store would exceed the timeout. */
 async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean): Promise<void> {
-  const pool = new Pool({ ...connectionSettings(url), max: 1 });
+  const lockLimit = isLentByTransaction(url) ? {} : { lock_timeout: lockMsMax };
+  const pool = new Pool({ ...connectionSettings(url), ...lockLimit, max: 1 });
   pool.on('error', () => undefined);
   try {
     await requireUsable(async (text) => (await pool.query<object>(text)).rows[0]);

@@ -8,16 +8,20 @@ import { findPostgres } from '../../support/engines.ts';
 const postgres = await findPostgres();
 
 describe('opening a PostgreSQL store', { skip: postgres.skip }, () => {
-  test('fails with one line if another process holds the migration lock for too long', async (t) => {
-    const { url } = await postgres.createEmptyStore(t);
-    const holder = new Client({ connectionString: url });
-    holder.on('error', () => undefined);
-    await holder.connect();
-    t.after(() => holder.end());
-    await holder.query('select pg_advisory_lock(3853314791062309107)');
-    await assert.rejects(openPostgres(url, 100), (error) => {
-      assert.ok(error instanceof OperatorError);
-      return /^the database [^\n]+ another session held a lock for too long[^\n]+$/.test(error.message);
+  for (const [what, createStore, lock] of [
+    ['the migration lock', postgres.createEmptyStore, 'select pg_advisory_lock(3853314791062309107)'],
+    ['the list of migrations', postgres.createStore, 'begin; lock table schema_migrations'],
+  ] as const)
+    test(`fails with one line if another session holds ${what} for too long`, async (t) => {
+      const { url } = await createStore(t);
+      const holder = new Client({ connectionString: url });
+      holder.on('error', () => undefined);
+      await holder.connect();
+      t.after(() => holder.end());
+      await holder.query(lock);
+      await assert.rejects(openPostgres(url, 100), (error) => {
+        assert.ok(error instanceof OperatorError);
+        return /^the database [^\n]+ another session held a lock for too long[^\n]+$/.test(error.message);
+      });
     });
-  });
 });
