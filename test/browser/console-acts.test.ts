@@ -9,16 +9,14 @@ const offHook = 'wh_9tKq2ZmX0aLr5VnC';
 
 describeInBrowser('the acts of the console', (browser) => {
   test('each act is done in its dialog, says what it did, and is in the audit log with its author', async (t) => {
-    const { act, dialog, open, readRows, see, createKey, store, request, openFile } = await openDesk(
+    const { act, dialog, open, readRows, see, createKey, store, request, send, openFile } = await openDesk(
       t,
       browser(),
     );
     const key = await createKey('pro', undefined, { account: 'Hapy Paws' });
-    const headers = { 'content-type': 'application/json' };
     for (const petId of [1, 2]) {
       await store.catalogue.add({ name: `n${petId}`, categoryId: 1n });
-      const body = JSON.stringify({ petId, holdSeconds: 86_400 });
-      assert.equal((await request(key, '/orders', { method: 'POST', headers, body })).status, 201);
+      assert.equal((await send(key, 'POST /orders', { petId, holdSeconds: 86_400 })).status, 201);
     }
     await request(key, '/orders/2/complete', { method: 'POST' });
     const file = openFile();

@@ -2,7 +2,7 @@ import { storeWebhooks } from '../support/stored-webhooks.ts';
 import type { Desk } from './console.ts';
 
 /** Fills a store like a real shop. */
-export async function furnish({ store, createKey, request, post, openFile }: Desk): Promise<void> {
+export async function furnish({ store, createKey, request, send, post, openFile }: Desk): Promise<void> {
   const key = await createKey('pro', undefined, { account: 'Happy Paws', name: 'Warehouse' });
   await createKey('free', undefined, { account: 'Élodie’s reptiles & friends' });
   await createKey('business', undefined, { account: 'Acme Zoo', scopes: ['pets:read'] });
@@ -14,13 +14,9 @@ export async function furnish({ store, createKey, request, post, openFile }: Des
   await post(key, '{"name":"Far","categoryId":9223372036854775807,"status":"sold"}');
   await store.putCategory({ id: 1n, name: 'Dogs' });
   await store.putCategory({ id: 2n, name: 'Cats' });
-  const headers = { 'content-type': 'application/json' };
   const place = async (petId: number, reference?: string) => {
-    const body = JSON.stringify({ petId, holdSeconds: 80_000, reference });
-    const { id } = (await (await request(key, '/orders', { method: 'POST', headers, body })).json()) as {
-      readonly id: number;
-    };
-    return id;
+    const placed = await send(key, 'POST /orders', { petId, holdSeconds: 80_000, reference });
+    return ((await placed.json()) as { readonly id: number }).id;
   };
   await place(1, 'A-1017');
   await request(key, `/orders/${await place(2)}/complete`, { method: 'POST' });

@@ -81,13 +81,11 @@ describeInBrowser('the console in a browser', (browser) => {
   });
 
   test('orders are listed from the page of their account, and filtered by status and by account', async (t) => {
-    const { page, open, filter, readRows, see, store, createKey, request } = await openDesk(t, browser());
-    const headers = { 'content-type': 'application/json' };
+    const { page, open, filter, readRows, see, store, createKey, send } = await openDesk(t, browser());
     for (const account of ['Happy Paws', 'Acme & Sons']) {
       const key = await createKey('pro', undefined, { account });
       const { id } = await store.catalogue.add({ name: 'Rex', categoryId: 1n });
-      const body = JSON.stringify({ petId: Number(id) });
-      assert.equal((await request(key, '/orders', { method: 'POST', headers, body })).status, 201);
+      assert.equal((await send(key, 'POST /orders', { petId: Number(id) })).status, 201);
     }
     await store.closeOrder('cancel', 1n);
     await open('accounts/Acme%20%26%20Sons', 'Acme & Sons');

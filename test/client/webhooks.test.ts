@@ -34,11 +34,13 @@ test('a webhook is created, read, listed, changed, pinged, rotated and deleted',
   await expectFailure(client.webhooks.get(made.id), 'not_found');
 });
 
-test('the client, two other libraries and the HMAC of OpenSSL verify a sent event', async (t) => {
+test('the client, two other libraries and the HMAC of OpenSSL verify a sent event, which is the event of the feed', async (t) => {
   const receiver = await startReceiver(t);
   const { secret, id } = await client.webhooks.create({ url: receiver.url, types: ['pet.added'] });
   const { secret: rotated } = await client.webhooks.rotateSecret(id);
+  const { next } = await client.events.list({ after: 'now' });
   await client.pets.create({ name: 'Rex é 猫', categoryId: big });
+  const { items } = await client.events.list({ after: next });
   await receiver.untilReceived(1);
   const { body, headers } = receiver.received[0] ?? assert.fail();
   const texts = headers as Record<string, string>;
@@ -47,6 +49,7 @@ test('the client, two other libraries and the HMAC of OpenSSL verify a sent even
   assert.equal(receiver.received[1]?.body, body);
   for (const one of [secret, rotated]) {
     const event = await verifyWebhook(body, texts, one);
+    assert.deepEqual([event], items);
     assert.equal(event?.type, 'pet.added');
     assert.deepEqual(event?.data, { ...event?.data, name: 'Rex é 猫', categoryId: big });
     const upper = Object.entries(texts).map(([name, text]) => [name.toUpperCase(), [text]]);

@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
-import { createServer as createHttpServer, type Server } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Finding } from '../../src/doctor/finding.ts';
 import { checkClock, checkNode, checkSecretFiles } from '../../src/doctor/machine.ts';
 import { compareClocks } from '../../src/doctor/store.ts';
+import { listen } from '../support/local-server.ts';
 import { until } from '../support/processes.ts';
 import { type Ending, makeFolder, startService, type TestService } from '../support/service.ts';
 import { examineWith, expectFinding } from './examined.ts';
-
-async function listenOn(test: Ending, server: ReturnType<typeof createServer> | Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  test.after(() => server.close());
-  return String((server.address() as AddressInfo).port);
-}
 
 async function examinePorts(test: Ending, settings: Record<string, string>) {
   return examineWith({ DATABASE_URL: `sqlite:${await makeFolder(test)}/a.db`, ...settings });
@@ -26,7 +20,7 @@ async function examinePorts(test: Ending, settings: Record<string, string>) {
 describe('about a port, the doctor reports', () => {
   test('that it is free, and leaves it free', async (t) => {
     const server = createServer();
-    const PORT = await listenOn(t, server);
+    const { port: PORT } = await listen(t, server);
     server.close();
     await once(server, 'close');
     const isFree = new RegExp(`^PORT 127.0.0.1:${PORT} is free`);
@@ -73,14 +67,14 @@ describe('about a port, the doctor reports', () => {
   test('that another program uses it, with any protocol', async (t) => {
     const web = createHttpServer((_request, response) => response.end('{"status":"ok"}'));
     const mail = createServer((socket) => socket.end('220 ready\r\n'));
-    const ports = { PORT: await listenOn(t, web), OPS_PORT: await listenOn(t, mail) };
+    const ports = { PORT: (await listen(t, web)).port, OPS_PORT: (await listen(t, mail)).port };
     const findings = await examinePorts(t, ports);
     expectFinding(findings, 'port', 'problem', /^PORT .* is in use by another program/);
     expectFinding(findings, 'port', 'problem', /^OPS_PORT .* is in use by another program/);
   });
 
   test('that the program that uses it does not answer, within seconds', async (t) => {
-    const PORT = await listenOn(t, createServer());
+    const { port: PORT } = await listen(t, createServer());
     expectFinding(await examinePorts(t, { PORT }), 'port', 'warning', /does not answer within 2 s/);
   });
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { listen } from '../support/local-server.ts';
 import { exchangeRaw, formatRequest } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 
@@ -23,13 +23,9 @@ test('API7: an address in the headers of a client is neither requested nor trust
   const bait = createServer((socket) => {
     calls += 1;
     socket.destroy();
-  }).listen(0, '127.0.0.1');
-  t.after(() => bait.close());
-  await once(bait, 'listening');
-  const address = bait.address();
-  assert.ok(address !== null && typeof address === 'object');
-  const url = `http://127.0.0.1:${address.port}/x`;
-  const host = new URL(url).host;
+  });
+  const { host } = await listen(t, bait);
+  const url = `http://${host}/x`;
   const named = {
     'x-forwarded-host': host,
     'x-forwarded-for': '127.0.0.1',

@@ -110,15 +110,3 @@ test('the metrics count the verdicts of the rate limits, and each ban once, by p
       assert.equal(readValue(metrics, `limit_verdicts_total{plan="${plan}",verdict="${verdict}"}`), count);
   assert.equal(readValue(metrics, 'bans_begun_total{plan="free"}'), 1);
 });
-
-test('the metrics include CPU time, memory, garbage collection and event loop lag of the process', async (t) => {
-  const metrics = await readMetrics(await startService(t));
-  for (const name of [
-    'process_cpu_seconds_total',
-    'process_resident_memory_bytes',
-    'nodejs_heap_size_used_bytes',
-    'nodejs_eventloop_lag_p99_seconds',
-    'nodejs_gc_duration_seconds',
-  ])
-    assert.match(metrics, new RegExp(`^# TYPE ${name} `, 'm'));
-});

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { installPackages } from '../support/install-packages.ts';
+import { listen } from '../support/local-server.ts';
 import { serveInProcess } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
@@ -43,15 +43,13 @@ test('OpenTelemetry attached with node --import gives one trace for each request
     response.end('{}');
     collector.emit('received');
   });
-  collector.listen(0, '127.0.0.1');
-  await once(collector, 'listening');
-  t.after(() => collector.close());
+  const { origin } = await listen(t, collector);
   const service = await serveInProcess(t, {
     preload: `import ${JSON.stringify(pathToFileURL(join(folder, 'register.js')))}`,
     settings: {
       DATABASE_URL: `sqlite:${join(await makeFolder(t), 'store.db')}`,
       ENVIRONMENT: 'development',
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: origin,
       OTEL_BSP_SCHEDULE_DELAY: '50',
     },
   });

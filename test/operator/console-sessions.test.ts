@@ -168,16 +168,9 @@ test('a change is refused unless it comes from a page of the console, even with 
 
 test('a request with another Host gets health and metrics, but no console page and no console operation', async () => {
   const cookie = await shared.signIn();
-  for (const other of [
-    'evil.example',
-    `evil.example:${port}`,
-    `127.0.0.1.evil.example:${port}`,
-    `localhost.evil.example`,
-    `127.0.0.1@evil.example:${port}`,
-    '10.0.0.1',
-    '0.0.0.0',
-    '[::2]',
-  ]) {
+  const near = `evil.example:P 127.0.0.1.evil.example:P localhost.evil.example 127.0.0.1@evil.example:P`;
+  const others = `evil.example ${near.replaceAll('P', port)} 10.0.0.1 0.0.0.0 [::2]`;
+  for (const other of others.split(' ')) {
     for (const path of ['/console', '/console/assets/1/main.js', '/console/api/session']) {
       const { status, code } = await sendRaw(`GET ${path}`, { host: other, cookie });
       assert.deepEqual([status, code], [421, 'host_refused'], other);
@@ -222,11 +215,4 @@ test('a console page loads only its own files, is refused in a frame and sends n
     assert.equal(file.status, 200, address);
     assert.doesNotMatch(await file.text(), /\bfrom\s*["'][^./]/, address);
   }
-});
-
-test('the public port serves nothing of the console', async () => {
-  const { app, signIn } = shared;
-  const cookie = await signIn();
-  for (const path of ['/console', '/console/', '/console/assets/1/main.js', '/console/api/session'])
-    assert.equal((await fetch(app.url + path, { headers: { cookie } })).status, 404, path);
 });

@@ -33,7 +33,7 @@ async function readReadiness(t: TestContext, checks: Checks, notes: readonly str
   return { status: response.status, body: (await response.json()) as { readonly reason?: string } };
 }
 
-test('/healthz and /readyz of a running service get 200; HEAD works too, and the public port has neither', async () => {
+test('/healthz and /readyz of a running service get 200; HEAD works too, and the public port has neither them nor the console', async () => {
   for (const [path, body] of [
     ['/healthz', { status: 'ok' }],
     ['/readyz', { status: 'ready' }],
@@ -46,6 +46,8 @@ test('/healthz and /readyz of a running service get 200; HEAD works too, and the
     assert.deepEqual([head.status, await head.text()], [200, ''], path);
     assert.equal((await fetch(app.url + path)).status, 404, path);
   }
+  for (const path of ['/console', '/console/', '/console/assets/1/main.js', '/console/api/session'])
+    assert.equal((await fetch(app.url + path)).status, 404, path);
 });
 
 test('/readyz gets 200 with its notes, and 503 with all problems; a check that throws or times out fails too', async (t) => {

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { listen } from './local-server.ts';
 import type { Ending } from './service.ts';
 
 /** A webhook message that a receiver got. */
@@ -29,17 +29,11 @@ export async function startReceiver(test: Ending) {
     received.push({ headers: request.headers, body, id: String(request.headers['webhook-id']) });
     react(response, reactions.shift() ?? 204);
     for (const listener of listeners) listener();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  test.after(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the receiver has no port');
+  const { origin } = await listen(test, server);
 
   return {
-    url: `http://127.0.0.1:${address.port}/hook`,
+    url: `${origin}/hook`,
     received,
     /** The answers to the next messages, in order. Later messages get 204. */
     reactions,

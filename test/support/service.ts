@@ -34,6 +34,11 @@ export function createMovableClock(startMs = Date.UTC(2027, 0, 2, 12)) {
 
 export type MovableClock = ReturnType<typeof createMovableClock>;
 
+/** Returns the path of the next page, relative to `/v1`, or null on the last page. */
+export function nextOf({ headers }: Response): string | null {
+  return /<\/v1([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? null;
+}
+
 /** Creates a folder that is removed after the test. */
 export async function makeFolder(test: Ending): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
@@ -130,6 +135,14 @@ export async function startService(
         .map((line) => JSON.parse(line));
     },
     request,
+    /** Yields the pages of a list, from `path` to the last page. */
+    async *walk(key: string, path: string): AsyncGenerator<Response> {
+      for (let next: string | null = path; next !== null; ) {
+        const page = await request(key, next);
+        yield page;
+        next = nextOf(page);
+      }
+    },
     stop,
     /** Creates a key on a new account, by default on enterprise with 1,000,000 requests a minute. */
     async createKey(

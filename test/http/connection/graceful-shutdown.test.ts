@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { drainMsMax } from '../../../src/app.ts';
 import { hourMs } from '../../../src/clock.ts';
 import { closeGracefully, lastCallMs } from '../../../src/http/connection/graceful-shutdown.ts';
+import { listen } from '../../support/local-server.ts';
 import { formatRequest, openRaw } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 
@@ -20,11 +19,8 @@ function formatPost(key: string): string {
 
 test('a request that has arrived is answered, even if its connection was idle at the last check', async (t) => {
   const server = createServer();
-  t.after(() => server.closeAllConnections());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const connection = await openRaw(t, `http://127.0.0.1:${port}`);
+  const { origin } = await listen(t, server);
+  const connection = await openRaw(t, origin);
   const get = formatRequest('GET /', { connection: 'keep-alive' });
   server.once('request', (_, response) => {
     const look = server.closeIdleConnections.bind(server);
@@ -60,7 +56,7 @@ function leaveOutCut(t: TestContext): void {
   t.mock.method(globalThis, 'setTimeout', wait);
 }
 
-test('during a shutdown, a connection is closed once its last request is answered, before the client closes it', async (t) => {
+test('during a shutdown, no connection is accepted, and one is closed once its last request is answered, before the client closes it', async (t) => {
   leaveOutCut(t);
   const service = await startService(t);
   const key = await service.createKey();
@@ -72,6 +68,7 @@ test('during a shutdown, a connection is closed once its last request is answere
   const closed = service.app.close();
   // The idle connection is closed while the service waits for the busy one.
   await idle.readAll();
+  await assert.rejects(openRaw(t, service.baseUrl), { code: 'ECONNREFUSED' });
   file.exec('rollback');
   assert.equal((await busy.read()).status, 201);
   assert.deepEqual(await busy.readAll(), []);
@@ -114,17 +111,4 @@ test('clients that keep sending during a shutdown lose no answer', async (t) => 
   await Promise.all(clients);
   await closed;
   assert.equal(await service.countPets(), answered);
-});
-
-test('a service accepts no more connections once its shutdown begins', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
-  const held = await openRaw(t, service.baseUrl);
-  held.send(formatPost(key));
-  await held.read();
-  const closed = service.app.close();
-  held.send(formatPost(key));
-  await held.read();
-  await assert.rejects(openRaw(t, service.baseUrl), { code: 'ECONNREFUSED' });
-  await closed;
 });

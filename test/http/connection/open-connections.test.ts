@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
@@ -10,21 +10,12 @@ import { defaultTimeouts } from '../../../src/http/connection/bounds.ts';
 import { waitingRequestsMax } from '../../../src/http/connection/connections.ts';
 import { createNodeServer, watchRefusedConnections } from '../../../src/http/connection/node-server.ts';
 import { createLog } from '../../../src/observability/log.ts';
+import { listen } from '../../support/local-server.ts';
 import { createMovableClock } from '../../support/service.ts';
 import { startBuiltServer } from '../built-server.ts';
 
-async function listen(t: TestContext, server: ReturnType<typeof createServer>): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
-
-function open(t: TestContext, port: number, localAddress = '127.0.0.1'): Socket {
-  const socket = connect({ host: '127.0.0.1', port, localAddress });
+function open(t: TestContext, port: string): Socket {
+  const socket = connect({ host: '127.0.0.1', port: Number(port) });
   socket.on('error', () => {});
   t.after(() => socket.destroy());
   return socket;
@@ -38,7 +29,7 @@ function createAnswering(connectionsMax: number): Server {
 
 test('a connection beyond the bound is closed immediately, and the others are served', async (t) => {
   const server = createAnswering(2);
-  const port = await listen(t, server);
+  const { port } = await listen(t, server);
   const taken = [open(t, port), open(t, port)];
   await Promise.all(taken.map((socket) => once(socket, 'connect')));
   const tooMany = open(t, port);
@@ -82,7 +73,7 @@ async function startLongAnswers(t: TestContext) {
   const timeouts = { ...defaultTimeouts, headersMs: hourMs, requestMs: hourMs, untakenMs: 500 };
   const server = createNodeServer(timeouts, 10);
   server.on('request', (_request, response) => response.end(longBody));
-  const port = await listen(t, server);
+  const { port } = await listen(t, server);
   const idle = open(t, port);
   idle.pause();
   return { server, port, idle };
@@ -112,7 +103,7 @@ test('a client that reads none of its answers is disconnected even if it keeps s
     yield Array.from({ length: 100 }, () => ({ name: '\u{1f408}'.repeat(255), categoryId: 1n }));
   }
   await store.catalogue.load(batches());
-  const socket = open(t, Number(new URL(baseUrl).port));
+  const socket = open(t, new URL(baseUrl).port);
   socket.pause();
   await once(socket, 'connect');
   const get = `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;

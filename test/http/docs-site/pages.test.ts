@@ -202,12 +202,18 @@ test('a style sheet and a script are immutable for caches, and their names chang
     assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
     assert.equal(response.headers.get('content-encoding'), 'gzip');
     const text = await response.text();
-    for (const refusal of ['identity', 'gzip;q=0']) {
-      const plain = await fetch(app.url + asset, { headers: { 'accept-encoding': refusal } });
-      assert.equal(plain.headers.get('content-encoding'), null, refusal);
-      assert.equal(await plain.text(), text);
-    }
+    const plain = await fetch(app.url + asset, { headers: { 'accept-encoding': 'identity' } });
+    assert.equal(plain.headers.get('content-encoding'), null);
+    assert.equal(await plain.text(), text);
   }
+  for (const [accepted, encoding] of [
+    ['gzip|GZip|gzip, br|br;q=1.0,gzip;q=0.8 ,\t*;q=0.1|gzip ; q=0.001|gzip;Q=1.', 'gzip'],
+    ['|br|gzip;q=0|GZIP; Q=0.000|gzip;q=0, *|gzip-9|*|x-gzip', null],
+  ] as const)
+    for (const header of accepted.split('|')) {
+      const { headers } = await fetch(`${app.url}${assets[0]}`, { headers: { 'accept-encoding': header } });
+      assert.equal(headers.get('content-encoding'), encoding, header);
+    }
 });
 
 test('an unknown page of the documentation gets a 404 page with the navigation', () => {

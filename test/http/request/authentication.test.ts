@@ -60,7 +60,7 @@ for (const [what, [authorization, code]] of Object.entries(authorizations))
     else await expect401(response, code);
   });
 
-test('a revoked key gets 401 api_key_revoked within 2 s', async () => {
+test('a revoked key gets 401 api_key_revoked within 2 s, even for a cached answer', async () => {
   const doomed = await service.createKey('enterprise', undefined, { account: 'doomed' });
   assert.equal((await service.request(doomed, '/pets')).status, 200);
   const listed = (await service.store.keyring.list()).find(({ account }) => account === 'doomed');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findPostgres, sqliteEngine } from '../../support/engines.ts';
 import { expectError } from '../../support/expect-error.ts';
-import { startService } from '../../support/service.ts';
+import { nextOf, startService } from '../../support/service.ts';
 import { startOn } from '../engine-service.ts';
 
 const postgres = await findPostgres();
@@ -13,18 +13,14 @@ function listSteadyHeaders({ headers }: Response) {
   return [...headers].filter(([name]) => !changing.test(name));
 }
 
-function readNext({ headers }: Response): string {
-  return /<\/v1(.*)>/.exec(headers.get('link') ?? '')?.[1] ?? '';
-}
-
 for (const engine of [sqliteEngine, postgres])
   test(`${engine.name}: an answer from the cache equals the answer from the store and counts once`, {
     skip: engine.skip,
   }, async (t) => {
     const { service, key } = await startOn(t, engine);
     await service.post(key, '{"name":"Zoë","categoryId":9007199254740993}');
-    const second = readNext(await service.request(key, '/pets?limit=1'));
-    const ofStatus = readNext(await service.request(key, '/pets?limit=1&status=pending'));
+    const second = nextOf(await service.request(key, '/pets?limit=1')) ?? '';
+    const ofStatus = nextOf(await service.request(key, '/pets?limit=1&status=pending')) ?? '';
     const paths = ['/pets/2', '/pets/6', '/pets', '/pets?limit=2', '/pets?status=sold&limit=9'];
     for (const path of [...paths, second, ofStatus]) {
       // A request with strict handling bypasses the cache.
@@ -46,10 +42,10 @@ for (const engine of [sqliteEngine, postgres])
     }
   });
 
-test('a key that is revoked, lacks the scope or is missing gets no cached answer', async (t) => {
+test('a key that lacks the scope or is missing gets no cached answer', async (t) => {
   const service = await startService(t);
   await service.importPets(1);
-  const key = await service.createKey('enterprise', undefined, { account: 'reader' });
+  const key = await service.createKey();
   const writer = await service.createKey('enterprise', undefined, { scopes: ['pets:write'] });
   for (const path of ['/pets', '/pets/1']) {
     for (let again = 0; again < 2; again += 1) assert.equal((await service.request(key, path)).status, 200);
@@ -58,10 +54,6 @@ test('a key that is revoked, lacks the scope or is missing gets no cached answer
     assert.equal(refused.headers.get('www-authenticate'), 'Bearer error="insufficient_scope"');
     await expectError(await service.request(null, path), 401, 'api_key_missing');
   }
-  const reader = (await service.store.keyring.list()).find(({ account }) => account === 'reader');
-  await service.store.keyring.revoke(reader?.id ?? '');
-  service.clock.advance(2_000);
-  await expectError(await service.request(key, '/pets'), 401, 'api_key_revoked');
 });
 
 test('an id that has the form of an animal with a query gets no cached answer', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { expectCommonHeaders } from '../../support/expect-error.ts';
-import { startService } from '../../support/service.ts';
+import { nextOf, startService } from '../../support/service.ts';
 
 const service = await startService({ after });
 const key = await service.createKey();
@@ -43,21 +43,16 @@ test('If-None-Match accepts a weak ETag, a list of ETags and *, and gets 200 if 
     assert.equal((await ask('/pets', ifNoneMatch)).status, 200, ifNoneMatch);
 });
 
-test('If-None-Match gets 200 with another ETag after an animal was added', async () => {
+test('an added animal changes the ETag of the first page, but not of a later one', async () => {
   const etag = await readEtag('/pets');
+  const next = nextOf(await service.request(key, '/pets?limit=10')) ?? '';
+  const later = await readEtag(next);
   await service.post(key, { name: 'new', categoryId: 1 });
   const response = await ask('/pets', etag);
   assert.equal(response.status, 200);
   assert.notEqual(response.headers.get('etag'), etag);
   assert.equal(((await response.json()) as { name: string }[])[0]?.name, 'new');
-});
-
-test('the ETag of a later page does not change if an animal is added', async () => {
-  const first = await service.request(key, '/pets?limit=10');
-  const next = (/<\/v1([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '') as string;
-  const etag = await readEtag(next);
-  await service.post(key, { name: 'newer', categoryId: 1 });
-  assert.equal((await ask(next, etag)).status, 304);
+  assert.equal((await ask(next, later)).status, 304);
 });
 
 test('If-None-Match of * gets 404 for an unknown animal, and does not prevent an add', async () => {

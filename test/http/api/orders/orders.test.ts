@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { type Scope, scopes } from '../../../../src/accounts/account.ts';
 import { expectError } from '../../../support/expect-error.ts';
 import { until } from '../../../support/processes.ts';
-import { startService } from '../../../support/service.ts';
+import { nextOf, startService } from '../../../support/service.ts';
 
 const service = await startService({ after });
 const partner = await service.createKey();
@@ -136,7 +136,7 @@ test('the pages of a filtered list have each order once, and their cursors are r
   const path = `/orders?limit=2&status=reserved&reference=${encodeURIComponent('A&B')}`;
   const first = await service.request(key, path);
   assert.equal((await read<Shown[]>(first)).length, 2);
-  const [, next = ''] = /^<\/v1(.+)>; rel="next"$/.exec(first.headers.get('link') ?? '') ?? [];
+  const next = nextOf(first) ?? '';
   const second = await service.request(key, next);
   assert.equal((await read<Shown[]>(second)).length, 1);
   assert.equal(second.headers.get('link'), null);
@@ -167,9 +167,6 @@ test('a retry with the same Idempotency-Key gets the first answer byte for byte,
   await expectError(await place(partner, { petId, holdSeconds: 60 }, headers), 422, 'idempotency_key_reused');
   const both = { petId, name: 'Rex', categoryId: 1 };
   await expectError(await service.post(partner, both, headers), 422, 'idempotency_key_reused');
-  const ofPet = { 'idempotency-key': 'of-pet' };
-  assert.equal((await service.post(partner, both, ofPet)).status, 201);
-  await expectError(await place(partner, both, ofPet), 422, 'idempotency_key_reused');
 });
 
 test('an animal becomes available without a request when its hold expires', async () => {

@@ -16,22 +16,14 @@ const categories: Readonly<Record<string, string>> = {
   '9007199254740993.000': '9007199254740993',
 };
 for (const [sent, kept] of Object.entries(categories))
-  test(`a categoryId that was sent as ${sent} is returned as ${kept} by POST, GET and the list`, async () => {
+  test(`a categoryId that was sent as ${sent} is returned as ${kept} by POST, GET and the list of its category`, async () => {
     const response = await service.post(key, `{"name":"Rex","categoryId":${sent}}`);
     const path = (response.headers.get('location') ?? '').slice('/v1'.length);
     const pet = `{"id":${path.slice('/pets/'.length)},"name":"Rex","categoryId":${kept},"status":"available"}`;
     assert.equal(await response.text(), pet);
     assert.equal(await (await service.request(key, path)).text(), pet);
-    assert.equal(await (await service.request(key, '/pets?limit=1')).text(), `[${pet}]`);
+    assert.equal(await (await service.request(key, `/pets?limit=1&categoryId=${kept}`)).text(), `[${pet}]`);
   });
-
-test('a replayed answer has exact integers', async () => {
-  const headers = { 'idempotency-key': 'exact' };
-  const body = '{"name":"Rex","categoryId":9223372036854775807}';
-  const first = await (await service.post(key, body, headers)).text();
-  assert.match(first, /"categoryId":9223372036854775807,/);
-  assert.equal(await (await service.post(key, body, headers)).text(), first);
-});
 
 for (const [what, last] of [
   ['above 2^53', 2n ** 53n],
@@ -52,10 +44,7 @@ for (const [what, last] of [
     }
     assert.equal((await late.request(lateKey, `/pets/${last}`)).status, 404);
     const listed: string[] = [];
-    for (let next: string | null = '/pets?limit=1'; next !== null; ) {
-      const list = await late.request(lateKey, next);
+    for await (const list of late.walk(lateKey, '/pets?limit=1'))
       listed.push(/"id":(\d+)/.exec(await list.text())?.[1] ?? '');
-      next = /<\/v1([^>]+)>/.exec(list.headers.get('link') ?? '')?.[1] ?? null;
-    }
     assert.deepEqual(listed, [...ids.toReversed(), 1n].map(String));
   });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
-import { exchangeOne, formatRequest } from '../../../support/raw-http.ts';
 import { startService } from '../../../support/service.ts';
 
 const service = await startService({ after });
@@ -75,10 +74,4 @@ test('the operation works until the last millisecond before 5 December 2030 and 
   await expectError(await aging.request(agingKey, '/pets/none'), 410, 'gone');
   await expectError(await aging.request(null, '/pets/1'), 401, 'api_key_missing');
   assert.equal((await aging.request(agingKey, '/pets')).status, 200);
-});
-
-test('a fragment in the request target is ignored', async (t) => {
-  const headers = { authorization: `Bearer ${key}` };
-  const response = await exchangeOne(t, service.baseUrl, formatRequest('GET /v1/pets/1#top', headers));
-  assert.equal(response.body, rex);
 });

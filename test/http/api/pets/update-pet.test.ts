@@ -144,20 +144,8 @@ test('a stale, unknown or weak ETag gets 412, of which the message says that it 
   assert.match(await read(path), /"name":"b"/);
 });
 
-for (const value of [
-  '',
-  ', ,',
-  '"a" "b"',
-  '*, "a"',
-  '"a", *',
-  '"a b"',
-  'a',
-  '"a',
-  'a"',
-  "'a'",
-  'w/"a"',
-  '"a",b',
-])
+const malformed = `|, ,|"a" "b"|*, "a"|"a", *|"a b"|a|"a|a"|'a'|w/"a"|"a",b`;
+for (const value of malformed.split('|'))
   test(`a malformed If-Match, ${JSON.stringify(value)}, gets 400, even for an unknown animal`, async () => {
     for (const path of [await add(), '/pets/999999'])
       for (const response of await changeBoth(path, { 'if-match': value }))
