@@ -4,9 +4,6 @@ import { openRedisConnection, type RedisConnection } from './connection.ts';
 const checkEveryMs = 50;
 const checksAsOldestMax = 5;
 
-/** A call that waits for its answer. Its failure is told to `fail`. */
-type Call = { readonly fail: (error: Error) => void };
-
 /** A link to Redis that fails fast instead of waiting. */
 export type RedisLink = ReturnType<typeof createRedisLink>;
 
@@ -18,8 +15,8 @@ export type RedisLink = ReturnType<typeof createRedisLink>;
  * - A failure also drops the connection. So the link leaves a server that hangs, has moved or has become a replica.
  */
 export function createRedisLink(url: string) {
-  /** Oldest first. */
-  const running = new Set<Call>();
+  /** The functions that fail the running calls, that of the oldest call first. */
+  const running = new Set<(error: Error) => void>();
   let connection: RedisConnection | null = null;
   let connecting: Promise<void> | null = null;
   let urls: readonly string[] = [url];
@@ -29,7 +26,7 @@ export function createRedisLink(url: string) {
   function giveUp(reason: Error): void {
     connection?.destroy();
     connection = null;
-    for (const { fail } of running) fail(reason);
+    for (const fail of running) fail(reason);
     running.clear();
   }
 
@@ -55,11 +52,10 @@ export function createRedisLink(url: string) {
       const through = connection;
       if (through === null) return Promise.reject(new Error('there is no connection to Redis'));
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-      const entry = { fail: reject };
-      running.add(entry);
+      running.add(reject);
       through
         .run(...call)
-        .finally(() => running.delete(entry))
+        .finally(() => running.delete(reject))
         .then(resolve, (error: Error) => {
           reject(error);
           if (connection === through) giveUp(error);
@@ -77,8 +73,8 @@ export function createRedisLink(url: string) {
 }
 
 /** Calls `giveUp` if the oldest call stays the oldest for too long. Returns the timer of the checks. */
-function watchOldest(running: ReadonlySet<Call>, giveUp: () => void): NodeJS.Timeout {
-  let oldest: Call | undefined;
+function watchOldest(running: ReadonlySet<unknown>, giveUp: () => void): NodeJS.Timeout {
+  let oldest: unknown;
   let checksAsOldest = 0;
   function check(): void {
     const [first] = running;

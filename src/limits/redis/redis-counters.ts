@@ -39,7 +39,8 @@ interface Batch {
   /** Null for an address. */
   readonly keyId: string | null;
   readonly limits: Limits;
-  readonly nowMs: number;
+  /** Unix milliseconds, or empty for the clock of Redis. */
+  readonly time: string;
   count: number;
   /** The windows of the account, if Redis has none. */
   readonly stored?: Windows | undefined;
@@ -52,16 +53,15 @@ const noLimits: Limits = { perMinute: 0, perDay: 0 };
 
 /** Creates counters in Redis. All keys expire. */
 export function createRedisCounters(options: RedisCountersOptions) {
-  const { url, prefix, time = 'server', onBan = () => undefined } = options;
+  const { url, prefix, onBan = () => undefined } = options;
   const indexMax = options.addressesMax ?? addressesMax;
   const { connect, run, close } = createRedisLink(url);
 
-  async function decide({ subject, keyId, limits, nowMs, count, stored }: Batch): Promise<UsageAt> {
+  async function decide({ subject, keyId, limits, time, count, stored }: Batch): Promise<UsageAt> {
     const tag = tagOf(prefix, subject);
     const bound = keyId === null ? indexMax : strikesForBan(limits.perMinute);
     const parameters = [
-      // An empty time selects the server's clock.
-      time === 'caller' ? String(nowMs) : '',
+      time,
       ...[limits.perMinute, limits.perDay, count, bound].map(String),
       ...(stored === undefined ? [] : [writeWindows(stored)]),
     ];
@@ -73,19 +73,20 @@ export function createRedisCounters(options: RedisCountersOptions) {
     return toUsages(reply);
   }
 
-  const gather = gatherByKey(decide, time);
+  const gather = gatherByKey(decide);
+  const timeAt = (nowMs: number) => (options.time === 'caller' ? String(nowMs) : '');
 
   return {
     /** `stored` counts for an account if Redis has no windows of it. */
     take(subject: string, limits: Limits, keyId: string | null, nowMs: number, stored?: Windows) {
-      const request = { subject, keyId, limits, nowMs, count: 1, stored };
+      const request = { subject, keyId, limits, time: timeAt(nowMs), count: 1, stored };
       return keyId === null ? decide(request).then((usageAt) => usageAt(0)) : gather(request, keyId);
     },
 
     async look(subject: string, nowMs: number): Promise<Usage> {
       await connect();
       const keyId = kindOf(subject) === 'accounts' ? '' : null;
-      const usageAt = await decide({ subject, keyId, limits: noLimits, nowMs, count: 0 });
+      const usageAt = await decide({ subject, keyId, limits: noLimits, time: timeAt(nowMs), count: 0 });
       return { ...usageAt(0), verdict: 'passed' };
     },
 
@@ -109,28 +110,22 @@ export function createRedisCounters(options: RedisCountersOptions) {
 }
 
 /** Returns a function that adds a request to the batch of its key, which is sent at the end of the poll phase. */
-function gatherByKey(decide: (batch: Batch) => Promise<UsageAt>, time: RedisCountersOptions['time']) {
+function gatherByKey(decide: (batch: Batch) => Promise<UsageAt>) {
   /** The newest batch of each key that is not sent yet. */
   const gathering = new Map<string, { batch: Batch; usageAt: Promise<UsageAt> }>();
 
-  function begin(batch: Batch, keyId: string) {
-    const usageAt = endOfTurn().then(() => {
-      gathering.delete(keyId);
-      return decide(batch);
-    });
-    const begun = { batch, usageAt };
-    gathering.set(keyId, begun);
-    return begun;
-  }
-
   return (request: Batch, keyId: string): Promise<Usage> => {
-    const known = gathering.get(keyId);
-    const isSameTime = time === 'server' || known?.batch.nowMs === request.nowMs;
-    const fits = isSameTime && known?.batch.limits === request.limits;
-    const { batch, usageAt } = fits ? known : begin({ ...request, count: 0 }, keyId);
-    const place = batch.count;
-    batch.count += 1;
-    return usageAt.then((usageOf) => usageOf(place));
+    let known = gathering.get(keyId);
+    if (known?.batch.limits !== request.limits || known.batch.time !== request.time) {
+      const usageAt = endOfTurn().then(() => {
+        gathering.delete(keyId);
+        return decide(request);
+      });
+      known = { batch: request, usageAt };
+      gathering.set(keyId, known);
+    } else known.batch.count += 1;
+    const place = known.batch.count - 1;
+    return known.usageAt.then((usageOf) => usageOf(place));
   };
 }
 

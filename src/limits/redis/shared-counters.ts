@@ -37,12 +37,26 @@ export interface SharedCountersOptions {
 export function createSharedCounters(options: SharedCountersOptions) {
   const { url, prefix, local } = options;
   const redis = createRedisCounters({ url, prefix, onBan: (...ban) => rememberBan(local, ...ban) });
-  const sharing = watchSharing(options, redis);
-  const { now, leave, probe, close } = sharing;
+  const { now, leave, probe, close } = watchSharing(options, redis);
   /** The windows that the store had at the start, until the first request of their account brings them to Redis. */
   const stored = new Map(local.windows.accounts);
   /** By how much the clock of Redis is ahead, as far as this instance knows. All times of `local` are of that clock. */
   let aheadMs = 0;
+
+  /** Corrects the counts in Redis and in this process. Throws if only the latter are corrected. */
+  async function correct(subject: string, change: (side: Corrections) => void | Promise<void>) {
+    try {
+      if (now().mode === 'alone') throw new Error('Redis is out of reach');
+      await change(redis);
+    } catch (error) {
+      leave(error, subject);
+      throw error;
+    } finally {
+      // Earlier answers may have arrived in this turn of the event loop, and may still bring the ban.
+      await nextTurn();
+      await change(local);
+    }
+  }
 
   const counters: Counters = {
     take(subject, limits, keyId, nowMs) {
@@ -73,38 +87,10 @@ export function createSharedCounters(options: SharedCountersOptions) {
       });
     },
 
-    ...correctBoth(redis, local, sharing),
-  };
-  return { ...counters, sharing: now, probe, close };
-}
-
-/** Corrects the counts in Redis and in this process. Throws if only the latter are corrected. */
-function correctBoth(
-  redis: Corrections,
-  local: Corrections,
-  { now, leave }: ReturnType<typeof watchSharing>,
-): Corrections {
-  async function correct(
-    subject: string,
-    change: (side: Corrections) => void | Promise<void>,
-  ): Promise<void> {
-    try {
-      if (now().mode === 'alone') throw new Error('Redis is out of reach');
-      await change(redis);
-    } catch (error) {
-      leave(error, subject);
-      throw error;
-    } finally {
-      // Earlier answers may have arrived in this turn of the event loop, and may still bring the ban.
-      await nextTurn();
-      await change(local);
-    }
-  }
-
-  return {
     lift: (subject, keyId, atMs) => correct(subject, (side) => side.lift(subject, keyId, atMs)),
     reset: (subject, atMs) => correct(subject, (side) => side.reset(subject, atMs)),
   };
+  return { ...counters, sharing: now, probe, close };
 }
 
 /**
