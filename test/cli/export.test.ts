@@ -130,24 +130,6 @@ describe('export to standard output', () => {
       assert.match(await write(true), /Rex\\u001b\[31m\\u202e/);
       assert.ok((await write(false)).includes('\u202e'));
     });
-
-  test('that fails midway leaves the old file unchanged and no other file', async (t) => {
-    const catalogue = await createCatalogue(t, 1);
-    const { folder } = await createWorld(t);
-    const output = join(folder, 'animals.ndjson');
-    await writeFile(output, 'mine');
-    const before = await readdir(folder);
-    const failing = {
-      ...catalogue,
-      async *listAll() {
-        yield* catalogue.listAll();
-        throw new Error('the store is gone');
-      },
-    };
-    await assert.rejects(exportTo(failing, new PassThrough(), { output }), /the store is gone/);
-    assert.equal(await readFile(output, 'utf8'), 'mine');
-    assert.deepEqual(await readdir(folder), before);
-  });
 });
 
 describe('export to a file', () => {

@@ -62,12 +62,6 @@ describe('import', () => {
       if (name === '-') assert.match(stdout, /^imported 1 animal from standard input/);
     });
 
-  test('reports that there are no rows', async (t) => {
-    const { stdout, code } = await loadAlone(t, 'animals.csv', header);
-    assert.equal(code, 0);
-    assert.match(stdout, /^imported 0 animals from .* s: it has no rows\n$/);
-  });
-
   for (const [name, count] of [
     ['animals.csv', 300],
     ['animals.ndjson', 40],
@@ -80,20 +74,17 @@ describe('import', () => {
 });
 
 describe('import of a file with bad rows', () => {
-  test('shows the beginning of a long value, with control characters escaped', async (t) => {
+  test('shows the beginning of a long value, with control characters escaped, and a number exactly as the file has it', async (t) => {
     const long = JSON.stringify({ name: 'Rex', categoryId: `\u001b[31m${'x'.repeat(1_000)}` });
     const { stderr } = await loadAlone(t, 'animals.ndjson', `${long}\n`);
     const [line = '', error = ''] = stderr.split('\n');
     assert.match(line, /, not "\\u001b\[31mx+…$/);
     assert.ok(line.length < 250 && !stderr.includes('\u001b'));
     assert.match(error, /1 of 1 row is invalid; --skip-invalid/);
-  });
-
-  test('prints a number that is not an int64 as the file has it, also with --json', async (t) => {
-    const line = '{"name":"Rex","categoryId":1e400}\n';
-    const { stderr } = await loadAlone(t, 'animals.ndjson', line);
-    assert.ok(stderr.startsWith(`line 1: categoryId ${categoryRule}, not 1e400\n`));
-    assert.match((await loadAlone(t, 'animals.ndjson', line, '--json')).stdout, /"value":1e400}/);
+    const number = '{"name":"Rex","categoryId":1e400}\n';
+    const shown = await loadAlone(t, 'animals.ndjson', number);
+    assert.ok(shown.stderr.startsWith(`line 1: categoryId ${categoryRule}, not 1e400\n`));
+    assert.match((await loadAlone(t, 'animals.ndjson', number, '--json')).stdout, /"value":1e400}/);
   });
 
   const mixed = `${header}${'Rex,1,sold\n'.repeat(20_000)}Tom,x,gone\nBo,2,\n,3,\n`;
@@ -121,16 +112,11 @@ describe('import of a file with bad rows', () => {
     assert.deepEqual(JSON.parse(told.stdout), { ...counts, errors, errorsTotal: 1 });
   });
 
-  test('prints the first 20 bad rows and the number of further bad rows', async (t) => {
-    const { stderr } = await loadAlone(t, 'animals.csv', `${header}${'Rex,x,\n'.repeat(1_234)}`);
-    const lines = stderr.split('\n');
-    assert.equal(lines[19], `line 21: categoryId ${categoryRule}, not "x"`);
-    assert.equal(lines[20], '… and 1214 more');
-    assert.match(lines[21] ?? '', /^error: /);
-  });
-
-  test('with --json prints one value with at most 1,000 errors and the total number', async (t) => {
-    const refused = await loadAlone(t, 'animals.ndjson', `{"name":"Rex"}\n${'[]\n'.repeat(1_233)}`, '--json');
+  test('prints the first 20 bad rows, and with --json one value with at most 1,000 errors and the total number', async (t) => {
+    const content = `{"name":"Rex"}\n${'[]\n'.repeat(1_233)}`;
+    const lines = (await loadAlone(t, 'animals.ndjson', content)).stderr.split('\n');
+    assert.match(lines.slice(19, 22).join('\n'), /^line 20: must be .*\n… and 1214 more\nerror: /);
+    const refused = await loadAlone(t, 'animals.ndjson', content, '--json');
     const { errors, ...rest } = JSON.parse(refused.stdout);
     assert.deepEqual(rest, { imported: 0, changed: 0, dryRun: false, skipped: 0, errorsTotal: 1_234 });
     assert.equal(errors.length, 1_000);
@@ -185,16 +171,12 @@ test('import refuses an unknown column by name, and ignores it with --ignore-unk
 });
 
 describe('the progress of an import', () => {
-  test('is shown on standard error if that is a terminal: first for reading, then for writing', async (t) => {
+  test('is shown on standard error if that is a terminal: first for reading, then for writing, without a percentage if the size is unknown', async (t) => {
     const { stdout, stderr } = await load(await createWorld(t), 'a.csv', `${header}Rex,1,\n`, '', true);
     assert.match(stderr, /reading \[.* 0 % of 0\.0 MiB.*writing \[.* 100 %/s);
     assert.match(stdout, /^imported 1 animal/);
-  });
-
-  test('has no percentage if the size of the source is unknown', async (t) => {
-    const { stderr } = await load(await createWorld(t), '-', `${header}Rex,1,\n`, '--format csv', true);
-    assert.match(stderr, /reading 0\.0 MiB/);
-    assert.doesNotMatch(stderr, /%/);
+    const piped = await load(await createWorld(t), '-', `${header}Rex,1,\n`, '--format csv', true);
+    assert.match(piped.stderr, /^(?!.*%).*reading 0\.0 MiB/s);
   });
 });
 

@@ -24,21 +24,12 @@ describe('a usage error prints one line and exits with 2:', () => {
     ['keys create --plan enterprise', /plan enterprise needs both per-minute and per-day/],
     ['keys create --plan enterprise --per-day 5 --per-minute 0', /'0' is invalid.*from 1 to 1000000000000/],
     ['keys create --plan enterprise --per-day 5 --per-minute 1000000000001', /is invalid/],
-    [
-      'keys create --account Zoo --per-minute 5',
-      /--per-minute, --per-day and --open-holds need --plan enterprise/,
-    ],
-    [
-      'keys create --plan free --scopes pets:delete',
-      /scopes must be "all" or a comma-separated list of pets:read, pets:write/,
-    ],
+    ['keys create --account Zoo --per-minute 5', /--per-day and --open-holds need --plan enterprise/],
+    ['keys create --plan free --scopes pets:delete', /scopes must be "all" or a comma-separated list of/],
     ['keys create --plan free --expires-in 0d', /It must be at least one second/],
     ['keys create --plan free --expires-in 30', /'30' is invalid.*as in 30d/],
     ['keys create --plan free --expires-in 36501d', /at most 100 years/],
-    [
-      'keys create --plan free --account \x1b[31mred',
-      /'\\u\{1b\}\[31mred' is invalid\. An account name must/,
-    ],
+    ['keys create --plan free --account \x1b[31mred', /'\\u\{1b\}\[31mred' is invalid\. An account/],
     ['keys rotate', /missing required argument 'id'/],
     ['keys rotate key_x --overlap soon', /'soon' is invalid/],
     ['accounts create Zoo', /required option '--plan <plan>' not specified/],
@@ -48,10 +39,7 @@ describe('a usage error prints one line and exits with 2:', () => {
     ['accounts delete Zoo --confirm Zo', /--confirm must repeat the name "Zoo"/],
     ['accounts set-limits Zoo --per-minute 5', /required option '--per-day <count>' not specified/],
     ['accounts set-limits Zoo --per-minute 5 --per-day 5 --until 3d', /must be a date or an RFC 3339 time/],
-    [
-      'accounts set-limits Zoo --per-minute 5 --per-day 5 --until 2020-01-01',
-      /--until must be in the future/,
-    ],
+    ['accounts set-limits Zoo --per-minute 5 --per-day 5 --until 2020-01-01', /must be in the future/],
     ['requests --status 0', /'0' is invalid/],
     ['requests --code no_such_code', /'no_such_code' is invalid/],
     ['usage --by traffic', /'traffic' is invalid/],
@@ -99,10 +87,7 @@ describe('a failed command prints one line and exits with 1:', () => {
   const commands: readonly [args: string, line: RegExp][] = [
     ['keys rotate key_none', /there is no key "key_none": "keys list" shows all keys/],
     ['keys create --account Nobody', /there is no account "Nobody": a new account needs a plan/],
-    [
-      'accounts set-plan Nobody --plan pro',
-      /there is no account "Nobody": "accounts list" shows all accounts/,
-    ],
+    ['accounts set-plan Nobody --plan pro', /there is no account "Nobody": "accounts list" shows all/],
     ['accounts show Nobody', /there is no account "Nobody": "accounts list" shows all accounts/],
     ['accounts suspend Nobody', /there is no account "Nobody"/],
     ['orders export --account Nobody --output a.csv', /there is no account "Nobody"/],
@@ -129,13 +114,6 @@ describe('a failed command prints one line and exits with 1:', () => {
         expectMistake({ ...ended, stdout: '' }, 1, line);
       }
     });
-
-  test('a plan that differs from the plan of the account', async (t) => {
-    const { print, run } = await createWorld(t);
-    await print('keys create --plan pro --account Zoo');
-    const refusal = /"Zoo" already has a plan \(pro\)/;
-    expectMistake(await run('keys create --plan free --account Zoo'), 1, refusal);
-  });
 });
 
 describe('a command that needs an existing store fails with one line and creates none:', () => {
@@ -194,7 +172,8 @@ describe('an unusable store prints one line and exits with 1:', () => {
   });
 
   test('the PostgreSQL server does not answer, and the line shows no password', async () => {
-    await assertRefused('postgres://user:S3cret@127.0.0.1:1/store', /^(?!.*S3cret).*ECONNREFUSED/);
+    for (const host of ['127.0.0.1', 'localhost'])
+      await assertRefused(`postgres://user:S3cret@${host}:1/store`, /^(?!.*S3cret).*:1\/store.*REFUSED/);
   });
 
   test('a store in PostgreSQL has its own tools for the work of this command', async () => {

@@ -16,27 +16,19 @@ async function createShop(t: Ending) {
   return world;
 }
 
-test('pets show prints an animal with exact numbers', async (t) => {
-  const { print } = await createShop(t);
+test('pets show, edit and delete print an animal with exact numbers, and change only the named fields', async (t) => {
+  const { print, run } = await createShop(t);
   assert.equal(
     await print(`pets show ${rex}`),
     'id          9223372036854775806\nname        Rex\ncategoryId  9223372036854775807\nstatus      available\n',
   );
   assert.equal(await print('pets show 2 --json'), '{"id":2,"name":"Mo","categoryId":1,"status":"pending"}\n');
-});
-
-test('pets edit changes only the named fields', async (t) => {
-  const { print } = await createShop(t);
   assert.equal(
     await print(`pets edit ${rex} --name Max --category-id=-1 --json`),
     `{"id":${rex},"name":"Max","categoryId":-1,"status":"available"}\n`,
   );
   const shown = await print(`pets edit ${rex} --status sold`);
   assert.match(shown, /name +Max\ncategoryId +-1\nstatus +sold\n$/);
-});
-
-test('pets delete deletes an animal once', async (t) => {
-  const { print, run } = await createShop(t);
   assert.equal(await print(`pets delete ${rex}`), `the animal ${rex} is deleted\n`);
   expectMistake(await run(`pets delete ${rex}`), 1, new RegExp(`^error: there is no animal "${rex}"\n$`));
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { createWorld, expectMistake, runInProcess } from '../support/command-line.ts';
-import { type Ending, makeFolder, startService, type TestService } from '../support/service.ts';
+import { type Ending, startService, type TestService } from '../support/service.ts';
 
 /** Creates a store with the animals 1 and 2, backs it up, and then adds the animal 3. */
 async function prepare(t: Ending) {
@@ -136,17 +136,6 @@ test('restore refuses a file that is not a backup, and leaves the store unchange
   ] as const)
     expectMistake(await run(['restore', file]), 1, line);
   assert.equal(countPets(path), 3);
-});
-
-test('restore says why a backup cannot be opened', async (t) => {
-  const folder = await makeFolder(t);
-  // SQLite opens no path of more than 512 bytes.
-  const deep = join(folder, ...Array<string>(3).fill('a'.repeat(200)));
-  await mkdir(deep, { recursive: true });
-  const file = join(deep, 'backup.db');
-  await writeFile(file, '');
-  const line = /^error: the database .*backup\.db cannot be opened: unable to open database file\n$/;
-  expectMistake(await runInProcess(['restore', file], `sqlite:${join(folder, 'store.db')}`), 1, line);
 });
 
 test('a command that writes during a restore is given no id a second time', async (t) => {

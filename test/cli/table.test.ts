@@ -10,25 +10,24 @@ const nameAndPlan: readonly Column<string>[] = [
   { heading: 'PLAN', cell: () => 'pro' },
 ];
 
-test('the columns of a table are aligned with names of any script', async () => {
-  const stdout = new PassThrough();
-  const names = ['Zoo', '動物園', '🐕 & 🐈', 'E\u0301lodie', '동물원', 'ＡＢ', 'ｱｲ', '❤️'];
-  writeColumns({ stdout }, nameAndPlan, names);
+/** Returns the lines of a table. */
+async function write<Row>(columns: readonly Column<Row>[], rows: readonly Row[], terminal = {}) {
+  const stdout = Object.assign(new PassThrough(), terminal);
+  writeColumns({ stdout }, columns, rows);
   stdout.end();
-  const starts = (await readAll(stdout))
-    .trimEnd()
-    .split('\n')
-    .slice(1)
-    .map((line) => measureWidth(line.slice(0, line.indexOf('pro'))));
+  return (await readAll(stdout)).trimEnd().split('\n');
+}
+
+test('the columns of a table are aligned with names of any script', async () => {
+  const names = ['Zoo', '動物園', '🐕 & 🐈', 'E\u0301lodie', '동물원', 'ＡＢ', 'ｱｲ', '❤️'];
+  const [, ...lines] = await write(nameAndPlan, names);
+  const starts = lines.map((line) => measureWidth(line.slice(0, line.indexOf('pro'))));
   assert.deepEqual(new Set(starts), new Set([9]));
 });
 
 test('a table may have 300,000 rows, more than a function call may have arguments', async () => {
-  const stdout = new PassThrough();
   const rows = Array.from({ length: 300_000 }, (_, index) => `as_${index}`);
-  writeColumns({ stdout }, nameAndPlan, rows);
-  stdout.end();
-  assert.equal((await readAll(stdout)).trimEnd().split('\n').length, 300_001);
+  assert.equal((await write(nameAndPlan, rows)).length, 300_001);
 });
 
 for (const [columns, shown] of [
@@ -38,10 +37,8 @@ for (const [columns, shown] of [
   [200, 'ID NAME STATE NOTE'],
 ] as const)
   test(`a table omits columns until it fits ${columns === undefined ? '80 characters without a terminal' : `80 characters or a terminal of ${columns}`}`, async () => {
-    const stdout = Object.assign(new PassThrough(), columns === undefined ? {} : { columns });
     const filled = (width: number) => () => 'x'.repeat(width);
-    writeColumns(
-      { stdout },
+    const [heading = ''] = await write(
       [
         { heading: 'ID', cell: filled(20) },
         { heading: 'NAME', cell: filled(50), leavesAt: 1 },
@@ -49,8 +46,7 @@ for (const [columns, shown] of [
         { heading: 'NOTE', cell: filled(30), leavesAt: 2 },
       ],
       ['row'],
+      columns === undefined ? {} : { columns },
     );
-    stdout.end();
-    const [heading = ''] = (await readAll(stdout)).split('\n');
     assert.equal(heading.replaceAll(/ +/g, ' '), shown);
   });

@@ -39,29 +39,23 @@ test('webhooks list shows the webhooks of all accounts or of one account', async
   assert.deepEqual(await readJson('webhooks list --account Shop'), [listed[1]]);
 });
 
-test('webhooks disable and enable change a webhook and restart its retries', async (t) => {
-  const { print, readJson, execute } = await createShop(t);
-  const read = () => ({
-    ...execute(`select status, failures, revision from webhooks where public_id = '${one}'`)[0],
-  });
+test('every webhooks disable, webhooks enable and keys revoke --disable-webhooks is in the audit log, and restarts the retries', async (t) => {
+  const { print, readJson, execute, keyId } = await createShop(t);
+  const read = () =>
+    Object.values(
+      execute(`select status, failures, revision from webhooks where public_id = '${one}'`)[0] ?? {},
+    );
   assert.equal(await print(`webhooks disable ${one}`), `${one} is disabled\n`);
-  assert.deepEqual(read(), { status: 'disabled', failures: 0, revision: 1 });
+  assert.deepEqual(read(), ['disabled', 0, 1]);
   assert.deepEqual(await readJson(`webhooks enable ${one}`), { id: one, status: 'enabled' });
-  assert.deepEqual(read(), { status: 'enabled', failures: 0, revision: 2 });
-});
-
-test('every webhooks disable, webhooks enable and keys revoke --disable-webhooks is in the audit log', async (t) => {
-  const { print, readJson, keyId } = await createShop(t);
-  for (const action of ['disable', 'disable', 'enable', 'enable']) await print(`webhooks ${action} ${one}`);
+  assert.deepEqual(read(), ['enabled', 0, 2]);
   await print(`keys revoke ${keyId} --disable-webhooks`);
   const log = (await readJson(`audit --of ${one}`)) as Record<string, unknown>[];
   assert.deepEqual(
     log.map(({ action, account, before, after }) => [action, account, before, after]),
     [
       ['webhook.disabled', 'Zoo', { status: 'enabled' }, { status: 'disabled' }],
-      ['webhook.enabled', 'Zoo', { status: 'enabled' }, { status: 'enabled' }],
       ['webhook.enabled', 'Zoo', { status: 'disabled' }, { status: 'enabled' }],
-      ['webhook.disabled', 'Zoo', { status: 'disabled' }, { status: 'disabled' }],
       ['webhook.disabled', 'Zoo', { status: 'enabled' }, { status: 'disabled' }],
     ],
   );

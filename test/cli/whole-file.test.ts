@@ -23,6 +23,18 @@ test('a file that another program creates during the write is not replaced', asy
   assert.deepEqual(await readdir(folder), ['animals.csv']);
 });
 
+test('a write that fails midway leaves the old file unchanged and no other file', async (t) => {
+  const { folder, file } = await makeTarget(t);
+  await writeFile(file, 'mine');
+  const failing = writeWholeFile(file, { replaces: true }, async (unfinished) => {
+    await writeFile(unfinished, 'ours');
+    throw new Error('the store is gone');
+  });
+  await assert.rejects(failing, /the store is gone/);
+  assert.equal(await readFile(file, 'utf8'), 'mine');
+  assert.deepEqual(await readdir(folder), ['animals.csv']);
+});
+
 test('a broken link is replaced only with force', async (t) => {
   const { folder, file } = await makeTarget(t);
   await symlink(join(folder, 'nowhere'), file);

@@ -59,24 +59,6 @@ function describeCategories(engine: Engine): void {
       await categories.remove(1n, actor);
       assert.deepEqual(await categories.put({ id: -1n, name: 'other' }, actor), { isNew: true });
     });
-
-    test('in the audit log, each of several concurrent renames starts with the result of the previous one', async (t) => {
-      const { store, categories } = await prepare(t);
-      const other = createCategories(await store.open(), systemClock);
-      await Promise.all(
-        Array.from({ length: 20 }, (_, n) =>
-          (n % 2 === 0 ? categories : other).put({ id: 1n, name: `n${n}` }, actor),
-        ),
-      );
-      const rows = (await store.execute('select before, after from audit order by id')) as {
-        before: string | null;
-        after: string;
-      }[];
-      assert.deepEqual(
-        rows.map(({ before }) => before),
-        [null, ...rows.slice(0, -1).map(({ after }) => after)],
-      );
-    });
   });
 }
 

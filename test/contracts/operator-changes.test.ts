@@ -39,29 +39,21 @@ function describeOperatorChanges({ name, skip, createStore }: Engine): void {
       return { store, changes, listEntries };
     }
 
-    test('the audit log has the changed fields of an edited animal and all fields of an added or deleted animal', async (t) => {
+    test('the audit log has the changed fields of an edited animal and all fields of an added or deleted animal or category', async (t) => {
       const { store, changes, listEntries } = await open(t);
       const { id } = await changes.addPet({ name: 'Hapy', categoryId: 1n });
       const changed = await changes.changePet(id, { name: 'Happy', categoryId: 1n }, null);
       assert.equal(changed.name, 'Happy');
       await changes.changePet(id, { name: 'Happy' }, null);
       await changes.deletePet(id);
+      for (const name of ['Dogs', 'Hounds']) await changes.putCategory({ id: 3n, name });
+      await changes.deleteCategory(3n);
       assert.equal(await store.catalogue.get(id), null);
       const all = { name: 'Happy', categoryId: 1, status: 'available' };
       assert.deepEqual(await listEntries(), [
         ['pet.added', String(id), null, { ...all, name: 'Hapy' }],
         ['pet.changed', String(id), { name: 'Hapy' }, { name: 'Happy' }],
         ['pet.deleted', String(id), all, null],
-      ]);
-    });
-
-    test('the audit log has a row for naming, renaming and deleting a category', async (t) => {
-      const { changes, listEntries } = await open(t);
-      assert.deepEqual(await changes.putCategory({ id: 3n, name: 'Dogs' }), { isNew: true });
-      assert.deepEqual(await changes.putCategory({ id: 3n, name: 'Hounds' }), { isNew: false });
-      await changes.putCategory({ id: 3n, name: 'Hounds' });
-      await changes.deleteCategory(3n);
-      assert.deepEqual(await listEntries(), [
         ['category.changed', '3', null, { name: 'Dogs' }],
         ['category.changed', '3', { name: 'Dogs' }, { name: 'Hounds' }],
         ['category.deleted', '3', { name: 'Hounds' }, null],

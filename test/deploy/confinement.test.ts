@@ -1,47 +1,13 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { whyNoMounts, withMounts } from '../support/mounts.ts';
-import { readToEnd, runProgram, serveInProcess } from '../support/processes.ts';
+import { runProgram, serveInProcess } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
 const skip = whyNoMounts();
 const readDeploy = (name: string) => readFile(join(import.meta.dirname, '../../deploy', name), 'utf8');
-
-/** Makes SQLite create a file outside the data folder under Node's permission model. `confine` adds a wrapper. */
-async function writeElsewhere(t: TestContext, confine: (data: string) => readonly string[]) {
-  const folder = await makeFolder(t);
-  const [data, elsewhere] = [join(folder, 'data'), join(folder, 'elsewhere.db')];
-  await mkdir(data);
-  const program = `
-    const { DatabaseSync } = require('node:sqlite');
-    const store = new DatabaseSync(${JSON.stringify(join(data, 'store.db'))});
-    store.exec('create table inside (x)');
-    store.prepare('attach ? as elsewhere').run(${JSON.stringify(elsewhere)});
-    store.exec('create table elsewhere.outside (x)');`;
-  const permissions = ['--permission', `--allow-fs-read=${data}`, `--allow-fs-write=${data}`];
-  const [file = '', ...args] = [...confine(data), process.execPath, ...permissions, '--eval', program];
-  const { code, stderr } = await readToEnd(spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] }));
-  return { code, stderr, isWritten: existsSync(elsewhere) };
-}
-
-test("Node's permission model does not restrict SQLite, which can write outside the data folder", async (t) => {
-  const { code, stderr, isWritten } = await writeElsewhere(t, () => []);
-  assert.deepEqual([code, isWritten], [0, true], stderr);
-});
-
-test('a read-only root restricts SQLite, too, so that it writes only to the data folder', {
-  skip,
-}, async (t) => {
-  const { code, stderr, isWritten } = await writeElsewhere(t, (data) =>
-    withMounts({ from: data, at: data }, { readOnly: '/tmp' }, { readOnly: '/' }),
-  );
-  assert.deepEqual([code, isWritten], [1, false]);
-  assert.match(stderr, /unable to open database|readonly database/);
-});
 
 test('an import of 50,000 rows, an export, a backup and a service write only to the data folder', {
   skip,

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
-import manifest from '../../package.json' with { type: 'json' };
 import { runInProcess } from '../support/command-line.ts';
 import { makeFolder } from '../support/service.ts';
 
@@ -60,12 +59,6 @@ function start(t: TestContext, { app, data, home }: Installation, databaseUrl: s
 test('the container and the systemd unit start the service with the same command', () => {
   assert.deepEqual(unitArgs, containerArgs);
   assert.ok(containerArgs.includes('--permission'));
-});
-
-test('neither that command nor npm start needs a V8 flag', () => {
-  assert.equal(manifest.scripts.start, 'exec node bin/animal-store.js serve');
-  const others = containerArgs.filter((arg) => !/^--(?:permission|allow-|disable-warning)/.test(arg));
-  assert.deepEqual(others, ['src/main.ts', 'serve']);
 });
 
 test('the shipped service serves the API, the documentation and the operator port under the permission model, and leaves files only beside its store', async (t) => {
