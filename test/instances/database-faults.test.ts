@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Client } from 'pg';
 import { findPostgres, type Store } from '../support/engines.ts';
 import { expectError } from '../support/expect-error.ts';
 import {
@@ -9,6 +10,7 @@ import {
   elementAt,
   type Instances,
   readJson,
+  readMetric,
   startInstances,
   untilAnswered,
 } from '../support/instances.ts';
@@ -20,6 +22,7 @@ const postgres = await findPostgres();
 const skip = postgres.skip || (await whyNoRedisServer());
 
 const backMsMax = 5_000;
+const mebibyte = 2 ** 20;
 
 type Lifetime = Parameters<typeof startInstances>[0];
 
@@ -94,8 +97,72 @@ test('three instances over a database that fails', { skip }, async (t) => {
   );
 });
 
+test('if the database is slow, an instance refuses a flood of reads, and its memory does not grow', {
+  skip,
+}, async (t) => {
+  const instances = await startInstances(t, { postgres, redisUrl: '', count: 1, preload: collectOnSignal });
+  const service = elementAt(instances.services, 0);
+  const { key } = await instances.createKey(...amplePlan);
+  // Caches the key, because the lookup of a new key waits in a separate queue.
+  assert.equal((await ask(service, key)).status, 200);
+  const unlock = await lockPets(t, instances.store);
+  let collections = 0;
+  const heapBytes = async () => {
+    collections += 1;
+    service.child.kill('SIGUSR2');
+    await service.untilLogged(`collected ${collections}`);
+    return readMetric(service, 'nodejs_heap_size_used_bytes');
+  };
+  await floodWithReads(instances, key);
+  const before = await heapBytes();
+  for (let wave = 0; wave < 2; wave += 1) await floodWithReads(instances, key);
+  const grown = (await heapBytes()) - before;
+  assert.ok(grown < 8 * mebibyte, `${grown} bytes more`);
+  await unlock();
+  await untilAnswered(service, key, ({ status }) => status === 200, backMsMax);
+});
+
 /** Waits until the service has accepted all earlier requests. It accepts them in order, so answers to later ones prove it. */
 async function untilTaken({ url }: ServiceProcess): Promise<void> {
   const { origin } = new URL(url);
   for (let times = 0; times < 5; times += 1) await (await fetch(`${origin}/openapi.json`)).arrayBuffer();
+}
+
+/** Collects garbage on SIGUSR2, so that a measurement of the heap counts only live objects. */
+const collectOnSignal = `
+  import { setFlagsFromString } from 'node:v8';
+  import { runInNewContext } from 'node:vm';
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  let collections = 0;
+  process.on('SIGUSR2', () => {
+    collect();
+    collections += 1;
+    process.stderr.write('collected ' + collections + '\\n');
+  });`;
+
+/**
+ * Sends more reads at once than may wait in the pool (the bound is in test/storage/postgres/pool.test.ts). Requires that
+ * all are refused.
+ */
+async function floodWithReads({ services }: Instances, key: string): Promise<void> {
+  const service = elementAt(services, 0);
+  const reads = Array.from({ length: 1_200 }, async () => {
+    const response = await ask(service, key);
+    return expectError(response, 503, 'unavailable');
+  });
+  await Promise.all(reads);
+}
+
+/** Blocks all reads and writes of animals until the lock is released. */
+async function lockPets(t: Lifetime, { url }: Store): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  t.after(() => client.end());
+  // Without its horizon, the feed has no version, so no response comes from the cache.
+  await client.query('begin; lock table pets, event_horizon in access exclusive mode');
+  return async () => {
+    await client.query('rollback');
+  };
 }

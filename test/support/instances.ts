@@ -16,6 +16,7 @@ export interface InstancesOptions {
   readonly count?: number;
   /** Returns the DATABASE_URL of the instances, such as the address of a relay. Default: the address of the store. */
   readonly reach?: (store: Store) => Promise<string>;
+  readonly preload?: string;
   readonly settings?: Record<string, string>;
 }
 
@@ -24,11 +25,12 @@ export type Instances = Awaited<ReturnType<typeof startInstances>>;
 
 /** Starts instances. After the test, they are killed and the database is dropped. */
 export async function startInstances(test: Ending, options: InstancesOptions) {
-  const { postgres, redisUrl, count = 3, reach = async ({ url }) => url } = options;
+  const { postgres, redisUrl, count = 3, reach = async ({ url }) => url, preload } = options;
   const store = await postgres.createStore(test);
   const base = { ENVIRONMENT: 'production', REDIS_URL: redisUrl };
   const settings = { ...base, ...options.settings, DATABASE_URL: await reach(store) };
-  const services = await Promise.all(Array.from({ length: count }, () => serveInProcess(test, { settings })));
+  const start = () => serveInProcess(test, { settings, ...(preload !== undefined && { preload }) });
+  const services = await Promise.all(Array.from({ length: count }, start));
   let turn = 0;
 
   /** Runs a command on a connection of its own and returns the parsed JSON output. */
