@@ -14,7 +14,7 @@ import {
   startInstances,
   untilAnswered,
 } from '../support/instances.ts';
-import type { ServiceProcess } from '../support/processes.ts';
+import { type ServiceProcess, until } from '../support/processes.ts';
 import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
 import { type Relay, startRelay } from '../support/relay.ts';
 
@@ -56,7 +56,12 @@ async function expectUnavailable({ services }: Instances, key: string): Promise<
 async function expectWell({ services }: Instances, key: string, name: string): Promise<void> {
   for (const service of services) {
     await untilAnswered(service, key, ({ status }) => status === 200, backMsMax);
-    assert.equal((await add(service, key, name)).status, 201);
+    // Writes have connections of their own, which may end a moment later.
+    await until(
+      () => add(service, key, name),
+      ({ status }) => status === 201,
+      backMsMax,
+    );
     assert.equal((await fetch(`${service.opsUrl}/readyz`)).status, 200);
   }
   const pets = await readJson<{ name: string }[]>(ask(elementAt(services, 0), key, '/pets?limit=3'));
