@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, open, rename, rm, stat } from 'node:fs/promises';
+import { link, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { OperatorError, UsageError } from '../errors.ts';
 import { syncFolder } from '../storage/durable-files.ts';
@@ -28,8 +28,18 @@ export async function writeWholeFile(
     } finally {
       await handle.close();
     }
-    await checkTarget(file, replaces);
-    await rename(unfinished, file);
+    // A link does not replace a file that was created after the check. Some file systems have no hard links.
+    const isLinked =
+      !replaces &&
+      (await link(unfinished, file).then(
+        () => true,
+        () => false,
+      ));
+    if (isLinked) await rm(unfinished);
+    else {
+      await checkTarget(file, replaces);
+      await rename(unfinished, file);
+    }
     await syncFolder(dirname(file));
   } catch (error) {
     // If the folder does not exist, the removal fails too. Only the first error is reported.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import promises, { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { writeWholeFile } from '../../src/cli/whole-file.ts';
@@ -18,6 +19,24 @@ test('a file that another program creates during the write is not replaced', asy
     await writeFile(unfinished, 'ours');
     await writeFile(file, 'theirs');
   });
+  await assert.rejects(writing, isThere);
+  assert.equal(await readFile(file, 'utf8'), 'theirs');
+  assert.deepEqual(await readdir(folder), ['animals.csv']);
+});
+
+test('a file that another program creates right before the last step is not replaced', async (t) => {
+  const { folder, file } = await makeTarget(t);
+  const { link } = promises;
+  t.mock.method(promises, 'link', async (from: string, to: string) => {
+    await writeFile(to, 'theirs');
+    await link(from, to);
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  const writing = writeWholeFile(file, { replaces: false }, (unfinished) => writeFile(unfinished, 'ours'));
   await assert.rejects(writing, isThere);
   assert.equal(await readFile(file, 'utf8'), 'theirs');
   assert.deepEqual(await readdir(folder), ['animals.csv']);
