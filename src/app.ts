@@ -22,7 +22,7 @@ import { beginsBan } from './limits/rules/decision.ts';
 import { exposeFeedLag } from './observability/event-metrics.ts';
 import { exposeSharing, exposeVerdicts } from './observability/limit-metrics.ts';
 import { exposeDroppedLines, type Log } from './observability/log.ts';
-import { createRegistry, exposeGauge } from './observability/metrics.ts';
+import { createRegistry, expose } from './observability/metrics.ts';
 import { createStoreWatch, exposeStoreSize } from './observability/store-watch.ts';
 import { describeSharing, flushLast, lastFlushMs, type OpenCounters, openCounters } from './open-counters.ts';
 import { buildConsole } from './operator/console/console.ts';
@@ -160,7 +160,7 @@ async function startJobs(
   const unread = 'lifted bans and resets of limits could not be read; the service tries again every second';
   // Operators may have changed something while no service ran. A failure does not stop the start.
   await corrections.follow().catch((err) => log.warn({ err }, unread));
-  exposeGauge(registry, 'event_waits', 'Number of requests that wait for an event.', feed.countWaiting);
+  expose(registry, 'gauge', 'event_waits', 'Number of requests that wait for an event.', feed.countWaiting);
   const noteFeedLag = exposeFeedLag(registry);
   const measureStore = exposeStoreSize(registry, database, config.databaseUrl);
   await measureStore();

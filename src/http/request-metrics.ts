@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { createDurations, type Durations, expose, exposeDurations } from '../observability/metrics.ts';
+import { createDurations, type Durations, expose } from '../observability/metrics.ts';
 import type { UsageCounts } from '../usage/usage.ts';
 import type { RequestObserver } from './request-log.ts';
 import type { Route } from './route.ts';
@@ -38,7 +38,9 @@ export function countRequests(registry: Registry): RequestObserver {
     listAnswers(all).map(([labels, durations]) => ({ labels, value: durations.count() })),
   );
   const help = 'Time from the arrival of the request head until the response is sent.';
-  exposeDurations(registry, 'request_duration_seconds', help, () => listAnswers(all));
+  expose(registry, 'histogram', 'request_duration_seconds', help, () =>
+    listAnswers(all).flatMap(([labels, durations]) => durations.listSamples(labels)),
+  );
 
   return {
     note: ({ match, request }, status, ms) => noteAnswer(findSeries(match.route, request.method), status, ms),

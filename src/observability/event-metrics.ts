@@ -2,14 +2,14 @@ import type { Registry } from 'prom-client';
 import { secondMs } from '../clock.ts';
 import { attemptFailures } from '../webhooks/webhook.ts';
 import type { WebhookLag } from '../webhooks/webhooks.ts';
-import { exposeBy, exposeGauge } from './metrics.ts';
+import { expose, labelled } from './metrics.ts';
 
 /** Exposes how long events wait for their position in the feed. Returns the function that sets the latest wait in ms. */
 export function exposeFeedLag(registry: Registry): (ms: number) => void {
   let lastMs = 0;
   const help =
     'Longest time that an event waited for its position in the feed, at the last check of this instance.';
-  exposeGauge(registry, 'event_lag_seconds', help, () => lastMs / secondMs);
+  expose(registry, 'gauge', 'event_lag_seconds', help, () => lastMs / secondMs);
   return (ms) => {
     lastMs = Math.max(0, ms);
   };
@@ -24,20 +24,23 @@ export function exposeWebhooks(registry: Registry, isSending: () => boolean) {
   let unreadable = 0;
 
   const attemptsHelp = 'Attempts to send to a webhook.';
-  exposeBy(registry, 'counter', 'webhook_attempts_total', attemptsHelp, 'result', () => attempts);
+  expose(registry, 'counter', 'webhook_attempts_total', attemptsHelp, () => labelled('result', attempts));
   const senderHelp = '1 while this instance sends to webhooks, else 0.';
-  exposeGauge(registry, 'webhook_sender', senderHelp, isSending);
+  expose(registry, 'gauge', 'webhook_sender', senderHelp, isSending);
   const lagHelp = 'Age of the next event to send to a webhook, for the webhooks that lag most.';
   const findLag = () => (isSending() ? shown : null);
-  exposeBy(registry, 'gauge', 'webhook_lag_seconds', lagHelp, 'webhook', () =>
-    (findLag()?.farthest ?? []).map(({ id, behindMs }) => [id, Math.max(0, behindMs) / secondMs]),
+  expose(registry, 'gauge', 'webhook_lag_seconds', lagHelp, () =>
+    (findLag()?.farthest ?? []).map(({ id, behindMs }) => ({
+      labels: { webhook: id },
+      value: Math.max(0, behindMs) / secondMs,
+    })),
   );
   const disabledHelp = 'Disabled webhooks, by the reason.';
-  exposeBy(registry, 'gauge', 'webhooks_disabled', disabledHelp, 'because', () =>
-    Object.entries(findLag()?.disabled ?? {}),
+  expose(registry, 'gauge', 'webhooks_disabled', disabledHelp, () =>
+    labelled('because', Object.entries(findLag()?.disabled ?? {})),
   );
   const unreadableHelp = 'Enabled webhooks that get no events, because no key decrypts their secrets.';
-  exposeGauge(registry, 'webhook_secrets_unreadable', unreadableHelp, () => unreadable);
+  expose(registry, 'gauge', 'webhook_secrets_unreadable', unreadableHelp, () => unreadable);
 
   return {
     /** Counts an attempt. `result` is the HTTP status, or the reason why there was no response. */

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { beginsBan, type Usage } from '../limits/rules/decision.ts';
 import { type Limits, type PlanName, planNames, resolvePlan } from '../plans/plan.ts';
-import { expose, exposeBy, exposeGauge } from './metrics.ts';
+import { expose } from './metrics.ts';
 
 interface Tally {
   readonly plan: PlanName | 'none';
@@ -10,13 +10,12 @@ interface Tally {
 }
 
 /**
- * Exposes the verdicts of the limits and the new bans by plan. Returns the function that counts them. `limits` is null
- * for a request without a valid key, which is counted by address and has the plan `none`.
+ * Exposes the verdicts of the limits and the new bans by plan. Returns the function that counts them. `limits` is null,
+ * and the plan `none`, for a request without a valid key.
  */
 export function exposeVerdicts(registry: Registry): (usage: Usage, limits: Limits | null) => void {
-  const none = newTally('none');
   const enterprise = newTally('enterprise');
-  const byLimits = new Map<Limits | null, Tally>([[null, none]]);
+  const byLimits = new Map<Limits | null, Tally>([[null, newTally('none')]]);
   for (const name of planNames) {
     const plan = resolvePlan(name, {});
     if ('limits' in plan) byLimits.set(plan.limits, newTally(name));
@@ -29,8 +28,9 @@ export function exposeVerdicts(registry: Registry): (usage: Usage, limits: Limit
       Object.entries(verdicts).map(([verdict, value]) => ({ labels: { plan, verdict }, value })),
     ),
   );
-  exposeBy(registry, 'counter', 'bans_begun_total', 'Bans of keys that began.', 'plan', () =>
-    tallies.filter((tally) => tally !== none).map(({ plan, bans }) => [plan, bans]),
+  const ofKeys = tallies.filter(({ plan }) => plan !== 'none');
+  expose(registry, 'counter', 'bans_begun_total', 'Bans of keys that began.', () =>
+    ofKeys.map(({ plan, bans }) => ({ labels: { plan }, value: bans })),
   );
 
   return (usage, limits) => {
@@ -41,12 +41,10 @@ export function exposeVerdicts(registry: Registry): (usage: Usage, limits: Limit
   };
 }
 
-/**
- * Exposes whether this instance shares its counts with the others through Redis. Call it only if Redis is configured.
- */
+/** Exposes whether this instance shares its counts with the others. Call it only if Redis is configured. */
 export function exposeSharing(registry: Registry, isShared: () => boolean): void {
   const help = '1 while this instance counts requests together with the others, 0 while it counts alone.';
-  exposeGauge(registry, 'counters_shared', help, isShared);
+  expose(registry, 'gauge', 'counters_shared', help, isShared);
 }
 
 function newTally(plan: Tally['plan']): Tally {

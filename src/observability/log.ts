@@ -3,7 +3,7 @@ import { type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import pretty from 'pino-pretty';
 import type { Registry } from 'prom-client';
 import type { LogLevel } from '../config.ts';
-import { exposeCounter } from './metrics.ts';
+import { expose } from './metrics.ts';
 import { redactKeys } from './safe-text.ts';
 
 /** Maximum number of characters of log lines that wait for the output. */
@@ -44,7 +44,7 @@ export function createLog(
 
 export function exposeDroppedLines(registry: Registry, log: Log): void {
   const help = 'Log lines dropped because the reader stalled or a write failed.';
-  exposeCounter(registry, 'log_lines_dropped_total', help, log.countDropped);
+  expose(registry, 'counter', 'log_lines_dropped_total', help, log.countDropped);
 }
 
 /** Logs only these fields, because errors of database drivers contain statements and values in other fields. */

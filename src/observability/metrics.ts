@@ -12,8 +12,6 @@ export interface Sample {
   readonly suffix?: string;
 }
 
-type MetricType = 'counter' | 'gauge' | 'histogram';
-
 /** Gauges of prom-client whose names end like those of counters. */
 const misnamed = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
@@ -28,55 +26,37 @@ export function createRegistry(): Registry {
   return registry;
 }
 
-/** Registers a gauge without labels. `read` returns null if there is no value. */
-export function exposeGauge(
-  registry: Registry,
-  name: string,
-  help: string,
-  read: () => number | boolean | null,
-): void {
-  expose(registry, 'gauge', name, help, () => {
-    const value = read();
-    return value === null ? [] : [{ labels: {}, value: Number(value) }];
-  });
-}
-
-/** Registers a counter without labels. */
-export function exposeCounter(registry: Registry, name: string, help: string, read: () => number): void {
-  expose(registry, 'counter', name, help, () => [{ labels: {}, value: read() }]);
-}
-
-/** Registers a metric with one label. `list` returns the values of the label, each with its number. */
-export function exposeBy(
-  registry: Registry,
-  type: MetricType,
-  name: string,
-  help: string,
-  label: string,
-  list: () => Iterable<readonly [string, number]>,
-): void {
-  expose(registry, type, name, help, () =>
-    Array.from(list(), ([text, value]) => ({ labels: { [label]: text }, value })),
-  );
-}
-
 /**
- * Registers a metric, whose `name` has no prefix. `collect` returns its samples at each scrape. The service counts with
- * plain numbers, because prom-client looks up the labels at each increment, which takes a microsecond.
+ * Registers a metric, whose `name` has no prefix. `read` returns its samples at each scrape, or its one value without
+ * labels; null if it has none. The service counts with plain numbers, because prom-client looks up the labels at each
+ * increment, which takes a microsecond.
  */
 export function expose(
   registry: Registry,
-  type: MetricType,
+  type: 'counter' | 'gauge' | 'histogram',
   name: string,
   help: string,
-  collect: () => Iterable<Sample>,
+  read: () => Iterable<Sample> | number | boolean | null,
 ): void {
   const fullName = prefix + name;
   const list = () =>
-    Array.from(collect(), ({ suffix = '', ...sample }) => ({ ...sample, metricName: fullName + suffix }));
+    Array.from(toSamples(read()), ({ suffix = '', ...sample }) => ({
+      ...sample,
+      metricName: fullName + suffix,
+    }));
   const metric = { name: fullName, get: async () => ({ name: fullName, type, help, values: list() }) };
   // The registry uses only these two members of a metric.
   registry.registerMetric(metric as unknown as Counter);
+}
+
+function toSamples(values: Iterable<Sample> | number | boolean | null): Iterable<Sample> {
+  if (values === null) return [];
+  return typeof values === 'object' ? values : [{ labels: {}, value: Number(values) }];
+}
+
+/** Returns the samples of a metric with one label: the values of the label, each with its number. */
+export function labelled(label: string, values: Iterable<readonly [string, number]>): Sample[] {
+  return Array.from(values, ([text, value]) => ({ labels: { [label]: text }, value }));
 }
 
 /** Upper bounds of the histogram buckets in ms. One more bucket holds longer durations. */
@@ -99,29 +79,17 @@ export function createDurations() {
 
     count: () => counts.reduce((sum, count) => sum + count),
 
-    /** Yields a Prometheus histogram in seconds: a cumulative count for each bound, the sum, and the count. */
-    *listSamples(labels: Sample['labels']): Iterable<Sample> {
+    /** Returns a histogram in seconds: a cumulative count for each bound, the sum, and the count. */
+    listSamples(labels: Sample['labels']): Sample[] {
       let value = 0;
-      for (const [bucket, count] of counts.entries()) {
+      const buckets = Array.from(counts, (count, bucket) => {
         value += count;
         const boundMs = durationBoundsMs[bucket];
         const le = boundMs === undefined ? '+Inf' : String(boundMs / secondMs);
-        yield { suffix: '_bucket', labels: { ...labels, le }, value };
-      }
-      yield { suffix: '_sum', labels, value: sumMs / secondMs };
-      yield { suffix: '_count', labels, value };
+        return { suffix: '_bucket', labels: { ...labels, le }, value };
+      });
+      const sum = { suffix: '_sum', labels, value: sumMs / secondMs };
+      return [...buckets, sum, { suffix: '_count', labels, value }];
     },
   };
-}
-
-/** Exposes one histogram. Each entry of `list` contributes its durations under its labels. */
-export function exposeDurations(
-  registry: Registry,
-  name: string,
-  help: string,
-  list: () => Iterable<readonly [labels: Sample['labels'], durations: Durations]>,
-): void {
-  expose(registry, 'histogram', name, help, function* collect() {
-    for (const [labels, durations] of list()) yield* durations.listSamples(labels);
-  });
 }

@@ -6,7 +6,7 @@ import { AppError, reasonOf } from '../errors.ts';
 import { type Database, statement } from '../storage/database.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import type { Log } from './log.ts';
-import { createDurations, exposeBy, exposeDurations, exposeGauge } from './metrics.ts';
+import { createDurations, expose, labelled } from './metrics.ts';
 import { redactKeys } from './safe-text.ts';
 
 /** Time in ms after which an ongoing fault is logged again. */
@@ -26,14 +26,13 @@ export function createStoreWatch(
 ) {
   const read = watchCalls('read', log, clock, elapsedMs);
   const write = watchCalls('written', log, clock, elapsedMs);
-  const listed = Object.entries({ read, write });
   const help = 'How long calls of the store took. A write ends when it is durable.';
-  exposeDurations(registry, 'store_duration_seconds', help, () =>
-    listed.map(([call, { durations }]) => [{ call }, durations]),
+  expose(registry, 'histogram', 'store_duration_seconds', help, () =>
+    Object.entries({ read, write }).flatMap(([call, { durations }]) => durations.listSamples({ call })),
   );
   const failuresHelp = 'Calls that failed because the store was unavailable.';
-  exposeBy(registry, 'counter', 'store_failures_total', failuresHelp, 'call', () =>
-    listed.map(([call, { countFailures }]) => [call, countFailures()]),
+  expose(registry, 'counter', 'store_failures_total', failuresHelp, () =>
+    labelled('call', Object.entries({ read: read.countFailures(), write: write.countFailures() })),
   );
 
   return {
@@ -137,12 +136,13 @@ export function exposeStoreSize(
   const { location } = parseStoreAddress(databaseUrl);
   let bytes: number | null = null;
   let freeBytes: number | null = null;
-  exposeGauge(registry, 'store_size_bytes', 'Size of the store, without its write-ahead log.', () => bytes);
+  const sizeHelp = 'Size of the store, without its write-ahead log.';
+  expose(registry, 'gauge', 'store_size_bytes', sizeHelp, () => bytes);
   const diskHelp = 'Free space on the disk of the store. Absent on PostgreSQL.';
-  exposeGauge(registry, 'store_disk_free_bytes', diskHelp, () => freeBytes);
+  expose(registry, 'gauge', 'store_disk_free_bytes', diskHelp, () => freeBytes);
   const help = 'Connections to the store by state, and calls that wait for one.';
-  exposeBy(registry, 'gauge', 'store_connections', help, 'state', () =>
-    Object.entries(database.countConnections()),
+  expose(registry, 'gauge', 'store_connections', help, () =>
+    labelled('state', Object.entries(database.countConnections())),
   );
 
   return async () => {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Histogram, Registry } from 'prom-client';
-import { createDurations, durationBoundsMs, exposeDurations } from '../../src/observability/metrics.ts';
+import { createDurations, durationBoundsMs, expose } from '../../src/observability/metrics.ts';
 
 test('the histogram of durations is in seconds and shows what a histogram of prom-client shows', async () => {
   const [own, other] = [new Registry(), new Registry()];
   const durations = createDurations();
-  exposeDurations(own, 'things_seconds', 'How long things took.', () => [[{ kind: 'a' }, durations]]);
+  expose(own, 'histogram', 'things_seconds', 'How long things took.', () =>
+    durations.listSamples({ kind: 'a' }),
+  );
   const histogram = new Histogram({
     name: 'animal_store_things_seconds',
     help: 'How long things took.',

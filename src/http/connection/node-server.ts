@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { Registry } from 'prom-client';
 import { type Clock, minuteMs } from '../../clock.ts';
 import type { Log } from '../../observability/log.ts';
-import { exposeCounter } from '../../observability/metrics.ts';
+import { expose } from '../../observability/metrics.ts';
 import { connectionsMax, headerBytesMax, headersMax, type Timeouts } from './bounds.ts';
 
 const checkMsMax = 1_000;
@@ -36,7 +36,7 @@ export function watchRefusedConnections(server: Server, registry: Registry, cloc
   let logged = { count: 0, atMs: Number.NEGATIVE_INFINITY };
 
   const help = 'Connections closed because too many were open.';
-  exposeCounter(registry, 'connections_refused_total', help, () => count);
+  expose(registry, 'counter', 'connections_refused_total', help, () => count);
 
   server.on('drop', () => {
     count += 1;

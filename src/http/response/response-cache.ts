@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Registry } from 'prom-client';
-import { exposeBy } from '../../observability/metrics.ts';
+import { expose, labelled } from '../../observability/metrics.ts';
 import type { Soon } from '../../soon.ts';
 import type { Version } from '../../storage/content-version.ts';
 import type { Answer } from './answer.ts';
@@ -31,7 +31,7 @@ export function createResponseCache(
   const entries = new LRUCache<string, Entry>({ maxSize: bytesMax, sizeCalculation: countBytes });
   const counts = { memory: 0, store: 0 };
   const help = 'Responses of cached operations, by source: memory or store.';
-  exposeBy(registry, 'counter', 'cached_answers_total', help, 'source', () => Object.entries(counts));
+  expose(registry, 'counter', 'cached_answers_total', help, () => labelled('source', Object.entries(counts)));
 
   return {
     /** Returns the version of everything that was committed before the call. Null if nothing may be cached now. */
