@@ -7,17 +7,16 @@ export const leapMsMin = minuteMs;
 /** Time in ms for which the clocks must be steady after a leap. */
 export const steadyMsMin = 10 * minuteMs;
 
-/**
- * Watches the clock of this machine and the clock of the store. After a leap, a job could take everything for old. Both
- * methods read the clocks first, and log one line if a clock has leapt. They fail if the store does not answer.
- */
 export type ClockWatch = ReturnType<typeof createClockWatch>;
 
 const selectNow = statement<Record<never, never>>()((query, _, { nowMs }) =>
   query.selectNoFrom(nowMs.as('now_ms')),
 );
 
-/** Creates a watch. `elapsedMs` is the monotonic clock. */
+/**
+ * Watches the clock of this machine and the clock of the store, because after a leap a job could take everything for old.
+ * Both methods read the clocks first, and log one line if one has leapt. They fail if the store does not answer.
+ */
 export function createClockWatch(
   database: Pick<Database, 'read'>,
   clock: Clock,

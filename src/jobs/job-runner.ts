@@ -14,23 +14,19 @@ export interface Job {
   readonly keptMs?: number | undefined;
 }
 
-/** Runs jobs in the background. */
 export type JobRunner = ReturnType<typeof createJobRunner>;
 
-/** Creates a runner. It asks `clocks` before each run of a job that acts by age. */
+/** Creates a runner of background jobs. Before each run of a job that acts by age, it asks the clocks. */
 export function createJobRunner(log: Log, { mayClose, mayDelete }: ClockWatch) {
   const timers = new Set<NodeJS.Timeout>();
 
   async function mayRun({ byAge, keptMs }: Job): Promise<boolean> {
-    if (byAge === undefined) return true;
-    return byAge === 'deletes' ? await mayDelete(keptMs) : await mayClose();
+    if (byAge === 'deletes') return await mayDelete(keptMs);
+    return byAge === undefined || (await mayClose());
   }
 
   return {
-    /**
-     * Runs a job every `everyMs` milliseconds. Skips a run while the previous run is not finished. A failed run is
-     * logged, and the next run tries again.
-     */
+    /** Runs a job every `everyMs` ms, except while its previous run is not finished. A failed run is logged. */
     start(job: Job): void {
       let isRunning = false;
       async function run(): Promise<void> {

@@ -3,7 +3,7 @@ import { randomText } from '../accounts/api-key.ts';
 import { secondMs } from '../clock.ts';
 import { type Database, statement } from '../storage/database.ts';
 
-/** Time in ms for which a lease lasts after it was taken or renewed. Another instance takes over soon after. */
+/** Time in ms for which a lease lasts after it was taken or renewed. */
 export const leaseMs = 20 * secondMs;
 /** Interval in ms at which each instance tries to take or renew a lease. */
 export const renewalMs = 2 * secondMs;
@@ -13,11 +13,9 @@ export type Lease = ReturnType<typeof createLease>;
 
 /**
  * Creates the lease with this name for this instance. A SQLite store has only one instance, which has every lease.
- * `elapsedMs` is a monotonic clock.
  *
  * Each renewal changes the row. An instance takes a lease over once it has seen the same row for `leaseMs`. The holder
- * began its last renewal before that, so its own lease has ended then. No step of a clock has any effect, because each
- * instance measures with its monotonic clock.
+ * began its last renewal before that, so its own lease has ended then. All measure with a monotonic clock, `elapsedMs`.
  */
 export function createLease(database: Database, name: string, elapsedMs = () => performance.now()) {
   const isAlone = database.engine === 'sqlite';
@@ -27,26 +25,19 @@ export function createLease(database: Database, name: string, elapsedMs = () => 
   let renewal = Promise.resolve();
   let seen = { holder: '', beat: -1n, sinceMs: 0 };
 
-  /** Returns the row that may be replaced: the own one, or one that has not changed for `leaseMs`. */
-  async function findFormer(): Promise<{ holder: string; beat: bigint } | null> {
+  /** Replaces a row of this instance, or one that has not changed for `leaseMs`. Returns true if it has done so. */
+  async function replaceRow(): Promise<boolean> {
     const [row] = await database.read(selectLease, { name });
-    if (row === undefined || row.holder === holder) return { holder, beat: row?.until_ms ?? 0n };
-    if (row.holder !== seen.holder || row.until_ms !== seen.beat)
-      seen = { holder: row.holder, beat: row.until_ms, sinceMs: elapsedMs() };
-    return elapsedMs() - seen.sinceMs >= leaseMs ? seen : null;
-  }
-
-  async function isTaken(): Promise<boolean> {
-    if (isAlone) return true;
-    const former = await findFormer();
-    if (former === null) return false;
-    const parameters = { name, holder, formerHolder: former.holder, formerBeat: former.beat };
-    return (await database.run(takeLease, parameters)).length > 0;
+    const { holder: formerHolder, until_ms: formerBeat } = row ?? { holder, until_ms: 0n };
+    if (formerHolder !== seen.holder || formerBeat !== seen.beat)
+      seen = { holder: formerHolder, beat: formerBeat, sinceMs: elapsedMs() };
+    if (formerHolder !== holder && elapsedMs() - seen.sinceMs < leaseMs) return false;
+    return (await database.run(takeLease, { name, holder, formerHolder, formerBeat })).length > 0;
   }
 
   async function take(): Promise<void> {
     const askedAtMs = elapsedMs();
-    endsAtMs = (await isTaken()) ? askedAtMs + leaseMs : 0;
+    endsAtMs = isAlone || (await replaceRow()) ? askedAtMs + leaseMs : 0;
   }
 
   return {
@@ -77,9 +68,8 @@ const selectLease = statement<{ name: string }>()((query, p) =>
 );
 
 /**
- * Takes a lease, if its row is still the given one or there is none. Returns one row, or none if another instance was
- * faster. Each call changes `until_ms`. It is never earlier than the end by the store's clock, which the instances of
- * release 1.1.0 wait for.
+ * Takes a lease, if its row is still the given one or there is none. Returns no row if another instance was faster. Each
+ * call changes `until_ms`, which is never before the end by the store's clock: instances of release 1.1.0 wait for that.
  */
 const takeLease = statement<{ name: string; holder: string; formerHolder: string; formerBeat: bigint }>()(
   (query, p, { nowMs }) =>
