@@ -1,4 +1,4 @@
-import Type, { type TObject } from 'typebox';
+import Type, { type TProperties } from 'typebox';
 import { CategorySchema } from '../categories/categories.ts';
 import { OrderSchema } from '../orders/order.ts';
 import { PetPatchSchema, PetSchema } from '../pets/pet.ts';
@@ -52,33 +52,24 @@ const headOf = (types: readonly string[]) => ({
   timestamp: timeField('When it happened, by the clock of the store.'),
 });
 
-const previous = <T extends TObject>(schema: T) =>
-  Type.Optional({ ...schema, minProperties: 1, description: 'The previous values of the changed fields.' });
+const aboutPrevious = 'The previous values of the changed fields.';
 
-export const PetPreviousSchema = namedObject(
-  'PetPrevious',
-  'The previous values of the changed fields.',
-  PetPatchSchema.properties,
-  { minProperties: 1 },
-);
-
-export const CategoryPreviousSchema = namedObject(
-  'CategoryPrevious',
-  'The previous values of the changed fields.',
-  { name: Type.Optional(CategorySchema.properties.name) },
-  { minProperties: 1 },
-);
+const previousField = <P extends TProperties>(title: string, fields: P) =>
+  Type.Optional({
+    ...namedObject(title, aboutPrevious, fields, { minProperties: 1 }),
+    description: aboutPrevious,
+  });
 
 export const PetEventSchema = namedObject('PetEvent', 'What happened to an animal.', {
   ...headOf(petEventTypes),
   data: PetSchema,
-  previous: previous(PetPreviousSchema),
+  previous: previousField('PetPrevious', PetPatchSchema.properties),
 });
 
 export const CategoryEventSchema = namedObject('CategoryEvent', 'What happened to a category.', {
   ...headOf(categoryEventTypes),
   data: CategorySchema,
-  previous: previous(CategoryPreviousSchema),
+  previous: previousField('CategoryPrevious', { name: Type.Optional(CategorySchema.properties.name) }),
 });
 
 export const OrderEventSchema = namedObject('OrderEvent', 'What happened to an order.', {

@@ -34,23 +34,22 @@ const deleteEvents = statement<{ first: bigint; last: bigint }>()((query, p) =>
   query.deleteFrom('events').where('id', '>=', p.first).where('id', '<=', p.last),
 );
 
-/** Deletes the events from `first` to `last`. There are none before `first`. */
+/** Deletes the oldest events if they have expired, at most `count`. Returns true if there may be more. */
 export const deleteExpired = defineTransaction(
   'deleteExpired',
-  function* ({ first, last }: { readonly first: bigint; readonly last: bigint }): Steps<void> {
+  function* (count: number): Steps<boolean> {
+    const [expired] = yield* step(selectExpired, { keptMs: BigInt(keptMs), count: BigInt(count) });
+    const { first = null, last = null } = expired ?? {};
+    if (first === null || last === null) return false;
     // The row of the horizon makes instances that delete at the same time wait for each other.
     yield* step(moveHorizon, { last });
     yield* step(deleteEvents, { first, last });
+    return true;
   },
   'row locks',
 );
 
 /** Deletes all expired events, at most `count` in each transaction, so that other writes can run in between. */
 export async function expireEvents(database: Database, count = deletedEventsMax): Promise<void> {
-  for (;;) {
-    const [expired] = await database.read(selectExpired, { keptMs: BigInt(keptMs), count: BigInt(count) });
-    const { first, last } = expired ?? {};
-    if (typeof first !== 'bigint' || typeof last !== 'bigint') return;
-    await database.transact(deleteExpired, { first, last });
-  }
+  while (await database.transact(deleteExpired, count));
 }

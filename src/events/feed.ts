@@ -41,8 +41,8 @@ export interface FeedWait {
   readonly noteHeld: (ms: number) => void;
 }
 
-/** A request that waits for events. */
-interface Waiter {
+/** A request that waits for a page of events. */
+interface Waiter extends PromiseWithResolvers<FeedPage> {
   /** The client has seen all events up to this position. */
   position: bigint;
   readonly limit: number;
@@ -50,8 +50,6 @@ interface Waiter {
   readonly keyId: string;
   /** The end of the wait, by `performance.now()`. */
   readonly endsAtMs: number;
-  readonly settle: (page: FeedPage) => void;
-  readonly fail: (error: unknown) => void;
 }
 
 export type Feed = ReturnType<typeof createFeed>;
@@ -70,7 +68,7 @@ export function createFeed(database: Database, clock: Clock, waitersMax = waitin
     for (let isFull = false; waiters.size > 0; ) {
       await sleep(isFull ? 0 : pollMs, undefined, { ref: false });
       isFull = await poll([...waiters], database, clock()).catch((error) => {
-        for (const waiter of waiters) waiter.fail(error);
+        for (const waiter of waiters) waiter.reject(error);
         return false;
       });
     }
@@ -78,8 +76,6 @@ export function createFeed(database: Database, clock: Clock, waitersMax = waitin
   }
 
   return {
-    read: (query: FeedQuery, reader: EventReader) => readFeed(database, query, reader),
-
     /**
      * Like `readFeed`, but a request with an empty page waits for events. The page stays empty if the time is over, the
      * client disconnects, the feed stops or another server takes over.
@@ -89,21 +85,21 @@ export function createFeed(database: Database, clock: Clock, waitersMax = waitin
      */
     async readOrWait(query: FeedQuery, reader: EventReader, options: FeedWait): Promise<FeedPage> {
       const { seconds, keyId, onGone, noteHeld } = options;
+      const { limit } = query;
       const page = await readFeed(database, query, reader);
       if (page.events.length > 0 || seconds === 0) return page;
       if (waiters.size >= waitersMax)
         throw new AppError('unavailable', 'too many requests are waiting for events; try again');
       const startedAtMs = performance.now();
       const endsAtMs = startedAtMs + seconds * secondMs;
-      const { promise, resolve: settle, reject: fail } = Promise.withResolvers<FeedPage>();
-      const { next: position } = page;
-      const waiter: Waiter = { position, limit: query.limit, reader, keyId, endsAtMs, settle, fail };
+      const wait = { position: page.next, limit, reader, keyId, endsAtMs };
+      const waiter: Waiter = { ...wait, ...Promise.withResolvers<FeedPage>() };
       waiters.add(waiter);
-      onGone(() => settle(emptyPage(waiter)));
-      if (isStopped) settle(emptyPage(waiter));
+      onGone(() => waiter.resolve(emptyPage(waiter)));
+      if (isStopped) waiter.resolve(emptyPage(waiter));
       if (!isPolling) pollWhileWaiting();
       try {
-        return await promise;
+        return await waiter.promise;
       } finally {
         waiters.delete(waiter);
         noteHeld(performance.now() - startedAtMs);
@@ -115,17 +111,16 @@ export function createFeed(database: Database, clock: Clock, waitersMax = waitin
     /** Answers all requests that wait or come later with empty pages. */
     stopWaiting(): void {
       isStopped = true;
-      for (const waiter of waiters) waiter.settle(emptyPage(waiter));
+      for (const waiter of waiters) waiter.resolve(emptyPage(waiter));
     },
   };
 }
 
 /**
  * Returns a page of the events that the reader may see. Throws `events_expired` if an event after the position is
- * deleted, or if only a server that this one took over from may have given the position. Throws `invalid_parameter` if
- * nobody has given it.
+ * deleted, or if only a former server may have given the position. Throws `invalid_parameter` if nobody has given it.
  */
-async function readFeed(
+export async function readFeed(
   database: Database,
   { start, limit }: FeedQuery,
   reader: EventReader,
@@ -160,8 +155,8 @@ async function poll(waiters: readonly Waiter[], database: Database, nowMs: numbe
   const failures = await findEndedKeys(database, new Set(ended.map(([{ keyId }]) => keyId)), nowMs);
   for (const [waiter, own] of ended) {
     const failure = failures.get(waiter.keyId);
-    if (failure === undefined) waiter.settle(own);
-    else waiter.fail(failure);
+    if (failure === undefined) waiter.resolve(own);
+    else waiter.reject(failure);
   }
   return isFull;
 }

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
-import type { EventReader } from '../../src/events/event-reader.ts';
-import { createFeed } from '../../src/events/feed.ts';
+import { everything } from '../../src/events/event-reader.ts';
+import { readFeed } from '../../src/events/feed.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { createBatches } from '../../src/storage/batches.ts';
@@ -13,7 +13,6 @@ import { findPostgres, type Store } from '../support/engines.ts';
 
 const postgres = await findPostgres();
 const { skip } = postgres;
-const everything: EventReader = { accountId: 0n, seesPets: true, seesOrders: 'all' };
 const pet = { name: 'Rex', categoryId: 1n, status: 'available' };
 
 async function connect(t: TestContext, { url }: Store): Promise<Client> {
@@ -27,10 +26,9 @@ async function connect(t: TestContext, { url }: Store): Promise<Client> {
 async function openStore(t: TestContext) {
   const store = await postgres.createStore(t);
   const database = await store.open();
-  const feed = createFeed(database, Date.now);
   /** Returns the names of the animals in the events after a position, and the next position. */
   async function read(start: bigint | 'oldest') {
-    const { events, next } = await feed.read({ start, limit: 100 }, everything);
+    const { events, next } = await readFeed(database, { start, limit: 100 }, everything);
     return { names: events.map(({ data }) => JSON.parse(data).name as string), next };
   }
   return { store, database, read };
