@@ -36,7 +36,8 @@ export interface AttemptParts {
   readonly signal: AbortSignal;
 }
 
-interface Sending {
+/** A webhook that gets a message now. */
+interface Sending extends AttemptParts {
   readonly row: SendingRow;
   readonly secrets: readonly Uint8Array[];
 }
@@ -52,29 +53,24 @@ interface Outgoing {
 export type Turn = 'more' | 'done' | 'sealed';
 
 /**
- * Creates the turns of deliveries. A turn reads the webhook, sends at most one message and records the result. It is done
- * if the webhook is deleted, its account is suspended or no attempt may begin.
+ * Reads a webhook, sends its next event or the oldest message that was requested, and records the result. The turn is
+ * done if the webhook is deleted, its account is suspended or no attempt may begin.
  */
-export function createTurns(parts: AttemptParts) {
+export async function takeTurn(parts: AttemptParts, what: 'event' | 'requested', id: bigint): Promise<Turn> {
   const { database, box, observer, mayBegin } = parts;
-
-  const takeTurn = (send: (parts: AttemptParts, sending: Sending) => Promise<Turn>) => async (id: bigint) => {
-    if (!mayBegin()) return 'done';
-    const reads = [database.read(selectSending, { id }), database.read(selectValidSecrets, { id })] as const;
-    const [[row], sealed] = await Promise.all(reads);
-    if (row === undefined || sealed.length === 0) return 'done';
-    const secrets = sealed.flatMap(({ secret }) => box.open(secret, row.public_id)?.secret ?? []);
-    if (secrets.length > 0) return await send(parts, { row, secrets });
-    observer.onSealed(row.public_id);
-    return 'sealed';
-  };
-
-  return { sendEvent: takeTurn(sendEvent), sendRequested: takeTurn(sendRequested) };
+  if (!mayBegin()) return 'done';
+  const reads = [database.read(selectSending, { id }), database.read(selectValidSecrets, { id })] as const;
+  const [[row], sealed] = await Promise.all(reads);
+  if (row === undefined || sealed.length === 0) return 'done';
+  const secrets = sealed.flatMap(({ secret }) => box.open(secret, row.public_id)?.secret ?? []);
+  if (secrets.length > 0)
+    return await (what === 'event' ? sendEvent : sendRequested)({ ...parts, row, secrets });
+  observer.onSealed(row.public_id);
+  return 'sealed';
 }
 
-async function sendEvent(parts: AttemptParts, sending: Sending): Promise<Turn> {
-  const { database, ids, observer } = parts;
-  const { row } = sending;
+async function sendEvent(sending: Sending): Promise<Turn> {
+  const { database, ids, observer, row } = sending;
   if (row.is_due !== 1n) return 'done';
   if (row.is_lost === 1n) {
     const disabled = await database.run(disableLost, { id: row.id, position: row.position });
@@ -91,13 +87,11 @@ async function sendEvent(parts: AttemptParts, sending: Sending): Promise<Turn> {
   if (event === undefined || moved.position !== before) return 'more';
   const writeBody = () => writeEvent(event, readerOf(row), ids);
   const message = { id: ids.write(event.id), writeBody, sent: { position: event.id } };
-  return (await attempt(parts, sending, message)) ? 'more' : 'done';
+  return (await attempt(sending, message)) ? 'more' : 'done';
 }
 
-/** Sends the oldest requested message. */
-async function sendRequested(parts: AttemptParts, sending: Sending): Promise<Turn> {
-  const { database, ids } = parts;
-  const { row } = sending;
+async function sendRequested(sending: Sending): Promise<Turn> {
+  const { database, ids, row } = sending;
   const reader = readerOf(row);
   const [request] = await database.read(selectRequests, { id: row.id });
   if (request === undefined) return 'done';
@@ -110,7 +104,7 @@ async function sendRequested(parts: AttemptParts, sending: Sending): Promise<Tur
   }
   const writeBody = () =>
     event === undefined ? writePing(id, Number(row.now_ms)) : writeEvent(event, reader, ids);
-  await attempt(parts, sending, { id, writeBody, sent: { requestId } });
+  await attempt(sending, { id, writeBody, sent: { requestId } });
   return 'done';
 }
 
@@ -120,13 +114,12 @@ const reasons = { gone: 'it answered 410', failing: 'no attempt has succeeded fo
  * Sends a message and records the result. Returns true if the delivery succeeded. Records nothing if the attempt may not
  * begin, or if `signal` aborts before there is a response.
  */
-async function attempt(parts: AttemptParts, sending: Sending, message: Outgoing): Promise<boolean> {
-  const { database, observer, mayBegin, mayDisable, signal } = parts;
-  const { row } = sending;
+async function attempt(sending: Sending, message: Outgoing): Promise<boolean> {
+  const { database, observer, mayBegin, mayDisable, signal, row } = sending;
   // The reads before an attempt may have taken long, so this check comes right before the request.
   if (!mayBegin()) return false;
   const startedAtMs = performance.now();
-  const ended = await tryPost(parts, sending, message);
+  const ended = await tryPost(sending, message);
   if ('failure' in ended && signal.aborted) return false;
   const result = 'status' in ended ? String(ended.status) : ended.failure;
   observer.onAttempt(result);
@@ -146,11 +139,8 @@ async function attempt(parts: AttemptParts, sending: Sending, message: Outgoing)
 }
 
 /** Signs and posts a message. Whatever this throws is a failed attempt. */
-async function tryPost(
-  { post, signal, observer }: AttemptParts,
-  { row, secrets }: Sending,
-  { id, writeBody }: Outgoing,
-): Promise<AttemptResult> {
+async function tryPost(sending: Sending, { id, writeBody }: Outgoing): Promise<AttemptResult> {
+  const { post, signal, observer, row, secrets } = sending;
   try {
     const body = writeBody();
     const headers = {

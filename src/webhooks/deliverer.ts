@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { minuteMs, secondMs } from '../clock.ts';
-import { type AttemptParts, createTurns, type Turn } from './attempts.ts';
+import { type AttemptParts, type Turn, takeTurn } from './attempts.ts';
 import { passEvents, selectDue, selectRequested, toIds } from './delivery-rows.ts';
 import { bodyMsMax } from './post-message.ts';
 import { attemptMsMax } from './rules/retry.ts';
@@ -39,8 +39,10 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
   const stopping = new AbortController();
   let isEnding = false;
   const mayBegin = () => !isEnding && leftMs() >= leftMsMin;
-  const { sendEvent, sendRequested } = createTurns({ ...parts, mayBegin, signal: stopping.signal });
+  const turns = { ...parts, mayBegin, signal: stopping.signal };
   const queue = createQueue(sendingsMax, observer.onFault);
+  const add = (what: 'event' | 'requested', webhook: Delivery['webhook']) =>
+    queue.add(`${webhook.id} ${what}`, { webhook, takeTurn: () => takeTurn(turns, what, webhook.id) });
 
   return {
     /**
@@ -50,13 +52,12 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
     async look(): Promise<void> {
       if (!mayBegin()) return;
       for (const webhook of await database.read(selectRequested, { count: requestedRows }))
-        queue.add(`${webhook.id} requested`, { webhook, takeTurn: sendRequested });
+        add('requested', webhook);
       const after = { afterPosition: -1n, afterId: 0n };
       for (; mayBegin(); await nextTurn()) {
         const due = await database.read(selectDue, { ...after, count: BigInt(dueRows) });
         const idle = due.filter(({ next_id, is_lost }) => next_id === null && is_lost === 0n);
-        for (const webhook of due)
-          if (!idle.includes(webhook)) queue.add(String(webhook.id), { webhook, takeTurn: sendEvent });
+        for (const webhook of due) if (!idle.includes(webhook)) add('event', webhook);
         if (idle.length > 0) await database.run(passEvents, { ids: toIds(idle) });
         const last = due.at(-1);
         if (last === undefined || due.length < dueRows) return;
@@ -82,7 +83,7 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
 
 interface Delivery {
   readonly webhook: { readonly id: bigint; readonly public_id: string };
-  readonly takeTurn: (id: bigint) => Promise<Turn>;
+  readonly takeTurn: () => Promise<Turn>;
 }
 
 /**
@@ -105,7 +106,7 @@ function createQueue(runningMax: number, onFault: (webhookId: string, error: unk
 
   async function run(name: string, delivery: Delivery): Promise<void> {
     const { webhook, takeTurn } = delivery;
-    const turn = await takeTurn(webhook.id).catch((error) => {
+    const turn = await takeTurn().catch((error) => {
       onFault(webhook.public_id, error);
       return 'failed';
     });

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { type BlockList, isIP, type LookupFunction } from 'node:net';
 import { secondMs } from '../clock.ts';
@@ -64,44 +64,31 @@ export function createPostMessage(options: PostOptions): PostMessage {
         return { failure: 'blocked_address' };
       const tried = addresses.slice(0, addressesMax);
       const shareMs = Math.max(1, Math.floor((endsAtMs - performance.now()) / tried.length));
-      return await send({ url, addresses: tried, shareMs, headers, body, signal });
+      const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+        ...connectTo(tried, shareMs),
+        method: 'POST',
+        agent: false,
+        signal,
+        headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      });
+      request.end(body);
+      return await untilClosed(request, signal);
     } finally {
       clearTimeout(timer);
     }
   };
 }
 
-interface Outgoing {
-  readonly url: URL;
-  /** The checked addresses, which are tried in turn. */
-  readonly addresses: readonly string[];
-  /** Time that each address but the last may take to connect. */
-  readonly shareMs: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly signal: AbortSignal;
-}
-
-function send({ url, addresses, shareMs, headers, body, signal }: Outgoing): Promise<AttemptResult> {
+/** Waits for the end of a request, and returns its result. */
+function untilClosed(request: ClientRequest, signal: AbortSignal): Promise<AttemptResult> {
   const { promise, resolve } = Promise.withResolvers<AttemptResult>();
-  const isHttps = url.protocol === 'https:';
   let result: AttemptResult | null = null;
   let informations = 0;
   /** A failure between the connection and its encryption is one of TLS. */
   let isSecuring = false;
-  // The types of Node do not have the options of the connection.
-  const connection = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: shareMs };
-  const request = (isHttps ? requestHttps : requestHttp)(url, {
-    ...connection,
-    method: 'POST',
-    agent: false,
-    lookup: answerWith(addresses),
-    signal,
-    headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-  });
   request.on('socket', (socket) => {
     socket.on('connect', () => {
-      isSecuring = isHttps;
+      isSecuring = request.protocol === 'https:';
     });
     socket.on('secureConnect', () => {
       isSecuring = false;
@@ -123,7 +110,6 @@ function send({ url, addresses, shareMs, headers, body, signal }: Outgoing): Pro
   });
   // Emitted when the connection is closed, because it is not used again.
   request.on('close', () => resolve(result ?? { failure: 'refused' }));
-  request.end(body);
   return promise;
 }
 
@@ -141,12 +127,13 @@ function discard(response: IncomingMessage, close: () => void): void {
 }
 
 /**
- * Returns a lookup that gives the checked addresses. A DNS record that changes after the check therefore has no effect
- * (DNS rebinding).
+ * Returns the options of a connection to one of the checked addresses, which are tried in turn. Each but the last may
+ * take `shareMs`. A DNS record that changes after the check has no effect (DNS rebinding).
  */
-function answerWith(addresses: readonly string[]): LookupFunction {
+function connectTo(addresses: readonly string[], shareMs: number) {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
-  return (_name, _options, done) => done(null, found);
+  const lookup: LookupFunction = (_name, _options, done) => done(null, found);
+  return { lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: shareMs };
 }
 
 /** Timeout of one DNS query. The resolver sends a query at most twice. */
