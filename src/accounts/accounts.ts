@@ -2,6 +2,7 @@ import { type Actor, type Authorship, commandActor } from '../audit/audit-log.ts
 import { type Clock, dayMs, hourMs } from '../clock.ts';
 import { int64Max } from '../int64.ts';
 import type { LookAtUsage } from '../limits/counters.ts';
+import type { Usage } from '../limits/rules/decision.ts';
 import { type Page, toPage } from '../page.ts';
 import type { Limits, Plan } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
@@ -134,15 +135,15 @@ export async function readAccountState(
   const { keys: keysTotal, ...account } = await accounts.find(name);
   const { perMinute, perDay } = account.limits;
   const nowMs = clock();
-  const [usage, { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs }, holdsOpen] = await Promise.all([
+  const [usage, { minute, day }, holdsOpen] = await Promise.all([
     listUsage(database, account.id, nowMs),
     look(`account:${account.id}`),
     countOpenHolds(database, account.id),
   ]);
   return {
     ...account,
-    minute: toWindow(perMinute, minuteUsed, minuteEndsAtMs),
-    day: toWindow(perDay, dayUsed, dayEndsAtMs),
+    minute: toWindow(minute, perMinute),
+    day: toWindow(day, perDay),
     holdsOpen: Number(holdsOpen),
     keysTotal,
     /** Request counts per hour, oldest first. Hours without requests are absent. */
@@ -151,7 +152,7 @@ export async function readAccountState(
   };
 }
 
-function toWindow(limit: number, used: number, endsAtMs: number) {
+function toWindow({ used, endsAtMs }: Usage['minute'], limit: number) {
   /** `resetAtMs` is null if the window is not open. */
   return { limit, used, remaining: Math.max(0, limit - used), resetAtMs: used === 0 ? null : endsAtMs };
 }

@@ -1,4 +1,5 @@
 import { type Clock, dayMs } from '../clock.ts';
+import type { Soon } from '../soon.ts';
 import { type Database, type Statement, statement } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
@@ -22,7 +23,7 @@ const selectResets = statement<Record<never, never>>()((query) =>
 const deleteOldLifts = deletesOld('ban_lifts', ['id'], 'at_ms');
 const deleteOldResets = deletesOld('limit_resets', ['id'], 'at_ms');
 
-/** Operators lift bans and reset windows in the store. A follower applies these corrections to the counters. */
+/** Applies the lifts and resets that operators record in the store to the counters. */
 export type CorrectionFollower = ReturnType<typeof createCorrectionFollower>;
 
 /**
@@ -59,18 +60,13 @@ export function createCorrectionFollower(database: Database, counters: Counters,
 function createApplier<Row extends { id: bigint }>(
   database: Database,
   selectRows: Statement<Record<never, never>, Row>,
-  apply: (row: Row) => void | Promise<void>,
+  apply: (row: Row) => Soon<boolean>,
 ): () => Promise<void> {
   let applied = new Set<bigint>();
   return async () => {
     const seen = new Set<bigint>();
     for (const row of await database.read(selectRows, {}))
-      try {
-        if (!applied.has(row.id)) await apply(row);
-        seen.add(row.id);
-      } catch {
-        // Redis is out of reach, which has its own log lines. The next call tries again.
-      }
+      if (applied.has(row.id) || (await apply(row))) seen.add(row.id);
     applied = seen;
   };
 }

@@ -1,4 +1,5 @@
 import type { Limits } from '../plans/plan.ts';
+import type { Soon } from '../soon.ts';
 import type { Usage } from './rules/decision.ts';
 
 /**
@@ -12,20 +13,19 @@ export interface Counters {
    * refused request is a strike and may begin a ban. A request of a banned key changes nothing. `keyId` is null for an
    * address, which is never banned.
    */
-  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage | Promise<Usage>;
+  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Soon<Usage>;
 
   /** Returns the usage of a subject. Counts nothing. The verdict is always `passed`. */
-  look(subject: string, nowMs: number): Usage | Promise<Usage>;
+  look(subject: string, nowMs: number): Soon<Usage>;
 
   /**
-   * Ends the ban of an account's key, and forgets the strikes and earlier bans of the key. `atMs` is the time of the
-   * lift. What began after this time stays, so that the same lift may be applied again. Throws if the shared counters are
-   * out of reach.
+   * Forgets the strikes and bans of an account's key that began at `atMs` or before, which ends such a ban. Returns false
+   * if the shared counters are out of reach, so that the lift must be applied again.
    */
-  lift(subject: string, keyId: string, atMs: number): void | Promise<void>;
+  lift(subject: string, keyId: string, atMs: number): Soon<boolean>;
 
-  /** Closes the windows of an account that began at `atMs` or before. Throws as `lift` does. */
-  reset(subject: string, atMs: number): void | Promise<void>;
+  /** Closes the windows of an account that began at `atMs` or before. Returns false as `lift` does. */
+  reset(subject: string, atMs: number): Soon<boolean>;
 }
 
 /** Maximum number of addresses with counts, and of readers. Beyond, the one seen longest ago is forgotten. */

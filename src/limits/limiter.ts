@@ -47,7 +47,7 @@ export function createLimiter(options: {
     /** Returns the 429 of an address that has used up a window. Null if the address has requests left. Counts nothing. */
     findRefusal(address: string): Soon<Decision | null> {
       return after(look(address), (usage) => {
-        const hasRoom = usage.minuteUsed < freeLimits.perMinute && usage.dayUsed < freeLimits.perDay;
+        const hasRoom = usage.minute.used < freeLimits.perMinute && usage.day.used < freeLimits.perDay;
         return hasRoom ? null : decide({ ...usage, verdict: 'refused' }, freeLimits);
       });
     },

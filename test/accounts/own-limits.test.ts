@@ -67,7 +67,7 @@ for (const engine of engines)
         subjects.push(`account:${(await accounts.find(name)).id}`);
       }
       const applied: string[] = [];
-      const counters = { ...createMemoryCounters(), reset: (subject: string) => void applied.push(subject) };
+      const counters = { ...createMemoryCounters(), reset: (subject: string) => applied.push(subject) > 0 };
       let hidden = 1;
       const read: Database['read'] = async (...call) => (await database.read(...call)).slice(hidden);
       const corrections = createCorrectionFollower({ ...database, read }, counters, clock.now);

@@ -46,14 +46,12 @@ function describeCounterStore(engine: Engine): void {
       assert.deepEqual(after.take(1), {
         verdict: 'passed',
         atMs: time.nowMs,
-        minuteUsed: 41,
-        minuteEndsAtMs: startMs + minuteMs,
-        dayUsed: 41,
-        dayEndsAtMs: startMs + dayMs,
+        minute: { used: 41, endsAtMs: startMs + minuteMs },
+        day: { used: 41, endsAtMs: startMs + dayMs },
         bannedUntilMs: 0,
       });
-      assert.equal(after.takeFromAddress().minuteUsed, 2);
-      assert.equal(after.takeFrom('reader:192.0.2.7').minuteUsed, 2);
+      assert.equal(after.takeFromAddress().minute.used, 2);
+      assert.equal(after.takeFrom('reader:192.0.2.7').minute.used, 2);
     });
 
     test('an address that is forgotten is deleted from the store, too', async (t) => {
@@ -78,7 +76,7 @@ function describeCounterStore(engine: Engine): void {
       const after = await start();
       after.takeFrom('address:newcomer');
       assert.deepEqual(
-        ['a', 'b', 'c'].map((name) => after.takeFrom(`address:${name}`).dayUsed),
+        ['a', 'b', 'c'].map((name) => after.takeFrom(`address:${name}`).day.used),
         [2, 2, 1],
       );
     });
@@ -119,8 +117,8 @@ function describeCounterStore(engine: Engine): void {
       before.take(1);
       await before.flush();
       time.nowMs += 1;
-      const { minuteUsed, dayUsed } = (await start()).take(1);
-      assert.deepEqual([minuteUsed, dayUsed], [2, 1]);
+      const { minute, day } = (await start()).take(1);
+      assert.deepEqual([minute.used, day.used], [2, 1]);
     });
 
     test('a full minute window is restored even if it was written after the end of its day window', async (t) => {
@@ -152,7 +150,7 @@ function describeCounterStore(engine: Engine): void {
       await before.flush();
       const after = await start();
       assert.equal(after.counters.windows.accounts.size, subjects);
-      for (let id = 0; id < subjects; id += 1) assert.equal(after.take(id).minuteUsed, (id % 3) + 2);
+      for (let id = 0; id < subjects; id += 1) assert.equal(after.take(id).minute.used, (id % 3) + 2);
     });
 
     test('a flush writes only what has changed, also during another flush', async (t) => {
@@ -170,7 +168,7 @@ function describeCounterStore(engine: Engine): void {
       await Promise.all([first, process.flush(), process.flush()]);
       assert.equal(writes, 2);
       const after = await start();
-      assert.deepEqual([after.take(1).dayUsed, after.take(2).dayUsed], [3, 2]);
+      assert.deepEqual([after.take(1).day.used, after.take(2).day.used], [3, 2]);
     });
 
     test('a sweep deletes all expired rows, and a flush deletes none', async (t) => {

@@ -45,10 +45,8 @@ export function takeFromModel(model: Model, request: ModelRequest, nowMs: number
   return {
     verdict,
     atMs: nowMs,
-    minuteUsed: minute.used,
-    minuteEndsAtMs: minute.endsAtMs,
-    dayUsed: day.used,
-    dayEndsAtMs: day.endsAtMs,
+    minute: { used: minute.used, endsAtMs: minute.endsAtMs },
+    day: { used: day.used, endsAtMs: day.endsAtMs },
     bannedUntilMs: banEndsAtMs > nowMs ? banEndsAtMs : 0,
   };
 }

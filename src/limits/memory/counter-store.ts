@@ -8,15 +8,15 @@ import type { Tables } from '../../storage/tables.ts';
 import type { LookAtUsage } from '../counters.ts';
 import { kindOf } from '../rules/address.ts';
 import { type Conduct, forgetAtMs } from '../rules/bans.ts';
-import { areEnded, closeEnded, newWindows, type Windows } from '../rules/windows.ts';
+import { closeEnded, newWindows, type Windows } from '../rules/windows.ts';
 import type { MemoryCounters } from './memory-counters.ts';
 
 const readRowsMax = 10_000n;
 
-/** Keeps the counts and bans of this process in the database, so that they survive a restart. */
+/** What `createCounterStore` returns. */
 export type CounterStore = ReturnType<typeof createCounterStore>;
 
-/** Creates the store of a process's counts. */
+/** Keeps the counts and bans of this process in the database, so that they survive a restart. */
 export function createCounterStore(options: { counters: MemoryCounters; database: Database; clock: Clock }) {
   const { counters, database, clock } = options;
   const windows = createRowBuffer(database, writeWindows, undefined, counters.changed.windows);
@@ -61,7 +61,8 @@ async function loadWindows(database: Database, counters: MemoryCounters, nowMs: 
     for (const row of rows) {
       const windows = fromWindowsRow(row);
       closeEnded(windows, nowMs);
-      if (!areEnded(windows, nowMs)) counters.windows[kindOf(row.subject)].set(row.subject, windows);
+      if (windows.minute.used > 0 || windows.day.used > 0)
+        counters.windows[kindOf(row.subject)].set(row.subject, windows);
     }
     const last = rows.at(-1);
     if (last === undefined) return;
@@ -69,10 +70,7 @@ async function loadWindows(database: Database, counters: MemoryCounters, nowMs: 
   }
 }
 
-/**
- * Creates a reader of the stored counts. The stored counts may be up to a second old. While the instances share their
- * counts in Redis, the counts are not in the store.
- */
+/** Creates a reader of the stored counts, which are up to a second old. Counts that instances share in Redis are not stored. */
 export function createStoredLook(database: Database, clock: Clock): LookAtUsage {
   return async (subject) => {
     const [row] = await database.read(selectWindowsOf, { subject });
@@ -111,13 +109,13 @@ const upsertWindows = insertRow('usage_windows', ['subject', ...windowColumns], 
 export const writeWindows = defineTransaction(
   'writeWindows',
   function* (entries: NamedEntries<Windows>): Steps<void> {
-    for (const [subject, { minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs }] of entries)
+    for (const [subject, { minute, day }] of entries)
       yield* step(upsertWindows, {
         subject,
-        minute_used: BigInt(minuteUsed),
-        minute_ends_at_ms: BigInt(minuteEndsAtMs),
-        day_used: BigInt(dayUsed),
-        day_ends_at_ms: BigInt(dayUsed === 0 ? minuteEndsAtMs : dayEndsAtMs),
+        minute_used: BigInt(minute.used),
+        minute_ends_at_ms: BigInt(minute.endsAtMs),
+        day_used: BigInt(day.used),
+        day_ends_at_ms: BigInt((day.used === 0 ? minute : day).endsAtMs),
       });
   },
 );
@@ -126,10 +124,8 @@ const deleteEndedWindows = deletesOld('usage_windows', ['subject'], 'day_ends_at
 
 function fromWindowsRow(row: Selectable<Tables['usage_windows']>): Windows {
   return {
-    minuteUsed: Number(row.minute_used),
-    minuteEndsAtMs: Number(row.minute_ends_at_ms),
-    dayUsed: Number(row.day_used),
-    dayEndsAtMs: row.day_used === 0n ? 0 : Number(row.day_ends_at_ms),
+    minute: { used: Number(row.minute_used), endsAtMs: Number(row.minute_ends_at_ms) },
+    day: { used: Number(row.day_used), endsAtMs: row.day_used === 0n ? 0 : Number(row.day_ends_at_ms) },
   };
 }
 

@@ -2,16 +2,13 @@ import { LRUCache } from 'lru-cache';
 import type { Limits } from '../../plans/plan.ts';
 import { addressesMax } from '../counters.ts';
 import { kindOf, type SubjectKind } from '../rules/address.ts';
-import { bannedUntilMs, type Conduct, forgetAtMs, newConduct, newestAtMs, strike } from '../rules/bans.ts';
+import { bannedUntilMs, type Conduct, forgetAtMs, forgive, newConduct, strike } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
 import { closeEnded, newWindows, resetWindows, takeFromBoth, type Windows } from '../rules/windows.ts';
 
 /**
- * Creates empty counts. Accounts have no bound, because only operators create them. A key is forgotten when its bans and
- * strikes have no more effect.
- *
- * The changes since the counts were last stored are in `changed`. In place of a count or a ban that was dropped, they have
- * an empty one, which replaces the stored one.
+ * Creates empty counts. Accounts have no bound, because only operators create them. The changes since the counts were
+ * last stored are in `changed`: for an address that was forgotten, an empty count, which replaces the stored one.
  */
 function createCounts(addressCountMax: number) {
   const changed = { windows: new Map<string, Windows>(), keys: new Map<string, Conduct>() };
@@ -30,11 +27,19 @@ function createCounts(addressCountMax: number) {
     readers: createBounded(),
   } satisfies Record<SubjectKind, unknown>;
   const keys = new Map<string, Conduct>();
-  /** Forgets the keys without bans and strikes that count. */
-  function sweep(nowMs: number): void {
-    for (const [keyId, conduct] of keys) if (forgetAtMs(conduct) <= nowMs) keys.delete(keyId);
-  }
-  return { windows, keys, changed, sweep };
+  return {
+    windows,
+    keys,
+    changed,
+    setConduct(keyId: string, conduct: Conduct): void {
+      keys.set(keyId, conduct);
+      changed.keys.set(keyId, conduct);
+    },
+    /** Forgets the keys whose bans and strikes have no more effect. */
+    sweep(nowMs: number): void {
+      for (const [keyId, conduct] of keys) if (forgetAtMs(conduct) <= nowMs) keys.delete(keyId);
+    },
+  };
 }
 
 /** Counters whose methods return plain values, never promises. */
@@ -43,13 +48,12 @@ export type MemoryCounters = ReturnType<typeof createMemoryCounters>;
 /** Creates counters in the memory of this process. */
 export function createMemoryCounters(options: { addressesMax?: number } = {}) {
   const counts = createCounts(options.addressesMax ?? addressesMax);
-  const { windows: windowsOf, keys, changed } = counts;
+  const { windows: windowsOf, keys, changed, setConduct } = counts;
 
   /** Returns when the ban of the key ends, if this refusal began one; else 0. */
   function strikeKey(keyId: string, perMinute: number, nowMs: number): number {
     const conduct = keys.get(keyId) ?? newConduct();
-    keys.set(keyId, conduct);
-    changed.keys.set(keyId, conduct);
+    setConduct(keyId, conduct);
     strike(conduct, perMinute, nowMs);
     return bannedUntilMs(conduct, nowMs);
   }
@@ -84,18 +88,18 @@ export function createMemoryCounters(options: { addressesMax?: number } = {}) {
       return toUsage('passed', windows, 0, nowMs);
     },
 
-    lift(_subject: string, keyId: string, atMs: number): void {
+    lift(_subject: string, keyId: string, atMs: number): boolean {
       const conduct = keys.get(keyId);
-      if (conduct === undefined || newestAtMs(conduct) > atMs) return;
-      keys.delete(keyId);
-      changed.keys.set(keyId, newConduct());
+      if (conduct !== undefined) setConduct(keyId, forgive(conduct, atMs));
+      return true;
     },
 
-    reset(subject: string, atMs: number): void {
+    reset(subject: string, atMs: number): boolean {
       const windows = windowsOf.accounts.get(subject);
-      if (windows === undefined) return;
+      if (windows === undefined) return true;
       resetWindows(windows, atMs);
       changed.windows.set(subject, windows);
+      return true;
     },
   };
 }

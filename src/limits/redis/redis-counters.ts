@@ -90,11 +90,11 @@ export function createRedisCounters(options: RedisCountersOptions) {
       return { ...usageAt(0), verdict: 'passed' };
     },
 
-    lift: async (subject: string, keyId: string, atMs: number): Promise<void> =>
-      void (await run('lift', [`${tagOf(prefix, subject)}:key:${keyId}`], [String(atMs)])),
+    lift: (subject: string, keyId: string, atMs: number) =>
+      run('lift', [`${tagOf(prefix, subject)}:key:${keyId}`], [String(atMs)]).then(() => true),
 
-    reset: async (subject: string, atMs: number): Promise<void> =>
-      void (await run('reset', [tagOf(prefix, subject)], [String(atMs)])),
+    reset: (subject: string, atMs: number) =>
+      run('reset', [tagOf(prefix, subject)], [String(atMs)]).then(() => true),
 
     /** Connects if necessary. Fails if requests of the subject cannot be counted. Counts nothing. */
     async probe(subject: string): Promise<void> {
@@ -135,8 +135,8 @@ function tagOf(prefix: string, subject: string): string {
   return `${prefix}{${kind === 'accounts' ? subject : kind}}`;
 }
 
-function writeWindows({ minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs }: Windows): string {
-  return [minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs].map(Math.round).join(' ');
+function writeWindows({ minute, day }: Windows): string {
+  return [minute.used, minute.endsAtMs, day.used, day.endsAtMs].map(Math.round).join(' ');
 }
 
 /** The answer of the scripts that count. */
@@ -162,10 +162,8 @@ function toUsages(reply: Reply): UsageAt {
     return {
       verdict: isPassed ? 'passed' : place < passed + refused ? 'refused' : 'banned',
       atMs,
-      minuteUsed: minuteUsed - later,
-      minuteEndsAtMs,
-      dayUsed: dayUsed - later,
-      dayEndsAtMs,
+      minute: { used: minuteUsed - later, endsAtMs: minuteEndsAtMs },
+      day: { used: dayUsed - later, endsAtMs: dayEndsAtMs },
       // If a ban began, the last refused request began it.
       bannedUntilMs: place < passed + refused - 1 || isPassed ? 0 : banEndsAtMs,
     };

@@ -3,36 +3,38 @@ import { dayMs, minuteMs } from '../../clock.ts';
 import { banMsMax, banMsMin, ladderMs, strikesMs } from '../rules/bans.ts';
 
 /**
- * Both scripts that count begin with this text.
+ * All scripts begin with this text. A key has four numbers: the windows of a subject as "minuteUsed minuteEndsAtMs dayUsed
+ * dayEndsAtMs", or the conduct of an API key as "banAtMs banMs strikes strikesEndAtMs". The values of release 1.1.0 are
+ * read too: it wrote the ban of a key as three numbers. A text without numbers counts as zeros.
+ */
+const readAndFormat = `
+local function parse(text)
+  local a, b, c, d = string.match(text or '', '^(%d+) (%d+) (%d+) ?(%d*)$')
+  return tonumber(a) or 0, tonumber(b) or 0, tonumber(c) or 0, tonumber(d) or 0
+end
+
+local function read(key) return parse(redis.call('GET', key)) end
+
+local function format(...) return string.format('%.0f %.0f %.0f %.0f', ...) end
+`;
+
+/**
+ * Both scripts that count begin with this text. Of a batch, the requests that pass come first. A window that ends too
+ * late, because the clock was set back, ends a whole window from now.
  *
  * - Parameter 1 is the time. If it is empty, the server's clock counts.
  * - Parameters 2 and 3 are the limits per minute and per day, and parameter 4 is the number of requests.
- * - Key 1 has the windows of the subject, as "minuteUsed minuteEndsAtMs dayUsed dayEndsAtMs". If Redis has none,
- *   parameter 6 has them, if it is given.
- *
- * The values of release 1.1.0 are read too: it wrote the ban of a key as three numbers.
- *
- * Of a batch, the requests that pass come first. A window that ends too late, because the clock was set back, ends a
- * whole window from now.
+ * - Key 1 has the windows of the subject. If Redis has none, parameter 6 has them, if it is given.
  */
-const countInWindows = `
+const countInWindows = `${readAndFormat}
 local nowMs, perMinute, perDay, count = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 if not nowMs then
   local time = redis.call('TIME')
   nowMs = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
-local function parse(text)
-  local a, b, c, d = string.match(text or '', '^(%d+) (%d+) (%d+) ?(%d*)$')
-  return tonumber(a) or 0, tonumber(b) or 0, tonumber(c) or 0, tonumber(d) or 0
-end
-
-local function read(key) return parse(redis.call('GET', key) or '') end
-
-local function write(key, a, b, c, d, untilMs)
-  if untilMs > nowMs then
-    redis.call('SET', key, string.format('%.0f %.0f %.0f %.0f', a, b, c, d), 'PX', untilMs - nowMs)
-  end
+local function write(key, untilMs, ...)
+  if untilMs > nowMs then redis.call('SET', key, format(...), 'PX', untilMs - nowMs) end
 end
 
 local minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs = parse(redis.call('GET', KEYS[1]) or ARGV[6])
@@ -52,7 +54,7 @@ local function pass()
 end
 
 local function answer(passed, refused, banAtMs, banMs)
-  write(KEYS[1], minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, math.max(minuteEndsAtMs, dayEndsAtMs))
+  write(KEYS[1], math.max(minuteEndsAtMs, dayEndsAtMs), minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs)
   return {passed, refused, nowMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs, banAtMs, banMs}
 end
 `;
@@ -60,8 +62,7 @@ end
 /**
  * Decides on a batch of requests of one key. With a batch of 0, only reads.
  *
- * - Key 2 has the conduct of the key, as "banAtMs banMs strikes strikesEndAtMs".
- * - Parameter 5 is the number of strikes that ban the key.
+ * - Key 2 has the conduct of the key. Parameter 5 is the number of strikes that ban the key.
  *
  * Returns the numbers of passed and refused requests, the time, both windows, and the start and the duration of the
  * newest ban. All other requests of the batch were refused because of the ban.
@@ -85,7 +86,7 @@ if banAtMs + banMs <= nowMs then
   end
 end
 local forgetAtMs = math.max(strikesEndAtMs, banMs > 0 and banAtMs + ${ladderMs} or 0)
-write(KEYS[2], banAtMs, banMs, strikes, strikesEndAtMs, forgetAtMs)
+write(KEYS[2], forgetAtMs, banAtMs, banMs, strikes, strikesEndAtMs)
 return answer(passed, refused, banAtMs, banMs)
 `);
 
@@ -106,27 +107,20 @@ end
 return answer(passed, count - passed, 0, 0)
 `);
 
-/**
- * Deletes the conduct of a key, unless its newest ban or its window of refusals began after the lift. Key 1 has the
- * conduct. Parameter 1 is the time of the lift.
- */
-const lift = createScript(`
-local banAtMs, strikesEndAtMs = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+) %d+ %d+ ?(%d*)$')
-if not banAtMs then return end
-local newestAtMs = math.max(tonumber(banAtMs), (tonumber(strikesEndAtMs) or 0) - ${strikesMs})
-if newestAtMs <= tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
+/** Forgets the ban and the strikes that began at the time of parameter 1 or before. Key 1 has the conduct of a key. */
+const lift = createScript(`${readAndFormat}
+local atMs, banAtMs, banMs, strikes, strikesEndAtMs = tonumber(ARGV[1]), read(KEYS[1])
+if banAtMs <= atMs then banAtMs, banMs = 0, 0 end
+if strikesEndAtMs - ${strikesMs} <= atMs then strikes, strikesEndAtMs = 0, 0 end
+redis.call('SET', KEYS[1], format(banAtMs, banMs, strikes, strikesEndAtMs), 'XX', 'KEEPTTL')
 `);
 
 /** Closes the windows that began at the time of parameter 1 or before. Key 1 has the windows of an account. */
-const reset = createScript(`
-local pattern = '^(%d+) (%d+) (%d+) (%d+)$'
-local minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs = string.match(redis.call('GET', KEYS[1]) or '', pattern)
-if not minuteUsed then return end
-local atMs = tonumber(ARGV[1])
-if tonumber(minuteEndsAtMs) - ${minuteMs} <= atMs then minuteUsed, minuteEndsAtMs = '0', '0' end
-if tonumber(dayEndsAtMs) - ${dayMs} <= atMs then dayUsed, dayEndsAtMs = '0', '0' end
-if minuteUsed == '0' and dayUsed == '0' then redis.call('DEL', KEYS[1])
-else redis.call('SET', KEYS[1], table.concat({minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs}, ' '), 'KEEPTTL') end
+const reset = createScript(`${readAndFormat}
+local atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs = tonumber(ARGV[1]), read(KEYS[1])
+if minuteEndsAtMs - ${minuteMs} <= atMs then minuteUsed, minuteEndsAtMs = 0, 0 end
+if dayEndsAtMs - ${dayMs} <= atMs then dayUsed, dayEndsAtMs = 0, 0 end
+redis.call('SET', KEYS[1], format(minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs), 'XX', 'KEEPTTL')
 `);
 
 /** Redis runs each script atomically. The names are those of the functions that a client then has. */

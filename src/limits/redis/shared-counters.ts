@@ -6,15 +6,13 @@ import type { Counters } from '../counters.ts';
 import type { MemoryCounters } from '../memory/memory-counters.ts';
 import { bannedUntilMs, newConduct } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
-import { newWindows } from '../rules/windows.ts';
+import { newWindows, type Window } from '../rules/windows.ts';
 import { createRedisCounters, type RedisCounters } from './redis-counters.ts';
 
 /** How an instance counts: with the others, or alone for the given reason. `sinceMs` is Unix milliseconds. */
 export type Sharing =
   | { readonly mode: 'shared'; readonly sinceMs: number }
   | { readonly mode: 'alone'; readonly sinceMs: number; readonly reason: string };
-
-type Corrections = Pick<Counters, 'lift' | 'reset'>;
 
 /** Options of `createSharedCounters`. */
 export interface SharedCountersOptions {
@@ -43,19 +41,18 @@ export function createSharedCounters(options: SharedCountersOptions) {
   /** By how much the clock of Redis is ahead, as far as this instance knows. All times of `local` are of that clock. */
   let aheadMs = 0;
 
-  /** Corrects the counts in Redis and in this process. Throws if only the latter are corrected. */
-  async function correct(subject: string, change: (side: Corrections) => void | Promise<void>) {
-    try {
-      if (now().mode === 'alone') throw new Error('Redis is out of reach');
-      await change(redis);
-    } catch (error) {
-      leave(error, subject);
-      throw error;
-    } finally {
+  /** Corrects the counts in Redis and in this process. Returns false if only the latter are corrected. */
+  function correctBoth<Change extends unknown[]>(
+    inRedis: (subject: string, ...change: Change) => Promise<boolean>,
+    here: (subject: string, ...change: Change) => boolean,
+  ) {
+    return async (subject: string, ...change: Change): Promise<boolean> => {
+      if (now().mode === 'shared') await inRedis(subject, ...change).catch((error) => leave(error, subject));
+      const isDone = now().mode === 'shared';
       // Earlier answers may have arrived in this turn of the event loop, and may still bring the ban.
       await nextTurn();
-      await change(local);
-    }
+      return here(subject, ...change) && isDone;
+    };
   }
 
   const counters: Counters = {
@@ -87,8 +84,8 @@ export function createSharedCounters(options: SharedCountersOptions) {
       });
     },
 
-    lift: (subject, keyId, atMs) => correct(subject, (side) => side.lift(subject, keyId, atMs)),
-    reset: (subject, atMs) => correct(subject, (side) => side.reset(subject, atMs)),
+    lift: correctBoth(redis.lift, local.lift),
+    reset: correctBoth(redis.reset, local.reset),
   };
   return { ...counters, sharing: now, probe, close };
 }
@@ -156,12 +153,10 @@ function watchSharing({ clock, onChange, probeMs = 500 }: SharedCountersOptions,
   };
 }
 
-function rememberBan({ keys, changed }: MemoryCounters, keyId: string, banAtMs: number, banMs: number): void {
-  if (keys.get(keyId)?.banAtMs === banAtMs) return;
-  const conduct = { ...newConduct(), banAtMs, banMs };
-  keys.set(keyId, conduct);
-  // The store must have every ban, because `bans list` shows the stored bans.
-  changed.keys.set(keyId, conduct);
+/** The store gets every ban, because `bans list` shows the stored bans. */
+function rememberBan(local: MemoryCounters, keyId: string, banAtMs: number, banMs: number): void {
+  if (local.keys.get(keyId)?.banAtMs === banAtMs) return;
+  local.setConduct(keyId, { ...newConduct(), banAtMs, banMs });
 }
 
 function holdsBan({ keys }: MemoryCounters, keyId: string | null, atMs: number): boolean {
@@ -173,10 +168,10 @@ function holdsBan({ keys }: MemoryCounters, keyId: string | null, atMs: number):
 function rememberWindows({ windows: { accounts } }: MemoryCounters, subject: string, usage: Usage): void {
   const windows = accounts.get(subject) ?? newWindows();
   accounts.set(subject, windows);
-  const isSameMinute = windows.minuteEndsAtMs === usage.minuteEndsAtMs;
-  const isSameDay = windows.dayEndsAtMs === usage.dayEndsAtMs;
-  windows.minuteUsed = Math.max(usage.minuteUsed, isSameMinute ? windows.minuteUsed : 0);
-  windows.minuteEndsAtMs = usage.minuteEndsAtMs;
-  windows.dayUsed = Math.max(usage.dayUsed, isSameDay ? windows.dayUsed : 0);
-  windows.dayEndsAtMs = usage.dayEndsAtMs;
+  windows.minute = higher(windows.minute, usage.minute);
+  windows.day = higher(windows.day, usage.day);
+}
+
+function higher(known: Window, told: Window): Window {
+  return known.endsAtMs === told.endsAtMs && known.used > told.used ? known : told;
 }

@@ -9,13 +9,10 @@ export const banMsMax = hourMs;
 /** Time in ms after the start of a ban within which the next ban lasts twice as long. */
 export const ladderMs = dayMs;
 
-/** Returns the number of refused requests in one window that ban a key. `perMinute` is the limit of its plan. */
+/** The number of refused requests in one window that ban a key. `perMinute` is the limit of its plan. */
 export const strikesForBan = (perMinute: number): number => Math.max(60, perMinute);
 
-/**
- * The start and the duration of the newest ban of a key, and its window of refused requests. All are 0 if there was no ban
- * or no window is open.
- */
+/** The newest ban of a key, and its window of refused requests. Without a ban or an open window, its numbers are 0. */
 export interface Conduct {
   banAtMs: number;
   banMs: number;
@@ -60,7 +57,9 @@ export function forgetAtMs({ banAtMs, banMs, strikesEndAtMs }: Conduct): number 
   return Math.max(banMs > 0 ? banAtMs + ladderMs : 0, strikesEndAtMs);
 }
 
-/** Returns when the newest ban or the open window of refused requests began. */
-export function newestAtMs({ banAtMs, strikesEndAtMs }: Conduct): number {
-  return Math.max(banAtMs, strikesEndAtMs - strikesMs);
+/** Returns the conduct without the ban and the window of refused requests that began at `atMs` or before. */
+export function forgive(conduct: Conduct, atMs: number): Conduct {
+  const ban = conduct.banAtMs > atMs ? {} : { banAtMs: 0, banMs: 0 };
+  const window = conduct.strikesEndAtMs - strikesMs > atMs ? {} : { strikes: 0, strikesEndAtMs: 0 };
+  return { ...conduct, ...ban, ...window };
 }

@@ -1,17 +1,13 @@
 import { dayMs, minuteMs, secondMs } from '../../clock.ts';
 import type { Limits } from '../../plans/plan.ts';
-import { closeEnded } from './windows.ts';
+import { closeEnded, type Window, type Windows } from './windows.ts';
 
-/** The counts of a subject after a request. A window that is not open has 0 used. */
-export interface Usage {
+/** The windows of a subject after a request. */
+export interface Usage extends Readonly<Windows> {
   /** `refused`: a window was full. `banned`: the key was already banned. Neither counts in the windows. */
   readonly verdict: 'passed' | 'refused' | 'banned';
   /** Time of the request, by the same clock as the ends of the windows. Shared counters use their own clock. */
   readonly atMs: number;
-  readonly minuteUsed: number;
-  readonly minuteEndsAtMs: number;
-  readonly dayUsed: number;
-  readonly dayEndsAtMs: number;
   /** When the ban of the key expires; 0 if there is none. If this request began a ban, that ban is included. */
   readonly bannedUntilMs: number;
 }
@@ -43,19 +39,12 @@ export interface WindowLeft {
 }
 
 /** Returns the remaining requests of both windows. */
-export function measureWindows(usage: Usage, { perMinute, perDay }: Limits) {
-  const { atMs, minuteUsed, minuteEndsAtMs, dayUsed, dayEndsAtMs } = usage;
-  const minute: WindowLeft = {
-    limit: perMinute,
-    remaining: Math.max(0, perMinute - minuteUsed),
-    resetAtMs: minuteUsed === 0 ? atMs + minuteMs : minuteEndsAtMs,
-  };
-  const day: WindowLeft = {
-    limit: perDay,
-    remaining: Math.max(0, perDay - dayUsed),
-    resetAtMs: dayUsed === 0 ? atMs + dayMs : dayEndsAtMs,
-  };
-  return { minute, day };
+export function measureWindows({ atMs, minute, day }: Usage, { perMinute, perDay }: Limits) {
+  return { minute: measure(minute, perMinute, atMs + minuteMs), day: measure(day, perDay, atMs + dayMs) };
+}
+
+function measure({ used, endsAtMs }: Window, limit: number, resetMsIfNew: number): WindowLeft {
+  return { limit, remaining: Math.max(0, limit - used), resetAtMs: used === 0 ? resetMsIfNew : endsAtMs };
 }
 
 /**

@@ -12,8 +12,8 @@ test('a million new addresses take bounded memory and do not affect requests wit
   for (let stranger = 0; stranger < 1_000_000; stranger += 1)
     counters.take(`address:stranger-${stranger}`, freeLimits, null, nowMs);
   assert.equal(counters.windows.addresses.size, addressesMax);
-  assert.equal(counters.look('address:stranger-0', nowMs).dayUsed, 0);
-  assert.equal(counters.look('address:stranger-999999', nowMs).dayUsed, 1);
+  assert.equal(counters.look('address:stranger-0', nowMs).day.used, 0);
+  assert.equal(counters.look('address:stranger-999999', nowMs).day.used, 1);
   assert.equal(counters.take('account:1', freeLimits, 'key', nowMs).verdict, 'passed');
 });
 

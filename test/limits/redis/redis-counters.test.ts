@@ -68,7 +68,10 @@ describe('the data in Redis', { skip: redis.skip }, () => {
     const text = `${limitMax - 1} ${nowMs + minuteMs} ${limitMax - 1} ${nowMs + dayMs}`;
     await space.command('set', `${space.prefix}{account:1}`, text);
     const last = await counters.take('account:1', limits, 'key', nowMs);
-    assert.deepEqual([last.verdict, last.minuteUsed, last.dayEndsAtMs], ['passed', limitMax, nowMs + dayMs]);
+    assert.deepEqual(
+      [last.verdict, last.minute.used, last.day.endsAtMs],
+      ['passed', limitMax, nowMs + dayMs],
+    );
     assert.equal((await counters.take('account:1', limits, 'key', nowMs)).verdict, 'refused');
   });
 
@@ -82,7 +85,7 @@ describe('the data in Redis', { skip: redis.skip }, () => {
     const take = (key: string) => counters.take('account:1', freeLimits, key, nowMs);
     const { verdict, bannedUntilMs } = await take('banned');
     assert.deepEqual([verdict, bannedUntilMs], ['banned', nowMs - 1_000 + minuteMs]);
-    assert.equal((await take('refused')).minuteUsed, 60);
+    assert.equal((await take('refused')).minute.used, 60);
     assert.equal((await take('refused')).bannedUntilMs, 0);
   });
 
@@ -106,7 +109,7 @@ describe('a Redis with special settings', { skip: noServer }, () => {
     await server.command('script', 'flush');
     const usages = await Promise.all([1, 2, 3].map(() => counters.take('account:1', pro, 'key', nowMs)));
     assert.deepEqual(
-      usages.map(({ minuteUsed }) => minuteUsed),
+      usages.map(({ minute }) => minute.used),
       [2, 3, 4],
     );
   });
@@ -120,7 +123,7 @@ describe('a Redis with special settings', { skip: noServer }, () => {
       Array.from({ length: 400 }, () => counters.take('account:1', pro, 'key', nowMs)),
     );
     assert.deepEqual(
-      usages.map(({ verdict, minuteUsed }) => [verdict, minuteUsed]),
+      usages.map(({ verdict, minute }) => [verdict, minute.used]),
       usages.map((_, place) => (place < 299 ? ['passed', place + 2] : ['refused', 300])),
     );
     assert.match(String(await server.command('info', 'commandstats')), /cmdstat_evalsha:calls=1,/);

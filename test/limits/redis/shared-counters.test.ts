@@ -105,7 +105,7 @@ describe('instances that share their counts', { skip: redis.skip }, () => {
     assert.equal((await underWay).verdict, 'banned');
     await lifting;
     assert.equal((await instance.take(onceADay)).verdict, 'refused');
-    assert.equal(instance.keptBan('key of account:1'), undefined);
+    assert.equal(instance.keptBan('key of account:1')?.banMs, 0);
   });
 });
 
@@ -141,7 +141,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     const { space, relay, instance } = await startBehindRelay(t);
     const other = await startInstance(t, space);
     assert.equal(await other.send(298), 298);
-    assert.equal((await instance.take()).minuteUsed, 299);
+    assert.equal((await instance.take()).minute.used, 299);
     await relay.cut();
     assert.equal(await instance.send(100), 1);
   });
@@ -197,7 +197,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal(await instance.send(200), 200);
     await relay.mend();
     await instance.counts('shared');
-    assert.equal((await instance.take()).minuteUsed, 11);
+    assert.equal((await instance.take()).minute.used, 11);
   });
 
   test('ends a lifted ban at once during a break, and in Redis when it is lifted again after the break', async (t) => {
@@ -209,13 +209,13 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal((await instance.take(onceADay)).verdict, 'banned');
     const liftedAtMs = Date.now();
     const lift = async (at = instance) => at.lift('account:1', 'key of account:1', liftedAtMs);
-    await assert.rejects(lift());
+    assert.equal(await lift(), false);
     assert.equal((await instance.take(onceADay)).verdict, 'refused');
     await relay.mend();
     await instance.counts('shared');
     assert.equal((await instance.take(onceADay)).verdict, 'banned');
     for (const each of [instance, other]) {
-      await lift(each);
+      assert.equal(await lift(each), true);
       assert.equal((await each.take(onceADay)).verdict, 'refused');
     }
   });
@@ -280,7 +280,7 @@ describe('instances that share a faulty Redis', { skip: noServer }, () => {
     await eventually(async () => /LOADING/.test(reasonOf(first)));
     assert.equal(await first.send(400, 'account:101'), 300);
     await first.counts('shared');
-    assert.equal((await first.take()).minuteUsed, 2);
+    assert.equal((await first.take()).minute.used, 2);
   });
 
   test('count alone while a cluster misses a node, and find the complete cluster again through any node', async (t) => {
