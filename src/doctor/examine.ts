@@ -3,12 +3,13 @@ import type { Config } from '../config.ts';
 import { reasonOf } from '../errors.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { type Finding, problem } from './finding.ts';
+import type { StoreCheck } from './inspect-sqlite.ts';
 import { checkClock, checkNode, checkSecretFiles } from './machine.ts';
 import { checkPorts } from './ports.ts';
 import { checkPostgres } from './postgres.ts';
 import { checkRedis } from './redis.ts';
 import { checkSettings } from './settings.ts';
-import { checkSqlite, type StoreCheck } from './sqlite.ts';
+import { checkSqlite } from './sqlite.ts';
 
 /**
  * Checks everything that the service depends on and returns the findings in a fixed order. Changes nothing and never
@@ -35,11 +36,8 @@ export async function examine(readConfig: () => Config, clock: Clock): Promise<F
 }
 
 function notChecked(check: string, error: unknown): Finding {
-  return problem(
-    check,
-    `it cannot be checked: ${reasonOf(error)}`,
-    'run the doctor as the user of the service',
-  );
+  const todo = 'run the doctor as the user of the service';
+  return problem(check, `it cannot be checked: ${reasonOf(error)}`, todo);
 }
 
 async function checkStore({ databaseUrl, environment }: Config, clock: Clock): Promise<StoreCheck> {

@@ -12,11 +12,8 @@ export function checkNode(version = process.versions.node): Finding {
   const is = `Node.js ${version}`;
   if (major < nodeMajorMin) return problem('node', is, `install Node.js ${nodeMajorMin} or newer`);
   if (major % 2 === 0) return ok('node', is);
-  return warning(
-    'node',
-    `${is}, a release without long-term support`,
-    'install a release with an even number',
-  );
+  const todo = 'install a release with an even number';
+  return warning('node', `${is}, a release without long-term support`, todo);
 }
 
 /** The plausible years. A clock with another year was never set. */
@@ -69,24 +66,21 @@ export async function checkOwnership(
   const isSticky = (folderMode & 0o1000) !== 0;
   if ((fileMode & write) !== 0 || ((folderMode & write) !== 0 && !isSticky))
     return problem('permissions', `others can write to the store: ${modes}`, `chmod go-w ${folder} ${file}`);
-  const copies = [
-    ...(await listReadable(folder, /\.db\b/)),
-    ...(await listReadable(backups, /animal-store/)),
-  ];
-  const names = copies.join(' ');
+  const copies = [await listReadable(folder, /\.db\b/), await listReadable(backups, /animal-store/)];
+  const names = copies.flat().join(' ');
   if (mayOthersRead || names === '') return ok('permissions', modes);
   return warning('permissions', `others can read the store or a copy: ${names}`, `chmod o-rwx ${names}`);
 }
 
 /** Lists the files of a folder that every user of the machine can read. */
 async function listReadable(folder: string, name: RegExp): Promise<string[]> {
-  const readMode = async (path: string) => (await stat(path).catch(() => null))?.mode ?? 0;
-  if (((await readMode(folder)) & enter) === 0) return [];
-  const paths = (await readdir(folder).catch(() => [])).filter((file) => name.test(file));
-  const files = await Promise.all(
-    paths.map(async (file) => ({ path: join(folder, file), mode: await readMode(join(folder, file)) })),
-  );
-  return files.filter(({ mode }) => (mode & read) !== 0).map(({ path }) => path);
+  const allows = async (path: string, right: number) =>
+    (((await stat(path).catch(() => null))?.mode ?? 0) & right) !== 0;
+  if (!(await allows(folder, enter))) return [];
+  const files = (await readdir(folder).catch(() => [])).filter((file) => name.test(file));
+  const paths = files.map((file) => join(folder, file));
+  const isOpen = await Promise.all(paths.map((path) => allows(path, read)));
+  return paths.filter((_, index) => isOpen[index]);
 }
 
 function formatMode(mode: number): string {

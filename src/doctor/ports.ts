@@ -7,12 +7,11 @@ import type { Config } from '../config.ts';
 import { reasonOf } from '../errors.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
-/** An address on which the service listens, and a way to recognise the service there. */
-interface Surface {
+/** A port of the service. A request to `path` needs no key. */
+interface Port {
   readonly setting: 'PORT' | 'OPS_PORT';
   readonly host: string;
   readonly port: number;
-  /** A path that needs no key. */
   readonly path: string;
   /** Returns true if a response to `path` looks like a response of this program, and of few others. */
   readonly isOurs: (headers: IncomingHttpHeaders, body: string) => boolean;
@@ -25,29 +24,19 @@ const answerMsMax = 2 * secondMs;
  * the program there, for at most 2 s. `isServed` is true if a service serves this store, null if unknown. An Animal
  * Store on a port counts as the service itself only if `isServed` is true.
  */
-export function checkPorts(
-  { host, port, opsHost, opsPort }: Config,
-  isServed: boolean | null,
-): Promise<Finding[]> {
-  const publicPort: Surface = {
-    setting: 'PORT',
-    host,
-    port,
-    path: '/openapi.json',
-    isOurs: (headers) => 'ratelimit-policy' in headers && 'x-request-id' in headers,
-  };
-  const operatorPort: Surface = {
-    setting: 'OPS_PORT',
-    host: opsHost,
-    port: opsPort,
-    path: '/healthz',
-    isOurs: (_headers, body) => body === '{"status":"ok"}',
-  };
-  return Promise.all([publicPort, operatorPort].map((surface) => checkPort(surface, isServed)));
+export function checkPorts(config: Config, isServed: boolean | null): Promise<Finding[]> {
+  const { host, port, opsHost, opsPort } = config;
+  const isPublic: Port['isOurs'] = (headers) => 'ratelimit-policy' in headers && 'x-request-id' in headers;
+  const isOperators: Port['isOurs'] = (_headers, body) => body === '{"status":"ok"}';
+  const ports: readonly Port[] = [
+    { setting: 'PORT', host, port, path: '/openapi.json', isOurs: isPublic },
+    { setting: 'OPS_PORT', host: opsHost, port: opsPort, path: '/healthz', isOurs: isOperators },
+  ];
+  return Promise.all(ports.map((one) => checkPort(one, isServed)));
 }
 
-async function checkPort(surface: Surface, isServed: boolean | null): Promise<Finding> {
-  const { setting, host, port } = surface;
+async function checkPort(subject: Port, isServed: boolean | null): Promise<Finding> {
+  const { setting, host, port } = subject;
   const place = `${setting} ${host}:${port}`;
   if (port === 0) return ok('port', `${setting} is 0: each start takes a free port`);
   const failure = await tryToListen(host, port);
@@ -55,19 +44,15 @@ async function checkPort(surface: Surface, isServed: boolean | null): Promise<Fi
     case undefined:
       return ok('port', `${place} is free`);
     case 'EADDRINUSE':
-      return askHolder(surface, place, isServed);
-    case 'EACCES':
-      return problem(
-        'port',
-        `this user may not listen on ${place}`,
-        `set ${setting} to 1024 or above, or give the service CAP_NET_BIND_SERVICE`,
-      );
-    case 'EADDRNOTAVAIL':
-      return problem(
-        'port',
-        `this machine has no address ${host}`,
-        'use one of its addresses, or 0.0.0.0 for all of them',
-      );
+      return askHolder(subject, place, isServed);
+    case 'EACCES': {
+      const todo = `set ${setting} to 1024 or above, or give the service CAP_NET_BIND_SERVICE`;
+      return problem('port', `this user may not listen on ${place}`, todo);
+    }
+    case 'EADDRNOTAVAIL': {
+      const todo = 'use one of its addresses, or 0.0.0.0 for all of them';
+      return problem('port', `this machine has no address ${host}`, todo);
+    }
     default: {
       const is = `the service cannot listen on ${place}: ${reasonOf(failure)}`;
       return problem('port', is, 'check the address');
@@ -89,7 +74,7 @@ async function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoExce
 
 /** Asks the program that uses the port who it is. */
 async function askHolder(
-  { setting, host, port, path, isOurs }: Surface,
+  { setting, host, port, path, isOurs }: Port,
   place: string,
   isServed: boolean | null,
 ): Promise<Finding> {
@@ -106,12 +91,10 @@ async function askHolder(
     return warning('port', is, 'if it is the service, restart it; else stop it');
   }
   if (isServed) return ok('port', `${place} is in use by the service`);
-  if (isServed === false)
-    return problem(
-      'port',
-      `${place} is in use by another Animal Store; no service serves this store`,
-      stopIt,
-    );
-  const unsure = `${place} is in use by an Animal Store; it may serve another store`;
-  return warning('port', unsure, `if it serves another store, ${stopIt}`);
+  if (isServed === null) {
+    const unsure = `${place} is in use by an Animal Store; it may serve another store`;
+    return warning('port', unsure, `if it serves another store, ${stopIt}`);
+  }
+  const is = `${place} is in use by another Animal Store; no service serves this store`;
+  return problem('port', is, stopIt);
 }

@@ -1,5 +1,4 @@
 import type { Client } from 'pg';
-import { keyEnvironmentOf } from '../accounts/api-key.ts';
 import type { Clock } from '../clock.ts';
 import type { Environment } from '../config.ts';
 import { reasonOf } from '../errors.ts';
@@ -9,7 +8,7 @@ import { connectionsMax } from '../storage/postgres/pool.ts';
 import { askRequirements } from '../storage/postgres/requirements.ts';
 import { findPrimary } from '../storage/postgres/servers.ts';
 import { type Finding, ok, problem, warnUnless } from './finding.ts';
-import { checkContent, compareClocks, readContent } from './store.ts';
+import { checkContent, compareClocks } from './store.ts';
 
 /** The oldest major version of PostgreSQL with which the service is tested. */
 const majorMin = 15;
@@ -23,7 +22,14 @@ export async function checkPostgres(url: string, environment: Environment, clock
     const client = createClient(await findPrimary(url), { query_timeout: answerMsMax });
     try {
       await client.connect();
-      return [...(await checkServer(client, server)), ...(await checkStore(client, environment, clock))];
+      const list = async (sql: string) =>
+        (await client.query<object>(sql)).rows.map((row) => Object.values(row)[0]);
+      const readClock = async () => Number((await list(clockSql))[0]);
+      return [
+        ...(await checkServer(client, server)),
+        await compareClocks('PostgreSQL', readClock),
+        ...(await checkContent(list, environment, clock())),
+      ];
     } finally {
       // A server that does not answer must not delay the caller.
       void client.end();
@@ -34,6 +40,7 @@ export async function checkPostgres(url: string, environment: Environment, clock
   }
 }
 
+const clockSql = 'select (extract(epoch from clock_timestamp()) * 1000)::float8';
 const stateSql = `
   select current_setting('server_version') as version,
     array(select name from pg_settings
@@ -80,21 +87,5 @@ async function checkServer(client: Client, server: string): Promise<Finding[]> {
       'raise max_connections, or see in pg_stat_activity which clients keep connections open',
     ),
     ok('size', `the database takes ${formatBytes(Number(bytes))}; autovacuum gives unused space back`),
-    await compareClocks('PostgreSQL', () => readClock(client)),
   ];
-}
-
-async function readClock(client: Client): Promise<number> {
-  const { rows } = await client.query<{ ms: number }>(
-    'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
-  );
-  return rows[0]?.ms ?? Number.NaN;
-}
-
-async function checkStore(client: Client, environment: Environment, clock: Clock): Promise<Finding[]> {
-  const list = async (sql: string) => {
-    const { rows } = await client.query<object>(sql);
-    return rows.map((row) => Object.values(row)[0]);
-  };
-  return checkContent(await readContent(list, keyEnvironmentOf[environment]), environment, clock());
 }

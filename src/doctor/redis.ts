@@ -40,16 +40,13 @@ export async function checkRedis(url: string): Promise<Finding[]> {
 
 async function checkServer(ask: Ask, server: string): Promise<Finding[]> {
   const facts = parseInfo(String(await ask('INFO')));
+  const todo =
+    'set "appendonly yes" and "appendfsync everysec": otherwise a restart forgets all counts and bans';
   return [
     await checkAnswer(ask, server, facts),
-    // Without its append-only file, a server that restarts or is killed loses all counts and bans.
     facts['aof_enabled'] === '1'
       ? ok('redis', 'appendonly is on')
-      : warning(
-          'redis',
-          'appendonly is off',
-          'set "appendonly yes" and "appendfsync everysec": otherwise a restart forgets all counts and bans',
-        ),
+      : warning('redis', 'appendonly is off', todo),
     checkMemory(facts),
     await compareClocks('Redis', () => readClock(ask)),
   ];
@@ -59,9 +56,8 @@ type Facts = Readonly<Record<string, string | undefined>>;
 
 /** Parses the `name:value` lines of INFO. */
 function parseInfo(text: string): Facts {
-  return Object.fromEntries(
-    Array.from(text.matchAll(/^(\w+):(.*?)\r?$/gm), ([, name, value]) => [name, value]),
-  );
+  const lines = text.matchAll(/^(\w+):(.*?)\r?$/gm);
+  return Object.fromEntries(Array.from(lines, ([, name, value]) => [name, value]));
 }
 
 async function checkAnswer(ask: Ask, server: string, facts: Facts): Promise<Finding> {

@@ -1,19 +1,9 @@
-import { describeForeignKeys } from '../accounts/api-key.ts';
+import { describeForeignKeys, keyEnvironmentOf } from '../accounts/api-key.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import type { Environment } from '../config.ts';
 import { compareSchema, listRunMigrations } from '../storage/migrations/migrate.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { howToSetClock } from './machine.ts';
-
-/** What the doctor reads in a store on any engine. */
-export interface Content {
-  /** Names of the migrations that ran, in order. Empty if there are no tables. */
-  readonly migrations: readonly string[];
-  /** Time of the newest row in Unix milliseconds. Null if no row has a time, or the schema is not the newest. */
-  readonly newestRowMs: number | null;
-  /** Ids of valid API keys of other environments, at most `foreignKeysMax`. */
-  readonly foreignKeys: readonly string[];
-}
 
 const foreignKeysMax = 10;
 
@@ -28,45 +18,33 @@ const newestRowSql = `
   ) as times`;
 
 /**
- * Reads the content of a store. `list` runs a query and returns the first column of its rows. The keys of the store
- * start with `as_<environment>_`.
+ * Checks the content of a store on any engine, by the clock of this machine. `list` runs a query and returns the first
+ * column of its rows.
  */
-export async function readContent(
+export async function checkContent(
   list: (sql: string) => Promise<readonly unknown[]>,
-  environment: string,
-): Promise<Content> {
-  const migrations = await listRunMigrations(list);
-  if (compareSchema(migrations) !== 'newest') return { migrations, newestRowMs: null, foreignKeys: [] };
-  const [newest] = await list(newestRowSql);
-  const foreignKeys = await list(
-    `select id from api_keys where visible_start not like 'as_${environment}_%'
-      and (expires_at_ms is null or expires_at_ms > ${Date.now()})
-      and (revoked_at_ms is null or revoked_at_ms = expires_at_ms) order by id limit ${foreignKeysMax}`,
-  );
-  return {
-    migrations,
-    newestRowMs: newest == null ? null : Number(newest),
-    foreignKeys: foreignKeys.map(String),
-  };
-}
-
-/** Checks the content of a store on any engine, by the clock of this machine. */
-export function checkContent(
-  { migrations, newestRowMs, foreignKeys }: Content,
   environment: Environment,
   nowMs: number,
-): Finding[] {
+): Promise<Finding[]> {
+  const migrations = await listRunMigrations(list);
   const findings = [checkSchema(migrations)];
-  if (newestRowMs !== null) findings.push(checkNewestRow(newestRowMs, nowMs));
-  // A key works only in its own environment.
-  if (foreignKeys.length > 0)
-    findings.push(
-      warning(
-        'keys',
-        describeForeignKeys(foreignKeys, foreignKeys.length === foreignKeysMax, environment),
-        'create new keys with "keys create", or set ENVIRONMENT to the environment of these keys',
-      ),
+  if (compareSchema(migrations) !== 'newest') return findings;
+  const [newest] = await list(newestRowSql);
+  if (newest != null) findings.push(checkNewestRow(Number(newest), nowMs));
+  const foreignKeys = await list(
+    `select id from api_keys where visible_start not like 'as_${keyEnvironmentOf[environment]}_%'
+      and (expires_at_ms is null or expires_at_ms > ${nowMs})
+      and (revoked_at_ms is null or revoked_at_ms = expires_at_ms) order by id limit ${foreignKeysMax}`,
+  );
+  if (foreignKeys.length > 0) {
+    const is = describeForeignKeys(
+      foreignKeys.map(String),
+      foreignKeys.length === foreignKeysMax,
+      environment,
     );
+    const todo = 'create new keys with "keys create", or set ENVIRONMENT to the environment of these keys';
+    findings.push(warning('keys', is, todo));
+  }
   return findings;
 }
 
