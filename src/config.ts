@@ -26,7 +26,7 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 export type LogLevel = (typeof logLevels)[number];
 
 /** One setting: the name of its value in `Config`, and how its text is read. */
-interface Setting<Name extends string, T> {
+interface Setting<Name extends string = string, T = unknown> {
   readonly name: Name;
   /** Throws RangeError. The message completes the sentence "NAME must be …". */
   readonly parse: (text: string) => T;
@@ -34,13 +34,11 @@ interface Setting<Name extends string, T> {
   readonly fallback: string | ((environment: Environment) => T);
 }
 
-function setting<const Name extends string, T, U = never>(
+const setting = <const Name extends string, T, U = never>(
   name: Name,
   parse: (text: string) => T,
   fallback: string | ((environment: Environment) => U),
-): Setting<Name, T | U> {
-  return { name, parse, fallback };
-}
+): Setting<Name, T | U> => ({ name, parse, fallback });
 
 const none = () => null;
 
@@ -87,7 +85,7 @@ export type Config = {
 export function parseConfig(variables: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
-  for (const [variable, { name, parse, fallback }] of Object.entries<Setting<string, unknown>>(settings)) {
+  for (const [variable, { name, parse, fallback }] of Object.entries<Setting>(settings)) {
     const text = variables[variable] || fallback;
     try {
       values[name] = typeof text === 'string' ? parse(text) : text(values['environment'] as Environment);

@@ -11,19 +11,17 @@ export function parseHost(text: string): string {
   throw new RangeError('an IP address or a host name');
 }
 
-/** Parses a port number. 0 means any free port. */
-export function parsePort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new RangeError('a whole number from 0 to 65535');
+/** Returns a parser of whole numbers from 0 to `max`, without more digits than `max` has. */
+function wholeNumber(of: string, max: number) {
+  return (text: string): number => {
+    if (/^\d+$/.test(text) && text.length <= String(max).length && Number(text) <= max) return Number(text);
+    throw new RangeError(`a whole number${of} from 0 to ${max}`);
+  };
 }
 
-const secondsMax = 3_600;
-
-/** Parses a number of seconds, at most an hour. */
-export function parseSeconds(text: string): number {
-  if (/^\d{1,4}$/.test(text) && Number(text) <= secondsMax) return Number(text);
-  throw new RangeError(`a whole number of seconds from 0 to ${secondsMax}`);
-}
+/** 0 means any free port. */
+export const parsePort = wholeNumber('', 65_535);
+export const parseSeconds = wholeNumber(' of seconds', 3_600);
 
 /** Returns a parser that accepts only these words. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]) {
@@ -54,17 +52,16 @@ export function parseDatabaseUrl(text: string): string {
 }
 
 /**
- * Returns true if a text is the address of a SQLite file. SQLite and shells would read `~`, `//` and `?` in other ways,
- * and the store would be an empty file with a strange name. With `:memory:`, each connection would have its own
- * database, and only SQLite understands `file:`.
+ * SQLite and shells would read `~`, `//` and `?` in other ways, and the store would be an empty file with a strange name.
+ * With `:memory:`, each connection would have its own database, and only SQLite understands `file:`.
  */
 export function isSqliteAddress(text: string): boolean {
   return /^sqlite:(?!:memory:$|file:|~|\/\/)[^?\p{Cc}]+$/u.test(text);
 }
 
 /**
- * Returns true if an address has an `@` behind its host. Its password then contains a `/`, `?` or `#` that is not
- * percent-encoded. So the host and the path of the address contain parts of the password and must not be shown.
+ * True if an address has an `@` behind its host. Its password then has a `/`, `?` or `#` that is not percent-encoded, and
+ * so the host and the path contain parts of the password and must not be shown.
  */
 function hasPasswordInPath(text: string): boolean {
   return /^[^/?#]*\/\/[^/?#]*[/?#].*@/s.test(text);
@@ -79,13 +76,8 @@ export function parseRedisUrl(text: string): string {
   }
   const url = URL.parse(text);
   const isServer = url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
-  if (
-    isServer &&
-    !hasPasswordInPath(text) &&
-    /^(?:\/\d*)?$/.test(url.pathname) &&
-    [url.username, url.password].every(isDecodable)
-  )
-    return text;
+  const hasDatabase = /^(?:\/\d*)?$/.test(url?.pathname ?? '') && !hasPasswordInPath(text);
+  if (isServer && hasDatabase && [url.username, url.password].every(isDecodable)) return text;
   throw new RangeError(
     'a redis://, rediss:// or redis+sentinel:// address, whose password, if any, is percent-encoded, and whose path, if any, is the number of a database',
   );
@@ -108,10 +100,8 @@ export function parseSentinelAddress(text: string): SentinelAddress | null {
     /^redis\+sentinel:\/\/(?:([^@/]*)@)?([^@/?#]+)\/([\w.-]+)$/.exec(text) ?? [];
   const nodes = hosts.split(',').map((host) => {
     const node = URL.parse(`redis://${host}`);
-    return {
-      host: node?.hostname.replace(/^\[|\]$/g, '') ?? '',
-      port: Number(node?.port || sentinelPort),
-    };
+    const hostname = node?.hostname.replace(/^\[|\]$/g, '') ?? '';
+    return { host: hostname, port: Number(node?.port || sentinelPort) };
   });
   const isComplete = nodes.every(({ host, port }) => host !== '' && port > 0);
   const isUnique = new Set(nodes.map(({ host, port }) => `${host}:${port}`)).size === nodes.length;
@@ -170,9 +160,8 @@ export function parseSecretKeys(text: string): readonly Uint8Array[] {
   const keys = texts.map((part) => Buffer.from(part, 'base64'));
   if (keys.every((key, index) => key.length === secretKeyBytes && key.toString('base64') === texts[index]))
     return keys;
-  throw new RangeError(
-    `${secretKeyBytes} bytes in base64, as "openssl rand -base64 ${secretKeyBytes}" prints, or a comma-separated list of such keys`,
-  );
+  const one = `${secretKeyBytes} bytes in base64, as "openssl rand -base64 ${secretKeyBytes}" prints`;
+  throw new RangeError(`${one}, or a comma-separated list of such keys`);
 }
 
 function isNetwork(text: string): boolean {
@@ -185,9 +174,7 @@ function isNetwork(text: string): boolean {
 
 export function parseOrigins(text: string): readonly string[] {
   const origins = splitList(text).filter((part) => part !== '');
-  const areOrigins = origins.every(
-    (origin) => /^https?:/.test(origin) && URL.parse(origin)?.origin === origin,
-  );
-  if (!areOrigins) throw new RangeError('a comma-separated list of origins such as https://app.example.com');
-  return origins;
+  const isOrigin = (text: string) => /^https?:/.test(text) && URL.parse(text)?.origin === text;
+  if (origins.every(isOrigin)) return origins;
+  throw new RangeError('a comma-separated list of origins such as https://app.example.com');
 }

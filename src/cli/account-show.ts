@@ -1,5 +1,5 @@
 import { type AccountState, readAccountState, type WindowState } from '../accounts/accounts.ts';
-import type { ListedKey } from '../accounts/key-rows.ts';
+import { type ListedKey, toTime } from '../accounts/key-rows.ts';
 import { OperatorError, reasonOf } from '../errors.ts';
 import type { LookAtUsage } from '../limits/counters.ts';
 import { createStoredLook } from '../limits/memory/counter-store.ts';
@@ -10,19 +10,9 @@ import type { UsageHour } from '../usage/usage.ts';
 import { accountArgument } from './arguments.ts';
 import type { AppCommand, CommandContext, Terminal } from './command.ts';
 import { keyColumns, keyToJson } from './keys.ts';
-import {
-  type Column,
-  formatSecond,
-  formatTime,
-  toIsoTime,
-  withIsoTimes,
-  writeColumns,
-  writeLine,
-} from './output.ts';
+import { type Column, formatSecond, formatTime, withIsoTimes, writeColumns, writeLine } from './output.ts';
 
-/** Maximum number of hours in the text output. --json lists the hours of 7 days. */
 const shownHours = 24;
-/** Maximum number of keys in the output. */
 const shownKeysMax = 50;
 
 type Overview = AccountState & { readonly keys: readonly ListedKey[] };
@@ -98,7 +88,7 @@ function writeOverview(terminal: Terminal, overview: Overview): void {
 
 function describeOwn(own: Overview['ownLimits']): string {
   if (own === null) return '';
-  return `, its own limits${own.untilMs === null ? '' : ` until ${formatTime(own.untilMs)}`}`;
+  return own.untilMs === null ? ', its own limits' : `, its own limits until ${formatTime(own.untilMs)}`;
 }
 
 function describeWindow({ used, limit, remaining, resetAtMs }: WindowState): string {
@@ -125,7 +115,7 @@ function toJson({ id: _, keys, usage, limits, openHolds, holdsOpen, ...overview 
     minute: withIsoTimes(overview.minute),
     day: withIsoTimes(overview.day),
     openHolds: { limit: openHolds, open: holdsOpen },
-    keys: keys.map(keyToJson),
-    hours: usage.map(({ atMs, ...counts }) => ({ from: toIsoTime(atMs), ...counts })),
+    keys: keys.map((key) => withIsoTimes(keyToJson(key))),
+    hours: usage.map(({ atMs, ...counts }) => ({ from: toTime(atMs), ...counts })),
   });
 }

@@ -1,6 +1,7 @@
 import type { ListedAccount } from '../accounts/account-rows.ts';
+import { toTime } from '../accounts/key-rows.ts';
 import { UsageError } from '../errors.ts';
-import { limitMax, openHoldsOf, type Plan } from '../plans/plan.ts';
+import { type Limits, limitMax, openHoldsOf, type Plan } from '../plans/plan.ts';
 import type { Store } from '../store.ts';
 import { addShow } from './account-show.ts';
 import {
@@ -14,7 +15,7 @@ import {
   soon,
 } from './arguments.ts';
 import { type AppCommand, printLines, printTable } from './command.ts';
-import { type Column, formatTime, toIsoTime, withIsoTimes } from './output.ts';
+import { type Column, formatTime } from './output.ts';
 
 export function addAccounts(program: AppCommand): void {
   const accounts = program.addGroup(
@@ -29,9 +30,7 @@ export function addAccounts(program: AppCommand): void {
     .addLeaf('list', 'list all accounts', ['accounts list', 'accounts list --json'])
     .doesWithStore(async (store) => printTable(await store.accounts.list(), columns, toJson));
   addShow(accounts);
-  accounts
-    .addLeaf('rename', 'rename an account', ['accounts rename "Acme Zoo" "Acme Zoo Ltd"'])
-    .addArgument(accountArgument)
+  addAct(accounts, 'rename', 'rename an account', ' "Acme Zoo Ltd"')
     .argument('<name>', 'its new name', parseAccountName)
     .doesWithStore(async (store, _options, account: string, name: string) => {
       await store.accounts.rename(account, name);
@@ -49,6 +48,12 @@ export function addAccounts(program: AppCommand): void {
   addDelete(accounts);
 }
 
+/** Adds a command that changes one account, with the account "Acme Zoo" and `rest` as its example. */
+function addAct(accounts: AppCommand, name: string, description: string, rest = '', notes = ''): AppCommand {
+  const leaf = accounts.addLeaf(name, description, [`accounts ${name} "Acme Zoo"${rest}`], notes);
+  return leaf.addArgument(accountArgument);
+}
+
 /** Sets what a command does that gives an account its plan. */
 function setPlanOf(
   leaf: AppCommand,
@@ -59,109 +64,82 @@ function setPlanOf(
     const plan = readPlan(options);
     await withStore((store) => change(store, account, plan));
     const { name, limits, openHolds = openHoldsOf[name] } = plan;
-    return printLines(
-      { account, plan: name, ...limits, openHolds },
-      `${account} ${done} on the plan ${name}`,
-    );
+    const json = { account, plan: name, ...limits, openHolds };
+    return printLines(json, `${account} ${done} on the plan ${name}`);
   });
 }
 
 function addSuspension(accounts: AppCommand): void {
-  accounts
-    .addLeaf(
-      'suspend',
-      'suspend an account: its requests are refused within 2 seconds (5 with several instances)',
-      ['accounts suspend "Acme Zoo"'],
-      'The account keeps its keys, orders and webhooks. Its open holds expire.',
-    )
-    .addArgument(accountArgument)
-    .doesWithStore(async (store, _options, account: string) => {
+  const refused = 'its requests are refused within 2 seconds (5 with several instances)';
+  const notes = 'The account keeps its keys, orders and webhooks. Its open holds expire.';
+  addAct(accounts, 'suspend', `suspend an account: ${refused}`, '', notes).doesWithStore(
+    async (store, _options, account: string) => {
       await store.accounts.suspend(account);
       return printLines({ account, suspended: true }, `${account} is suspended`);
-    });
-  accounts
-    .addLeaf('resume', `resume a suspended account; ${soon}`, ['accounts resume "Acme Zoo"'])
-    .addArgument(accountArgument)
-    .doesWithStore(async (store, _options, account: string) => {
+    },
+  );
+  addAct(accounts, 'resume', `resume a suspended account; ${soon}`).doesWithStore(
+    async (store, _options, account: string) => {
       await store.accounts.resume(account);
       return printLines({ account, suspended: false }, `${account} is active again`);
-    });
+    },
+  );
 }
 
-interface LimitOptions {
-  readonly perMinute: number;
-  readonly perDay: number;
-  /** Unix milliseconds. */
-  readonly until?: number;
-}
+/** `until` is in Unix milliseconds. */
+type LimitOptions = Limits & { readonly until?: number };
 
 function addLimits(accounts: AppCommand): void {
   const count = parseCountUpTo(limitMax);
-  accounts
-    .addLeaf(
-      'set-limits',
-      `set limits for one account, on any plan; ${soon}`,
-      ['accounts set-limits "Acme Zoo" --per-minute 600 --per-day 50000 --until 2027-01-11'],
-      `Without --until, the limits apply until "accounts set-plan", which removes them.
+  addAct(
+    accounts,
+    'set-limits',
+    `set limits for one account, on any plan; ${soon}`,
+    ' --per-minute 600 --per-day 50000 --until 2027-01-11',
+    `Without --until, the limits apply until "accounts set-plan", which removes them.
 The counts of the open windows stay.`,
-    )
-    .addArgument(accountArgument)
+  )
     .requiredOption('--per-minute <count>', 'requests per minute', count)
     .requiredOption('--per-day <count>', 'requests per day', count)
     .option('--until <time>', 'when the limits end: a date in UTC or an RFC 3339 time', parseTime)
     .does(async ({ withStore, clock }, { perMinute, perDay, until }: LimitOptions, account: string) => {
-      const end = toIsoTime(until ?? null);
+      const end = toTime(until ?? null);
       if (until !== undefined && until <= clock())
         throw new UsageError(`--until must be in the future, not ${end}`);
       await withStore((store) => store.accounts.setLimits(account, { perMinute, perDay }, until ?? null));
-      const limits = `${perMinute} requests a minute and ${perDay} a day`;
-      return printLines(
-        { account, perMinute, perDay, until: end },
-        `${account} may send ${limits}${end === null ? '' : ` until ${end}`}`,
-      );
+      const limits = `${perMinute} requests a minute and ${perDay} a day${end === null ? '' : ` until ${end}`}`;
+      return printLines({ account, perMinute, perDay, until: end }, `${account} may send ${limits}`);
     });
-  accounts
-    .addLeaf('reset-limits', 'let the minute and the day of an account start again, within 2 seconds', [
-      'accounts reset-limits "Acme Zoo"',
-    ])
-    .addArgument(accountArgument)
-    .doesWithStore(async (store, _options, account: string) => {
-      await store.accounts.resetLimits(account);
-      return printLines({ account, reset: true }, `the windows of ${account} start again`);
-    });
+  const restart = 'let the minute and the day of an account start again, within 2 seconds';
+  addAct(accounts, 'reset-limits', restart).doesWithStore(async (store, _options, account: string) => {
+    await store.accounts.resetLimits(account);
+    return printLines({ account, reset: true }, `the windows of ${account} start again`);
+  });
 }
 
-interface DeleteOptions {
-  readonly confirm: string;
-  readonly keepDays?: number;
-}
+const parseDays = parseCountUpTo(36_500);
+
+type DeleteOptions = { readonly confirm: string; readonly keepDays?: number };
 
 function addDelete(accounts: AppCommand): void {
-  accounts
-    .addLeaf(
-      'delete',
-      'delete an account and erase its data, for good',
-      ['accounts delete "Acme Zoo" --confirm "Acme Zoo" --keep-days 30'],
-      `Revokes its keys, deletes its webhooks and cancels its open holds. Erases its
+  addAct(
+    accounts,
+    'delete',
+    'delete an account and erase its data, for good',
+    ' --confirm "Acme Zoo" --keep-days 30',
+    `Revokes its keys, deletes its webhooks and cancels its open holds. Erases its
 name, the references of its orders, its counts, its failed requests and its
 first answers. Its orders and events stay without names. If the command is
 killed, a running service erases the rest.`,
-    )
-    .addArgument(accountArgument)
+  )
     .requiredOption('--confirm <account>', 'the name of the account once more')
-    .option(
-      '--keep-days <days>',
-      'refuse if an order was completed within so many days',
-      parseCountUpTo(36_500),
-    )
+    .option('--keep-days <days>', 'refuse if an order was completed within so many days', parseDays)
     .does(async ({ withStore }, { confirm, keepDays }: DeleteOptions, account: string) => {
       if (confirm !== account) throw new UsageError(`--confirm must repeat the name "${account}"`);
       const erased = await withStore((store) => store.accounts.delete(account, keepDays ?? null));
       const { keys, webhooks, holds } = erased;
-      return printLines(
-        { account, deleted: true, ...erased },
-        `${account} is deleted; revoked keys: ${keys}, deleted webhooks: ${webhooks}, cancelled holds: ${holds}`,
-      );
+      const ended = `revoked keys: ${keys}, deleted webhooks: ${webhooks}, cancelled holds: ${holds}`;
+      return printLines({ account, deleted: true, ...erased }, `${account} is deleted; ${ended}`);
     });
 }
 
@@ -176,6 +154,4 @@ const columns: readonly Column<ListedAccount>[] = [
   { heading: 'CREATED', cell: ({ createdAtMs }) => formatTime(createdAtMs), leavesAt: 5 },
 ];
 
-function toJson({ id: _, limits, ownLimits: __, ...account }: ListedAccount) {
-  return withIsoTimes({ ...account, ...limits });
-}
+const toJson = ({ id: _, limits, ownLimits: __, ...account }: ListedAccount) => ({ ...account, ...limits });

@@ -4,10 +4,10 @@ import { type Clock, dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { int64Max, int64Min, parseCanonicalInt64 } from '../int64.ts';
 import { isReference } from '../orders/order.ts';
-import { limitMax, openHoldsMax, type Plan, planNames, resolvePlan } from '../plans/plan.ts';
+import { type Limits, limitMax, openHoldsMax, type Plan, planNames, resolvePlan } from '../plans/plan.ts';
 import type { AppCommand } from './command.ts';
 
-/** Returns a parser of commander, which throws InvalidArgumentError with `rule` if `read` returns null. */
+/** Returns a parser of commander, which fails with `rule` if `read` returns null. */
 export function parserOf<T>(read: (text: string) => T | null, rule: string): (text: string) => T {
   return (text) => {
     const value = read(text);
@@ -47,9 +47,8 @@ function readTime(text: string): number | null {
 /** The option --since: a time, or a duration that ends now, such as `7d`, in Unix milliseconds. */
 export function sinceOption(of: string, clock: Clock): Option {
   const description = `only ${of} since then: a duration, as in 7d, or a time`;
-  return new Option('--since <time>', description).argParser(
-    (text) => readTime(text) ?? clock() - parseDuration(text),
-  );
+  const parse = (text: string) => readTime(text) ?? clock() - parseDuration(text);
+  return new Option('--since <time>', description).argParser(parse);
 }
 
 export function parseScopeList(text: string): readonly Scope[] {
@@ -76,10 +75,8 @@ export function parseCountUpTo(max: number): (text: string) => number {
 
 export const parseInt64Id = parserOf(parseCanonicalInt64, 'It must be an id in decimal digits.');
 
-export const parseInt64 = parserOf(
-  parseCanonicalInt64,
-  `It must be a whole number from ${int64Min} to ${int64Max}.`,
-);
+const int64Rule = `It must be a whole number from ${int64Min} to ${int64Max}.`;
+export const parseInt64 = parserOf(parseCanonicalInt64, int64Rule);
 
 /** The id of an animal or an order, a whole number. */
 export function numericId(of: string): Argument {
@@ -110,28 +107,17 @@ export function limitOption(of: string): Option {
 }
 
 /** The options of a plan. An option that was not given is absent. */
-export interface PlanOptions {
-  readonly plan?: string;
-  readonly perMinute?: number;
-  readonly perDay?: number;
-  readonly openHolds?: number;
-}
+export type PlanOptions = Partial<Limits> & { readonly plan?: string; readonly openHolds?: number };
 
 export function addPlanOptions(command: AppCommand, isRequired: boolean): AppCommand {
+  const plan = new Option('--plan <plan>', 'the plan of the account').choices(planNames);
   const count = parseCountUpTo(limitMax);
+  const holds = 'orders that may be reserved at a time, for enterprise (default: 100)';
   return command
-    .addOption(
-      new Option('--plan <plan>', 'the plan of the account')
-        .choices(planNames)
-        .makeOptionMandatory(isRequired),
-    )
+    .addOption(plan.makeOptionMandatory(isRequired))
     .option('--per-minute <count>', 'requests per minute, for enterprise', count)
     .option('--per-day <count>', 'requests per day, for enterprise', count)
-    .option(
-      '--open-holds <count>',
-      'orders that may be reserved at a time, for enterprise (default: 100)',
-      parseCountUpTo(openHoldsMax),
-    );
+    .option('--open-holds <count>', holds, parseCountUpTo(openHoldsMax));
 }
 
 /** Returns the plan that the options name. Throws UsageError if there is none, or if the options contradict each other. */

@@ -12,9 +12,6 @@ import { type AppCommand, printLines } from './command.ts';
 import { writeWarning } from './output.ts';
 import { writeWholeFile } from './whole-file.ts';
 
-/** A store has secrets, so only the owner of a copy may read it. */
-const ownerOnly = 0o600;
-
 export function addBackup(program: AppCommand): void {
   program
     .addLeaf(
@@ -33,9 +30,9 @@ export function addBackup(program: AppCommand): void {
       await requireStore(location);
       await checkUnused(file);
       await requireNotStore(file, databaseUrl);
-      await writeWholeFile(file, { replaces: force, mode: ownerOnly }, (unfinished) =>
-        backupSqlite(location, unfinished),
-      );
+      // A store has secrets, so only the owner of a copy may read it.
+      const options = { replaces: force, mode: 0o600 };
+      await writeWholeFile(file, options, (unfinished) => backupSqlite(location, unfinished));
       const { size: bytes } = await stat(file);
       await withStore(({ audit }) =>
         audit.record({ action: 'store.backed_up', subject: file, after: { bytes } }),
@@ -96,14 +93,11 @@ function requireSqlite(databaseUrl: string, refusal: string): string {
   return location;
 }
 
-/**
- * Throws if a write-ahead log or a rollback journal is beside `file`. SQLite would apply this log or journal to the
- * copy.
- */
+/** Throws if SQLite would apply a write-ahead log or a rollback journal beside `file` to the copy. */
 async function checkUnused(file: string): Promise<void> {
-  for (const companion of [`${file}-wal`, `${file}-journal`])
-    if ((await stat(companion).catch(() => null)) !== null)
-      throw new OperatorError(
-        `${file} is a database in use, or was not closed properly: ${companion} exists`,
-      );
+  for (const companion of [`${file}-wal`, `${file}-journal`]) {
+    if ((await stat(companion).catch(() => null)) === null) continue;
+    const reason = `is a database in use, or was not closed properly: ${companion} exists`;
+    throw new OperatorError(`${file} ${reason}`);
+  }
 }

@@ -36,21 +36,17 @@ export async function runCommandLine(argv: readonly string[], options: CommandLi
   const report = (error: unknown) => terminal.stderr.write(toOneLine(`error: ${describeFailure(error)}`));
   lifetime.onCrash(report);
   const readConfig = () => parseConfig(environment);
+  const withStore: CommandContext['withStore'] = async (task, makesStore = false) => {
+    const store = await openStore(readConfig(), clock, undefined, makesStore);
+    try {
+      return await task(store);
+    } finally {
+      await store.close();
+    }
+  };
   try {
-    await buildProgram({
-      readConfig,
-      clock,
-      terminal,
-      lifetime,
-      async withStore(task, makesStore = false) {
-        const store = await openStore(readConfig(), clock, undefined, makesStore);
-        try {
-          return await task(store);
-        } finally {
-          await store.close();
-        }
-      },
-    }).parseAsync(argv, { from: 'user' });
+    const program = buildProgram({ readConfig, clock, terminal, lifetime, withStore });
+    await program.parseAsync(argv, { from: 'user' });
     return 0;
   } catch (error) {
     // Commander has already printed this error. After --help, it throws with exit code 0.

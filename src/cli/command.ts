@@ -4,10 +4,12 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { Store } from '../store.ts';
-import { type Column, writeColumns, writeJson, writeLine } from './output.ts';
+import { type Column, withIsoTimes, writeColumns, writeJson, writeLine } from './output.ts';
 
-export type Output = Writable & {
+type Output = Writable & {
   readonly isTTY?: boolean;
+  /** The width of a terminal. */
+  readonly columns?: number;
   /** True if the terminal supports colours and NO_COLOR is not set. Only terminals have this method. */
   hasColors?(): boolean;
 };
@@ -38,10 +40,7 @@ export interface CommandContext {
   readonly clock: Clock;
   readonly terminal: Terminal;
   readonly lifetime: Lifetime;
-  /**
-   * Opens the store for a task and closes it afterwards. If the store does not exist, throws OperatorError, or creates
-   * it with `makesStore`.
-   */
+  /** Opens the store for a task and closes it. Throws OperatorError if there is none, unless `makesStore`. */
   readonly withStore: <T>(task: (store: Store) => Promise<T>, makesStore?: boolean) => Promise<T>;
 }
 
@@ -76,16 +75,12 @@ export class AppCommand extends Command {
     return group.addHelpText('after', () => formatExamples(group.examples));
   }
 
-  /**
-   * Adds a command with the option --json. `examples` are command lines without the name of the program. `notes` come
-   * before them in the help, in lines of at most 80 characters.
-   */
+  /** Adds a command with the option --json. `notes` come in the help before the examples, which name no program. */
   addLeaf(name: string, description: string, examples: readonly string[], notes = ''): AppCommand {
     this.examples.push(...examples.slice(0, 1));
     const leaf: AppCommand = this.command(name).description(description);
-    return leaf
-      .option('--json', 'print one JSON value')
-      .addHelpText('after', `${notes && `\n${notes}\n`}${formatExamples(examples)}`);
+    const help = `${notes && `\n${notes}\n`}${formatExamples(examples)}`;
+    return leaf.option('--json', 'print one JSON value').addHelpText('after', help);
   }
 
   /** Sets what a command does. `run` gets the options and then the arguments, and returns what is printed. */
@@ -111,10 +106,7 @@ export class AppCommand extends Command {
     );
   }
 
-  /**
-   * For `help` with an unknown command, commander prints the usage as an error. Parsing only the unknown word makes
-   * commander print an error that names the word.
-   */
+  /** Parsing only the unknown word of `help` makes commander print an error that names it, and not the usage. */
   private refuseUnknownTopic(isError: boolean): string {
     const [, topic] = this.args;
     if (isError && topic !== undefined) this.parse([topic], { from: 'user' });
@@ -137,13 +129,16 @@ export function printLines(json: unknown, ...lines: readonly string[]): Printed 
   };
 }
 
-/** The output of a command that prints a table, or a JSON array with one value for each row. */
-export function printTable<Row>(
+/** The output of a command that prints a table, or a JSON array with one object for each row (`withIsoTimes`). */
+export function printTable<Row extends object>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  toJson: (row: Row) => unknown,
+  toJson: (row: Row) => object = (row) => row,
 ): Printed {
-  return { json: rows.map(toJson), print: (terminal) => writeColumns(terminal, columns, rows) };
+  return {
+    json: rows.map((row) => withIsoTimes(toJson(row))),
+    print: (terminal) => writeColumns(terminal, columns, rows),
+  };
 }
 
 /** Runs a change of one object. If the object does not exist, throws OperatorError with `missing`. */

@@ -1,9 +1,10 @@
+import { toTime } from '../accounts/key-rows.ts';
 import { commandActor } from '../audit/audit-log.ts';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { consolePath, createSessions } from '../operator/sessions.ts';
 import { type AppCommand, printLines } from './command.ts';
-import { countThings, toIsoTime } from './output.ts';
+import { countThings } from './output.ts';
 
 export function addConsole(program: AppCommand): void {
   program
@@ -28,7 +29,7 @@ after 12 hours.`,
         }
         const { token, expiresAtMs } = await sessions.makeLink(commandActor().name);
         const url = `${address}#sign-in=${token}`;
-        return printLines({ url, expiresAt: toIsoTime(expiresAtMs) }, url);
+        return printLines({ url, expiresAt: toTime(expiresAtMs) }, url);
       });
     });
 }

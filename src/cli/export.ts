@@ -9,6 +9,7 @@ import { stringifyExactJson } from '../exact-json.ts';
 import { toPrintableJson } from '../observability/safe-text.ts';
 import { petFields } from '../pets/pet.ts';
 import { type PetFileFormat, petFileFormats } from '../pets/pet-files.ts';
+import { pick } from '../storage/insert-row.ts';
 import { requireNotStore } from '../storage/require-not-store.ts';
 import { type AppCommand, type Printed, printLines, type Terminal } from './command.ts';
 import { countThings } from './output.ts';
@@ -28,8 +29,9 @@ export function addExport(program: AppCommand): void {
 without an id adds an animal.`,
     )
     .option('--without-ids', 'omit the ids, for an import into another store', false);
-  addExportOptions(leaf).doesWithStore(async ({ catalogue, audit }, options: PetExportOptions) => {
-    const columns = options.withoutIds ? petFields : ['id', ...petFields];
+  type Options = ExportOptions & { readonly withoutIds: boolean };
+  addExportOptions(leaf).doesWithStore(async ({ catalogue, audit }, { withoutIds, ...options }: Options) => {
+    const columns = withoutIds ? petFields : ['id', ...petFields];
     return exportRows(catalogue.listAll(), columns, 'animal', options, program.context.terminal, audit);
   });
 }
@@ -38,10 +40,6 @@ export interface ExportOptions {
   readonly format?: PetFileFormat;
   readonly output?: string;
   readonly force: boolean;
-}
-
-interface PetExportOptions extends ExportOptions {
-  readonly withoutIds: boolean;
 }
 
 export function formatOption(description: string): Option {
@@ -72,16 +70,17 @@ export function addExportOptions(leaf: AppCommand): AppCommand {
     });
 }
 
+type Batches = AsyncIterable<readonly Readonly<Record<string, unknown>>[]>;
+
 /** The entry of the audit log about an export. */
 const auditActions = { animal: 'pets.exported', order: 'orders.exported' } as const;
 
 /**
- * Writes rows to standard output or to a file. The audit log gets an entry even if the export fails midway. A failed
- * export leaves no file. If standard output fails, the export ends without an error, because main.ts reports the
- * failure. Throws OperatorError if the file exists and `force` is false, or if the file cannot be written.
+ * Writes rows to standard output, or all of them to a file. The audit log gets an entry even if the export fails midway.
+ * Throws OperatorError if the file exists and `force` is false, or if the file cannot be written.
  */
 export async function exportRows(
-  batches: AsyncIterable<readonly object[]>,
+  batches: Batches,
   columns: readonly string[],
   thing: keyof typeof auditActions,
   { format, output, force }: ExportOptions,
@@ -117,7 +116,7 @@ export async function exportRows(
  * values. A text that a spreadsheet would treat as a formula is not escaped.
  */
 export async function* writeRows(
-  batches: AsyncIterable<readonly object[]>,
+  batches: Batches,
   columns: readonly string[],
   format: PetFileFormat,
 ): AsyncGenerator<string> {
@@ -129,16 +128,12 @@ export async function* writeRows(
       : rows.map((row) => `${stringifyExactJson(pick(row, columns))}\n`).join('');
 }
 
-function pick(row: object, columns: readonly string[]): object {
-  const values = row as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(columns.map((column) => [column, values[column]]));
-}
-
 /** A terminal would interpret control characters of names. */
 async function* escapeAll(text: AsyncIterable<string>): AsyncIterable<string> {
   for await (const part of text) yield toPrintableJson(part);
 }
 
+/** If standard output fails, ends without an error, because main.ts reports the failure. */
 async function writeUntilClosed(text: AsyncIterable<string>, stdout: Terminal['stdout']): Promise<void> {
   let outputError: unknown = null;
   stdout.once('error', (error) => {

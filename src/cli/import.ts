@@ -42,13 +42,10 @@ adds an animal.`,
     .option('--skip-invalid', 'import the valid rows even if there are invalid ones', false)
     .option('--ignore-unknown', 'ignore columns and fields that an animal does not have', false)
     .option('--dry-run', 'check every row and write nothing', false)
-    .does(async ({ withStore, clock, terminal }, options: ImportOptions, file: string) => {
-      const format = options.format ?? guessFormat(file);
+    .does(async ({ withStore, clock, terminal }, given: ImportOptions, file: string) => {
+      const options = { ...given, format: given.format ?? guessFormat(file) };
       const by = { actor: commandActor(), nowMs: clock() };
-      return withStore(
-        ({ catalogue }) => importFile(catalogue, file, { ...options, format }, by, terminal),
-        !options.dryRun,
-      );
+      return withStore(({ catalogue }) => importFile(catalogue, file, options, by, terminal), !given.dryRun);
     });
 }
 
@@ -59,10 +56,9 @@ function guessFormat(file: string): PetFileFormat {
 }
 
 /**
- * Imports the animals of a file, or of standard input if `file` is `-`. A row without an id adds an animal. A row with
- * an id changes that animal. Applies all rows or none; with `skipInvalid`, all valid rows or none. The output lists
- * invalid rows. It fails with OperatorError, with nothing written, if the file is unreadable, or if it has invalid rows
- * and `skipInvalid` is false. It fails with OutcomeUnknownError as `load` does (database.ts).
+ * Imports the animals of a file, or of standard input if `file` is `-`: all rows or, with `skipInvalid`, all valid rows,
+ * or none. The output lists invalid rows. It fails with OperatorError, with nothing written, if the file is unreadable or
+ * has invalid rows that are not skipped, and with OutcomeUnknownError as `load` does (database.ts).
  */
 export async function importFile(
   catalogue: Catalogue,
@@ -76,7 +72,6 @@ export async function importFile(
   const rows = createRowCheck(skipInvalid);
   const progress = await startProgress(terminal, file);
   let counts: LoadedCounts | null = { added: 0, changed: 0 };
-  let skipped = 0;
   let line: string | null = null;
   let failure: unknown;
   try {
@@ -91,8 +86,7 @@ export async function importFile(
       },
       isDryRun: dryRun,
     });
-    skipped = rows.countBad();
-    const left = skipInvalid ? `, skipped ${countThings(skipped, 'invalid row')}` : '';
+    const left = skipInvalid ? `, skipped ${countThings(rows.countBad(), 'invalid row')}` : '';
     const none = rows.isEmpty() ? ': it has no rows' : '';
     const done = `${describeCounts(counts, dryRun)} from ${nameSource(file)}`;
     line = `${done} in ${formatSecondsSince(startedMs)} s${left}${none}`;
@@ -102,6 +96,7 @@ export async function importFile(
   } finally {
     progress.stop();
   }
+  const skipped = line === null ? 0 : rows.countBad();
   const { added: imported = null, changed = null } = counts ?? {};
   return {
     json: { imported, changed, dryRun, skipped, ...rows.toJson() },
@@ -132,15 +127,15 @@ async function startProgress(terminal: Terminal, file: string) {
   const format = totalBytes === null ? '{phase} {mib} MiB' : '{phase} [{bar}] {percentage} % of {mib} MiB';
   const toMib = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
   const bar = startBar(terminal, format, totalBytes ?? 0, { phase: 'reading', mib: toMib(totalBytes ?? 0) });
-  let readBytes = 0;
+  let bytes = 0;
   return {
-    advance(bytes: number): void {
-      readBytes += bytes;
-      bar?.update(readBytes, { mib: toMib(totalBytes ?? readBytes) });
+    advance(count: number): void {
+      bytes += count;
+      bar?.update(bytes, { mib: toMib(totalBytes ?? bytes) });
     },
     /** Writing blocks the event loop, so the bar cannot move until the end. */
     beginWriting(): void {
-      bar?.update(readBytes, { phase: 'writing' });
+      bar?.update(bytes, { phase: 'writing' });
       bar?.render();
     },
     stop: () => bar?.stop(),
@@ -152,10 +147,9 @@ const readBytesMax = 262_144;
 async function* readBytes(file: string, { stdin }: Terminal, onRead: (bytes: number) => void) {
   const source = file === '-' ? stdin : createReadStream(file, { highWaterMark: readBytesMax });
   try {
-    for await (const chunk of source) {
-      const bytes: Uint8Array = chunk;
-      onRead(bytes.length);
-      yield bytes;
+    for await (const chunk of source as AsyncIterable<Uint8Array>) {
+      onRead(chunk.length);
+      yield chunk;
     }
   } catch (error) {
     throw new OperatorError(`${nameSource(file)} cannot be read: ${reasonOf(error)}`, { cause: error });

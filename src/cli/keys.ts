@@ -1,6 +1,6 @@
 import { partnerScopes, type Scope, scopes } from '../accounts/account.ts';
 import type { IssuedKey } from '../accounts/key-changes.ts';
-import type { ListedKey } from '../accounts/key-rows.ts';
+import { type ListedKey, toTime } from '../accounts/key-rows.ts';
 import { defaultOverlapMs } from '../accounts/keyring.ts';
 import { UsageError } from '../errors.ts';
 import type { ListedBan } from '../limits/bans.ts';
@@ -18,7 +18,7 @@ import {
   textId,
 } from './arguments.ts';
 import { type AppCommand, type CommandContext, type Printed, printLines, printTable } from './command.ts';
-import { type Column, formatTime, toIsoTime, withIsoTimes, writeWarning } from './output.ts';
+import { type Column, formatTime, writeWarning } from './output.ts';
 
 const keyId = textId('key', 'keys list');
 
@@ -103,9 +103,9 @@ function printIssued(
   issued: IssuedKey & { readonly oldEndsAtMs?: number },
 ): Printed {
   const { id, name, key, account, plan, scopes: granted, expiresAtMs, oldEndsAtMs } = issued;
-  const old = oldEndsAtMs === undefined ? {} : { oldKeyEndsAt: toIsoTime(oldEndsAtMs) };
+  const old = oldEndsAtMs === undefined ? {} : { oldKeyEndsAt: toTime(oldEndsAtMs) };
   return printLines(
-    { id, name, key, account, plan, scopes: granted, expiresAt: toIsoTime(expiresAtMs), ...old },
+    { id, name, key, account, plan, scopes: granted, expiresAt: toTime(expiresAtMs), ...old },
     `key      ${key}`,
     `id       ${id}`,
     ...(name === null ? [] : [`name     ${name}`]),
@@ -114,7 +114,7 @@ function printIssued(
     `scopes   ${granted.join(', ')}`,
     `expires  ${formatTime(expiresAtMs)}`,
     `works only with ENVIRONMENT=${readConfig().environment}`,
-    ...(oldEndsAtMs === undefined ? [] : [`the old key works until ${toIsoTime(oldEndsAtMs)}`]),
+    ...(oldEndsAtMs === undefined ? [] : [`the old key works until ${toTime(oldEndsAtMs)}`]),
     '',
     'Copy the key now: it is not stored and cannot be shown again.',
   );
@@ -138,7 +138,7 @@ function describeState({ state, bannedUntilMs }: ListedKey): string {
 }
 
 export function keyToJson({ visibleStart: start, ...key }: ListedKey): object {
-  return withIsoTimes({ ...key, start, state: key.bannedUntilMs === null ? key.state : 'banned' });
+  return { ...key, start, state: key.bannedUntilMs === null ? key.state : 'banned' };
 }
 
 export function addBans(program: AppCommand): void {
@@ -166,7 +166,6 @@ const banColumns: readonly Column<ListedBan>[] = [
   { heading: 'BANNED UNTIL', cell: ({ endsAtMs }) => formatTime(endsAtMs) },
 ];
 
-function banToJson({ keyId: id, visibleStart: start, keyName: name, account, ...times }: ListedBan) {
-  const { beganAtMs, endsAtMs } = times;
-  return { keyId: id, start, name, account, since: toIsoTime(beganAtMs), until: toIsoTime(endsAtMs) };
+function banToJson({ keyId: id, visibleStart: start, keyName: name, account, ...ban }: ListedBan) {
+  return { keyId: id, start, name, account, since: toTime(ban.beganAtMs), until: toTime(ban.endsAtMs) };
 }

@@ -3,12 +3,7 @@ import { parseDatabaseUrl } from '../setting-values.ts';
 import { type AppCommand, type CommandContext, type Printed, printLines } from './command.ts';
 import { countThings, formatSecondsSince, startBar } from './output.ts';
 
-interface MigrateOptions {
-  /** The address of the store to copy. This store stays unchanged. */
-  readonly from?: string;
-  /** The address of an empty store, or of a store that does not exist. */
-  readonly to?: string;
-}
+type MigrateOptions = { readonly from?: string; readonly to?: string };
 
 export function addMigrate(program: AppCommand): void {
   program
@@ -44,10 +39,8 @@ function checkAddress(option: string, address: string | undefined): void {
 async function move({ terminal }: CommandContext, from: string, to: string): Promise<Printed> {
   const { copyStore } = await import('../storage/transfer/copy-store.ts');
   const startedMs = performance.now();
-  const bar = startBar(terminal, '{phase} [{bar}] {percentage} % of {all}', 1, {
-    phase: 'opening',
-    all: '0 rows',
-  });
+  const format = '{phase} [{bar}] {percentage} % of {all}';
+  const bar = startBar(terminal, format, 1, { phase: 'opening', all: '0 rows' });
   let shownPhase = '';
   const showProgress = (phase: string, rows: number, rowsTotal: number) => {
     bar?.setTotal(rowsTotal);

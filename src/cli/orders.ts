@@ -33,7 +33,7 @@ export function addOrders(program: AppCommand): void {
     .addOption(limitOption('orders'))
     .doesWithStore(async (store, { limit, ...filters }: Filters & { readonly limit: number }) => {
       const readPage = await findOrders(store, filters);
-      return printTable((await readPage(limit, null)).items, columns, (order) => order);
+      return printTable((await readPage(limit, null)).items, columns);
     });
   addOrdersExport(orders);
   orders
@@ -61,11 +61,8 @@ async function findOrders({ orders, accounts }: Store, filters: Filters) {
     orders.list({ status, petId, reference, ofAccount, limit, newestId }, everyAccount);
 }
 
-interface OrdersExportOptions extends ExportOptions, Filters {
-  /** Unix milliseconds. */
-  readonly since?: number;
-  readonly until?: number;
-}
+/** The times are Unix milliseconds. */
+type OrdersExportOptions = ExportOptions & Filters & { readonly since?: number; readonly until?: number };
 
 function addOrdersExport(orders: AppCommand): void {
   const leaf = orders
@@ -102,12 +99,10 @@ async function* listPlacedBetween(
 ) {
   let newestId: bigint | null = null;
   do {
-    const page: Page<Order> = await readPage(pageRows, newestId);
-    yield page.items.filter(({ createdAt }) => {
-      const ms = Date.parse(createdAt);
-      return ms >= sinceMs && ms < untilMs;
-    });
-    newestId = page.next;
+    const { items, next }: Page<Order> = await readPage(pageRows, newestId);
+    const placedAtMs = ({ createdAt }: Order) => Date.parse(createdAt);
+    yield items.filter((order) => placedAtMs(order) >= sinceMs && placedAtMs(order) < untilMs);
+    newestId = next;
   } while (newestId !== null);
 }
 

@@ -1,5 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import measureWidth from 'string-width';
+import { toTime } from '../accounts/key-rows.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { toPrintable, toPrintableJson } from '../observability/safe-text.ts';
 import type { Terminal } from './command.ts';
@@ -38,16 +39,11 @@ export function formatSecond(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }
 
-/** Returns a time in RFC 3339, or null for null. */
-export function toIsoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
-}
-
 /** Returns a row for --json. A time such as `createdAtMs` becomes a time in RFC 3339 with the name `createdAt`. */
 export function withIsoTimes(row: object): object {
   const fields = Object.entries(row).map(([name, value]) => {
     const [, time] = /^(.*(?:at|until))Ms$/i.exec(name) ?? [];
-    return time === undefined ? [name, value] : [time, toIsoTime(value)];
+    return time === undefined ? [name, value] : [time, toTime(value)];
   });
   return Object.fromEntries(fields);
 }
@@ -69,10 +65,7 @@ const gap = '  ';
 export interface Column<Row> {
   readonly heading: string;
   readonly cell: (row: Row) => string;
-  /**
-   * If the table does not fit, the columns with the highest number are omitted first. A column without a number is
-   * never omitted.
-   */
+  /** If the table does not fit, the columns with the highest number are omitted first, and those without one never. */
   readonly leavesAt?: number;
 }
 
@@ -87,29 +80,22 @@ export function writeColumns<Row>(
     const width = cells.reduce((widest, text) => Math.max(widest, measureWidth(text)), 0);
     return { cells, width, leavesAt };
   });
-  const { stdout } = terminal;
-  const terminalWidth = 'columns' in stdout && typeof stdout.columns === 'number' ? stdout.columns : 0;
-  const shown = fit(measured, Math.max(widthMin, terminalWidth));
+  const shown = fit(measured, Math.max(widthMin, terminal.stdout.columns ?? 0));
   for (let line = 0; line <= rows.length; line += 1) {
     const cells = shown.map(({ cells, width }) => pad(cells[line] ?? '', width));
     writeLine(terminal, cells.join(gap).trimEnd());
   }
 }
 
-interface Measured {
-  readonly cells: readonly string[];
-  readonly width: number;
-  readonly leavesAt: number;
-}
-
-function fit(columns: readonly Measured[], width: number): readonly Measured[] {
-  const total = columns.reduce((sum, column) => sum + column.width + gap.length, -gap.length);
-  const first = columns.reduce((highest, { leavesAt }) => Math.max(highest, leavesAt), 0);
-  if (total <= width || first === 0) return columns;
-  return fit(
-    columns.filter(({ leavesAt }) => leavesAt !== first),
-    width,
-  );
+function fit<Measured extends { readonly width: number; readonly leavesAt: number }>(
+  columns: readonly Measured[],
+  widthMax: number,
+): readonly Measured[] {
+  const total = columns.reduce((sum, { width }) => sum + width + gap.length, -gap.length);
+  const first = Math.max(...columns.map(({ leavesAt }) => leavesAt));
+  if (total <= widthMax || first === 0) return columns;
+  const left = columns.filter(({ leavesAt }) => leavesAt !== first);
+  return fit(left, widthMax);
 }
 
 function pad(text: string, width: number): string {

@@ -1,6 +1,5 @@
 import { Option } from 'commander';
-import type { ListedAuditEntry } from '../audit/audit-log.ts';
-import { type AuditAction, auditActions } from '../audit/audit-log.ts';
+import { type AuditAction, auditActions, type ListedAuditEntry } from '../audit/audit-log.ts';
 import { dayMs } from '../clock.ts';
 import { errorCodes } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
@@ -15,9 +14,9 @@ import {
   sinceOption,
 } from './arguments.ts';
 import { type AppCommand, printTable } from './command.ts';
-import { type Column, formatSecond, withIsoTimes } from './output.ts';
+import { type Column, formatSecond } from './output.ts';
 
-const statusMax = 599;
+const parseStatus = parseCountUpTo(599);
 
 const parseCode = parserOf(
   (text) => errorCodes.find((code) => code === text) ?? null,
@@ -55,7 +54,7 @@ request id.`,
     )
     .addOption(accountFilter('requests'))
     .option('--key <id>', 'only requests with this key')
-    .option('--status <status>', 'only requests with this HTTP status', parseCountUpTo(statusMax))
+    .option('--status <status>', 'only requests with this HTTP status', parseStatus)
     .option('--code <code>', 'only requests with this error code, as in pet_unavailable', parseCode)
     .addOption(sinceOption('requests', program.context.clock))
     .option('--id <request id>', 'only the request with this X-Request-Id')
@@ -65,7 +64,7 @@ request id.`,
       const accountId = account === undefined ? undefined : await accounts.findId(account);
       const query = { accountId, keyId, status, code, sinceMs, requestId, limit, newestId: null };
       const { items } = await listRequests(database, query);
-      return printTable(items, requestColumns, ({ id: _, ...request }) => withIsoTimes(request));
+      return printTable(items, requestColumns, ({ id: _, ...request }) => request);
     });
 }
 
@@ -83,9 +82,7 @@ const requestColumns: readonly Column<ListedRequest>[] = [
   { heading: 'MESSAGE', cell: ({ message }) => message ?? '-', leavesAt: 7 },
 ];
 
-interface UsageOptions extends Required<ReportOptions> {
-  readonly by: UsageOrder;
-}
+type UsageOptions = Required<ReportOptions> & { readonly by: UsageOrder };
 
 export function addUsage(program: AppCommand): void {
   const { clock } = program.context;
@@ -100,7 +97,7 @@ export function addUsage(program: AppCommand): void {
     .addOption(new Option('--by <count>', 'the order').choices(usageOrders).default('requests'))
     .addOption(limitOption('accounts'))
     .doesWithStore(async ({ database }, { since, by, limit }: UsageOptions) =>
-      printTable(await listUsageByAccount(database, since, by, limit), usageColumns, (usage) => usage),
+      printTable(await listUsageByAccount(database, since, by, limit), usageColumns),
     );
 }
 
@@ -118,6 +115,7 @@ interface AuditOptions extends ReportOptions {
 }
 
 export function addAudit(program: AppCommand): void {
+  const subjects = 'the name of an account, or the id of any other object';
   program
     .addLeaf(
       'audit',
@@ -128,16 +126,13 @@ export function addAudit(program: AppCommand): void {
     .option('--account <name>', 'only changes of this account and of what it owns', parseAccountName)
     .option('--by <actor>', 'only changes by this system user, key or console session')
     .addOption(new Option('--action <action>', 'only changes of this kind').choices(auditActions))
-    .option(
-      '--of <subject>',
-      'only changes of this object: the name of an account, or the id of any other object',
-    )
+    .option('--of <subject>', `only changes of this object: ${subjects}`)
     .addOption(sinceOption('changes', program.context.clock))
     .addOption(limitOption('changes'))
     .doesWithStore(async ({ audit }, { by, of, since, ...options }: AuditOptions) => {
       const query = { ...options, actor: by, subject: of, sinceMs: since, newestId: null };
       const { items } = await audit.list(query);
-      return printTable(items, auditColumns, ({ actor, ...entry }) => withIsoTimes({ ...entry, by: actor }));
+      return printTable(items, auditColumns, ({ actor, ...entry }) => ({ ...entry, by: actor }));
     });
 }
 

@@ -5,9 +5,7 @@ import type { LoadedPet } from '../pets/load-pets.ts';
 import type { BadField } from '../pets/pet-files.ts';
 import { countThings } from './output.ts';
 
-interface Verdict extends BadField {
-  readonly line: number;
-}
+type Verdict = BadField & { readonly line: number };
 
 const printedMax = 20;
 const keptMax = 1_000;
@@ -28,10 +26,8 @@ export function createRowCheck(skipInvalid: boolean) {
   /** Throws for invalid rows, unless they are skipped. */
   function check(): void {
     if (skipInvalid || badCount === 0) return;
-    const rows = countThings(rowCount, 'row');
-    throw new OperatorError(
-      `${badCount} of ${rows} ${badCount === 1 ? 'is' : 'are'} invalid; --skip-invalid imports the others`,
-    );
+    const bad = `${badCount} of ${countThings(rowCount, 'row')} ${badCount === 1 ? 'is' : 'are'} invalid`;
+    throw new OperatorError(`${bad}; --skip-invalid imports the others`);
   }
 
   return {
@@ -58,22 +54,17 @@ export function createRowCheck(skipInvalid: boolean) {
     isEmpty: () => rowCount === 0,
     /** Returns the first `printedMax` violations, one per line, and the number of further ones. */
     toText(): string {
-      const lines = kept.slice(0, printedMax).map(toLine);
-      if (total > printedMax) lines.push(`… and ${total - printedMax} more`);
-      return lines.map((line) => `${line}\n`).join('');
+      const more = total > printedMax ? `… and ${total - printedMax} more\n` : '';
+      return kept.slice(0, printedMax).map(toLine).join('') + more;
     },
     /** Returns the first `keptMax` violations and the number of all violations, for --json. */
     toJson: () => ({ errors: kept, errorsTotal: total }),
   };
 }
 
-function toLine(verdict: Verdict): string {
-  const { line, field, rule } = verdict;
-  const value = 'value' in verdict ? `, not ${showValue(verdict.value)}` : '';
-  return field === null ? `line ${line}: ${rule}` : `line ${line}: ${field} ${rule}${value}`;
-}
-
-function showValue(value: unknown): string {
-  const text = stringifyExactJson(value);
-  return toPrintable(text.length <= shownValueMax ? text : `${text.slice(0, shownValueMax)}…`);
+function toLine({ line, field, rule, ...rest }: Verdict): string {
+  if (field === null) return `line ${line}: ${rule}\n`;
+  const text = 'value' in rest ? stringifyExactJson(rest.value) : '';
+  const shown = toPrintable(text.length <= shownValueMax ? text : `${text.slice(0, shownValueMax)}…`);
+  return `line ${line}: ${field} ${rule}${shown && `, not ${shown}`}\n`;
 }

@@ -3,9 +3,7 @@ import { secondMs } from '../clock.ts';
 import type { AppCommand, CommandContext, Terminal } from './command.ts';
 import { writeJson } from './output.ts';
 
-/**
- * Time in ms that a start may continue after SIGTERM. Then the process ends, and an open transaction is rolled back.
- */
+/** Time in ms that a start may continue after SIGTERM. Then the process ends, and an open transaction is rolled back. */
 const startEndMsMax = 5 * secondMs;
 
 export function addServe(program: AppCommand): void {
@@ -23,10 +21,8 @@ goes to standard error.`,
     .action(({ json = false }: { readonly json?: boolean }) => serve(program.context, json));
 }
 
-async function serve(
-  { readConfig, clock, terminal, lifetime }: CommandContext,
-  json: boolean,
-): Promise<void> {
+async function serve(context: CommandContext, json: boolean): Promise<void> {
+  const { readConfig, clock, terminal, lifetime } = context;
   const config = readConfig();
   const stopped = lifetime.untilStopped();
   // Other commands do without the logger and the service, and so start faster.

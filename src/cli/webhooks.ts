@@ -1,7 +1,8 @@
+import { toTime } from '../accounts/key-rows.ts';
 import type { ListedWebhook } from '../webhooks/webhooks.ts';
 import { accountFilter, textId } from './arguments.ts';
 import { type AppCommand, printLines, printTable } from './command.ts';
-import { type Column, formatTime, toIsoTime } from './output.ts';
+import { type Column, formatTime } from './output.ts';
 
 export function addWebhooks(program: AppCommand): void {
   const webhooks = program.addGroup('webhooks', 'list, enable and disable webhooks');
@@ -26,7 +27,7 @@ export function addWebhooks(program: AppCommand): void {
 
 function toJson({ lastAttemptAtMs, lastResult, keyId: key, ...webhook }: ListedWebhook) {
   const { id, account, url, types, status, disabledBecause } = webhook;
-  const lastAttempt = lastResult === null ? null : { at: toIsoTime(lastAttemptAtMs), result: lastResult };
+  const lastAttempt = lastResult === null ? null : { at: toTime(lastAttemptAtMs), result: lastResult };
   return { id, account, url, types, status, disabledBecause, key, lastAttempt };
 }
 

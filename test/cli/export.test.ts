@@ -62,7 +62,7 @@ describe('export', () => {
 
 describe('export to standard output', () => {
   const exportTo = (
-    { listAll }: { listAll(): AsyncIterable<readonly object[]> },
+    { listAll }: { listAll(): Parameters<typeof exportRows>[0] },
     stdout: Terminal['stdout'],
     options: Partial<ExportOptions> = {},
   ) =>
@@ -75,7 +75,7 @@ describe('export to standard output', () => {
       { record: async () => undefined },
     );
 
-  async function* inOneBatch(rows: readonly object[]) {
+  async function* inOneBatch(rows: readonly { readonly id: bigint; readonly name: string }[]) {
     yield rows;
   }
 
