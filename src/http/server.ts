@@ -13,7 +13,6 @@ import { watchRefusedConnections } from './connection/node-server.ts';
 import { createDocsRoutes } from './docs-site/routes.ts';
 import { createRequestIds } from './exchange.ts';
 import { createHttpService, type HttpService } from './http-service.ts';
-import { describeApi } from './openapi/description.ts';
 import { requestHeaders, responseHeaders } from './openapi/headers.ts';
 import type { Operation } from './operation.ts';
 import { createClientAddress } from './request/client-address.ts';
@@ -54,12 +53,8 @@ export function buildServer(options: ServerOptions): HttpService {
   const docsUrl = publicUrl === null ? '/docs' : new URL('docs', publicUrl).href;
 
   const services = { ...options, baseUrl };
-  const docs = createDocsRoutes({
-    operations,
-    publicUrl,
-    findOwnUrl: () => `${service.findUrl()}/v1`,
-    describe: (ownUrl) => describeApi(operations, publicUrl, ownUrl),
-  });
+  const findOwnUrl = () => `${service.findUrl()}/v1`;
+  const docs = createDocsRoutes({ operations, publicUrl, findOwnUrl });
   const routes = [...operations.map((operation) => bindOperation(operation, services)), ...docs];
 
   const addressOf = createClientAddress(options.trustProxy);

@@ -12,19 +12,16 @@ const lateScripts = ['copy', 'tabs', 'search', 'try-it'];
  * against the rate limit of readers. A page loads the search with its index when it is used first.
  */
 export async function readAssets(pages: readonly Page[]): Promise<Assets> {
-  const texts = await Promise.all(styles.map((name) => readOwn(`${name}.css`)));
-  const late = lateScripts.map(
-    async (name) =>
-      `document.addEventListener('DOMContentLoaded', () => {\n${await readOwn(`${name}.js`)}});\n`,
-  );
+  const css = await Promise.all(styles.map((name) => readOwn(`${name}.css`)));
+  const late = await Promise.all(lateScripts.map((name) => readOwn(`${name}.js`)));
   return makeAssets({
-    'site.css': texts.join('\n'),
+    'site.css': css.join('\n'),
     'site.js': [
       // This one runs before the page is shown.
       `{\n${await readOwn('theme.js')}}\n`,
       // The other scripts share its functions, and the service imports it too.
       (await readOwn('samples.js')).replaceAll(/^export /gm, ''),
-      ...(await Promise.all(late)),
+      ...late.map((text) => `document.addEventListener('DOMContentLoaded', () => {\n${text}});\n`),
     ].join('\n'),
     'search.json': JSON.stringify(pages.flatMap(indexPage)),
     'minisearch.js': await readFile(new URL(import.meta.resolve('minisearch')), 'utf8'),
@@ -38,7 +35,7 @@ function readOwn(file: string): Promise<string> {
 /** Maximum number of characters of the text of a search entry. */
 const textLengthMax = 2_000;
 /** Matches a heading with an anchor, the title of a page, or a field of the reference. */
-const places = /<h1>|<h[23] id="([^"]*)">|<li id="([^"]*)">/g;
+const places = /<h1>|<(?:h[23]|li) id="([^"]*)">/g;
 const titleEnd = /<\/h[123]>|<\/code>/;
 
 /**
@@ -47,8 +44,7 @@ const titleEnd = /<\/h[123]>|<\/code>/;
  */
 function indexPage({ path, title, content: { markup } }: Page) {
   const found = [...markup.matchAll(places)];
-  return found.map(({ index, 1: heading, 2: field }, place) => {
-    const anchor = heading ?? field;
+  return found.map(({ index, 1: anchor }, place) => {
     const [named = '', ...others] = markup.slice(index, found[place + 1]?.index).split(titleEnd);
     return {
       title: toLine(named),

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
+import type { Page } from './frame.ts';
 import { html, type Markup, trusted } from './markup.ts';
 
 /** Renders a code block. `colourPages` colours it, and in the browser, copy.js adds a copy button. */
@@ -11,22 +12,19 @@ export function renderCode(code: string, language: string): Markup {
 /** Matches a block of `renderCode` up to the end of its code: the start, the language and the code. */
 export const codeBlock = /(<pre tabindex="0" data-language="([^"]*)"><code>)([^<]*)/g;
 
-/**
- * Colours the code blocks of pages. A thread of its own does it with Shiki, because that takes seconds of a processor,
- * and then ends.
- */
-export async function colourPages(pages: readonly Markup[]): Promise<Markup[]> {
+/** Colours the code blocks of pages with Shiki, in a thread that then ends, because that takes seconds of a processor. */
+export async function colourPages(pages: readonly Page[]): Promise<Page[]> {
   const compiled = getCompileCacheDir();
   const worker = new Worker(new URL('./colour-thread.ts', import.meta.url), {
     name: 'colours',
-    workerData: pages.map(({ markup }) => markup),
+    workerData: pages.map(({ content }) => content.markup),
     // The flags of the program, such as `--eval`, are not for a thread. Of the environment, it needs only this.
     execArgv: ['--disable-warning=ExperimentalWarning'],
     env: compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled },
   });
   worker.unref();
   const [coloured] = (await once(worker, 'message')) as [string[]];
-  return coloured.map(trusted);
+  return pages.map((page, index) => ({ ...page, content: trusted(coloured[index] ?? page.content.markup) }));
 }
 
 const usualLineLength = 64;

@@ -11,20 +11,6 @@ import { codeToTokensBase, createShikiPrimitive } from '@shikijs/primitive';
 import { codeBlock } from './code.ts';
 import { html, toText } from './markup.ts';
 
-/** The languages of the blocks, by the name that a block shows. Blocks of other languages stay as they are. */
-const languages: Readonly<Record<string, string>> = {
-  sh: 'bash',
-  curl: 'bash',
-  json: 'json',
-  ts: 'typescript',
-  typescript: 'typescript',
-  js: 'typescript',
-  python: 'python',
-  php: 'php',
-  ruby: 'ruby',
-  go: 'go',
-};
-
 /** The kinds of words, each with its TextMate scopes. code.css gives each kind a colour for light and for dark. */
 const kinds = {
   comment: ['comment', 'punctuation.definition.comment'],
@@ -50,6 +36,7 @@ const theme = {
 const shiki = createShikiPrimitive({
   engine: createJavaScriptRegexEngine(),
   langs: [bash, go, json, php, python, ruby, typescript].flat(),
+  langAlias: { curl: 'bash' },
   themes: [theme],
 });
 
@@ -65,13 +52,14 @@ function colour(escaped: string, lang: string): string {
   return lines.map((tokens) => html`${tokens.map(write)}`.markup).join('\n');
 }
 
+const languages = new Set(shiki.getLoadedLanguages());
 /** Blocks that were coloured before: many pages have the same errors. */
 const coloured = new Map<string, string>();
 
 const pages = (workerData as readonly string[]).map((page) =>
   page.replaceAll(codeBlock, (whole, start: string, name: string, code: string) => {
-    const language = languages[name.toLowerCase()];
-    if (language === undefined) return whole;
+    const language = name.toLowerCase();
+    if (!languages.has(language)) return whole;
     const known = coloured.get(language + code) ?? colour(code, language);
     coloured.set(language + code, known);
     return `${start}${known}`;

@@ -7,33 +7,27 @@ export interface Page {
   readonly title: string;
   /** The heading of the page in the navigation. */
   readonly group: string;
-  /** The HTTP method of an operation. Absent for all other pages. */
+  /** The HTTP method, if the page is about an operation. */
   readonly method?: string;
-  /** True for an operation that is deprecated. */
   readonly isDeprecated?: boolean;
   readonly content: Markup;
   /** The same page as Markdown. */
   readonly markdown: string;
 }
 
+/** What a page shows in its frame. A page that is not in the navigation has no path. */
+type Framed = Pick<Page, 'title' | 'content'> & { readonly path?: string };
+
 /** The page at `/`. */
-export const welcomePage = {
+export const welcomePage: Framed = {
   title: 'Welcome',
   content: html`<article><h1>Animal Store</h1><p>This is an HTTP/JSON catalogue of the animals that a store offers. Start with the <a href="./docs/getting-started">quickstart</a>, or look at the <a href="./docs">reference</a>.</p></article>`,
 };
 
-export const notFoundPage = {
+export const notFoundPage: Framed = {
   title: 'Page not found',
   content: html`<article><h1>Page not found</h1><p>There is no such page. The navigation lists all pages.</p></article>`,
 };
-
-/** The parts that all pages share. */
-export interface Frame {
-  /** All pages, in the order of the navigation. */
-  readonly pages: readonly Page[];
-  /** The version of the assets. */
-  readonly version: string;
-}
 
 /** Returns the address of a page. */
 export const addressOf = (path: string) => (path === '' ? '/docs' : `/docs/${path}`);
@@ -50,17 +44,19 @@ export function findRoot(address: string): string {
 }
 
 /**
- * Renders a whole HTML page for an address: the header, the content and the navigation. A page that is not in the
- * navigation has no path.
+ * Renders a whole HTML page for an address: the header, the content and the navigation through `pages`. `version` is that of
+ * the assets.
  */
 export function renderPage(
-  { title, content, path }: Pick<Page, 'title' | 'content'> & { readonly path?: string },
+  { title, content, path }: Framed,
   address: string,
-  { pages, version }: Frame,
+  pages: readonly Page[],
+  version: string,
 ): string {
   const root = findRoot(address);
   const files = `${root}/docs/assets/${version}`;
   const markdown = path === undefined ? null : root + markdownOf(path);
+  const alternate = markdown && html`<link rel="alternate" type="text/markdown" href="${markdown}">\n`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -71,11 +67,7 @@ export function renderPage(
 <link rel="icon" href="${files}/icon.svg">
 <link rel="stylesheet" href="${files}/site.css">
 <link rel="alternate" type="application/atom+xml" title="Changelog" href="${root}/docs/changelog.atom">
-${
-  markdown &&
-  html`<link rel="alternate" type="text/markdown" href="${markdown}">
-`
-}<script src="${files}/site.js"></script>
+${alternate}<script src="${files}/site.js"></script>
 </head>
 <body data-root="${root}" data-search="${files}/search.json" data-engine="${files}/minisearch.js">
 <a class="skip" href="#content">Skip to the content</a>
@@ -96,19 +88,20 @@ ${renderNavigation(pages, path, root)}
 function renderTurn(pages: readonly Page[], path: string | undefined, root: string): Content {
   const place = pages.findIndex((page) => page.path === path);
   if (place === -1) return null;
-  const link = (page: Page | undefined, relation: string, write: (title: string) => string) =>
-    page && html`<a rel="${relation}" href="${root}${addressOf(page.path)}">${write(page.title)}</a>`;
-  return html`<nav class="turn" aria-label="Previous and next page">${link(pages[place - 1], 'prev', (title) => `← ${title}`)}
-${link(pages[place + 1], 'next', (title) => `${title} →`)}</nav>`;
+  const [before, after] = [pages[place - 1], pages[place + 1]];
+  return html`<nav class="turn" aria-label="Previous and next page">${before && html`<a rel="prev" href="${root}${addressOf(before.path)}">← ${before.title}</a>`}
+${after && html`<a rel="next" href="${root}${addressOf(after.path)}">${after.title} →</a>`}</nav>`;
 }
 
 function renderNavigation(pages: readonly Page[], current: string | undefined, root: string): Markup {
-  const groups = Map.groupBy(pages, ({ group }) => group);
-  const parts = [...groups].map(([title, entries]) => {
-    const id = `navigation-${title.toLowerCase()}`;
-    return html`<p id="${id}">${title}</p>
-<ul aria-labelledby="${id}">${entries.map((entry) => renderEntry(entry, entry.path === current, root))}</ul>`;
-  });
+  const parts = Array.from(
+    Map.groupBy(pages, ({ group }) => group),
+    ([group, own]) => {
+      const id = `navigation-${group.toLowerCase()}`;
+      const entries = own.map((page) => renderEntry(page, page.path === current, root));
+      return html`<p id="${id}">${group}</p>\n<ul aria-labelledby="${id}">${entries}</ul>`;
+    },
+  );
   return html`<nav id="navigation" aria-label="Documentation">
 <a class="close" href="#content">Close the menu</a>
 ${parts}
@@ -116,11 +109,9 @@ ${parts}
 </nav>`;
 }
 
-function renderEntry(page: Page, isCurrent: boolean, root: string): Content {
-  const { path, title, method, isDeprecated } = page;
-  const address = root + addressOf(path);
+function renderEntry({ path, title, method, isDeprecated }: Page, isCurrent: boolean, root: string): Markup {
   const name = isDeprecated ? html`<s>${title}</s>` : html`<span>${title}</span>`;
   const mark = method && html`<span class="method ${method.toLowerCase()}">${method}</span> `;
   const current = isCurrent && html` aria-current="page"`;
-  return html`<li><a href="${address}"${current}>${mark}${name}</a></li>`;
+  return html`<li><a href="${root}${addressOf(path)}"${current}>${mark}${name}</a></li>`;
 }

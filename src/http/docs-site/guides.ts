@@ -3,19 +3,11 @@ import type { Page } from './frame.ts';
 import { renderDocument } from './markdown.ts';
 import { html, type Markup, trusted } from './markup.ts';
 
-/** A Markdown document of the project that is served as a page. */
-export interface Guide {
-  /** Path of the page below `/docs/`. */
-  readonly name: string;
-  /** Path of the document in the project. */
-  readonly path: string;
-  /** Title in the navigation. */
-  readonly title: string;
-  readonly group: 'Start' | 'Guides';
-}
-
-/** Every guide, in the order of the navigation. */
-export const guides: readonly Guide[] = [
+/**
+ * The Markdown documents of the project that are served as pages, in the order of the navigation. `name` is the path of the
+ * page below `/docs/`, and `path` that of the document in the project.
+ */
+export const guides = [
   { name: 'getting-started', path: 'docs/getting-started.md', title: 'Quickstart', group: 'Start' },
   { name: 'authentication', path: 'docs/keys.md', title: 'Authentication', group: 'Start' },
   { name: 'client', path: 'client/README.md', title: 'TypeScript client', group: 'Start' },
@@ -29,15 +21,16 @@ export const guides: readonly Guide[] = [
   { name: 'errors', path: 'docs/errors.md', title: 'Errors', group: 'Guides' },
   { name: 'deprecations', path: 'docs/deprecations.md', title: 'Versions and deprecation', group: 'Guides' },
   { name: 'changelog', path: 'docs/interface-changes.md', title: 'Changelog', group: 'Guides' },
-];
+] as const;
+
+type Guide = (typeof guides)[number];
 
 /** The heading at which the part of a document for operators begins. The page ends before it. */
 const operatorPart = '## What is kept';
 
 const root = new URL('../../../', import.meta.url);
-/** The URLs of a service with default settings, as the documents contain them. A page has those of its service. */
-const usualBaseUrl = 'http://127.0.0.1:8080/v1';
-const usualDocsUrl = 'http://127.0.0.1:8080/docs';
+/** The address of a service with default settings, as the documents contain it. A page has that of its service. */
+const usualUrl = 'http://127.0.0.1:8080/';
 /** Minimum number of sections of a guide with a table of contents. */
 const contentsMin = 3;
 
@@ -48,8 +41,7 @@ const contentsMin = 3;
 export async function readGuide({ name, path, title, group }: Guide, baseUrl: string): Promise<Page> {
   const document = new URL(path, root);
   const [text = ''] = (await readFile(document, 'utf8')).split(`\n${operatorPart}`, 1);
-  const docsUrl = baseUrl.replace(/v1\/?$/, 'docs');
-  const served = text.replaceAll(usualBaseUrl, baseUrl).replaceAll(usualDocsUrl, docsUrl);
+  const served = text.replaceAll(usualUrl, new URL('.', baseUrl).href);
   const link = (ending: string) =>
     served.replaceAll(/\]\(([^)\s]+)\)/g, (_, href) => `](${toAddress(href, document, ending)})`);
   const article = renderDocument(link(''));
@@ -59,11 +51,9 @@ export async function readGuide({ name, path, title, group }: Guide, baseUrl: st
 
 /** Renders the table of contents. Returns null if the guide has fewer than `contentsMin` sections. */
 function renderContents({ markup }: Markup): Markup | null {
-  const headings = [...markup.matchAll(/<h2 id="([^"]*)"><a [^>]*>(.*?)<\/a><\/h2>/g)];
+  const headings = [...markup.matchAll(/<h2 id="[^"]*">(<a [^>]*>.*?<\/a>)<\/h2>/g)];
   if (headings.length < contentsMin) return null;
-  const entries = headings.map(
-    ([, anchor = '', title = '']) => html`<li><a href="#${anchor}">${trusted(title)}</a></li>`,
-  );
+  const entries = headings.map(([, link = '']) => html`<li>${trusted(link)}</li>`);
   return html`<aside class="contents" aria-label="On this page"><p>On this page</p><ul>${entries}</ul></aside>`;
 }
 

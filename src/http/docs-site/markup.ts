@@ -4,7 +4,7 @@ export interface Markup {
 }
 
 /** A value in a template. Strings are escaped. Null, false and undefined become an empty string. */
-export type Content = Markup | string | number | bigint | null | false | undefined | readonly Content[];
+export type Content = Markup | string | number | null | false | undefined | readonly Content[];
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -13,10 +13,13 @@ const entities: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
+const characters = Object.fromEntries(
+  Object.entries(entities).map(([character, entity]) => [entity, character]),
+);
 
 /** Template tag for HTML. It escapes every string in a placeholder. */
 export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Markup {
-  return { markup: String.raw({ raw: strings }, ...contents.map(toHtml)) };
+  return trusted(String.raw({ raw: strings }, ...contents.map(toHtml)));
 }
 
 /** Marks a string as safe HTML. Use it only for HTML from the project's own documents. */
@@ -24,24 +27,13 @@ export function trusted(markup: string): Markup {
   return { markup };
 }
 
-/** Escapes a text for HTML and for quoted attributes. */
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character);
-}
-
-/** Returns the text of HTML: without tags, and with `escapeHtml` undone. */
+/** Returns the text of HTML: without tags and entities. */
 export function toText(markup: string): string {
-  return Object.entries(entities)
-    .reverse()
-    .reduce(
-      (text, [character, entity]) => text.replaceAll(entity, character),
-      markup.replaceAll(/<[^>]*>/g, ''),
-    );
+  return markup.replaceAll(/<[^>]*>/g, '').replaceAll(/&#?\w+;/g, (entity) => characters[entity] ?? entity);
 }
 
 function toHtml(content: Content): string {
   if (content === null || content === undefined || content === false) return '';
-  if (typeof content === 'string') return escapeHtml(content);
-  if (typeof content === 'number' || typeof content === 'bigint') return String(content);
-  return 'markup' in content ? content.markup : content.map(toHtml).join('');
+  if (typeof content === 'object') return 'markup' in content ? content.markup : content.map(toHtml).join('');
+  return String(content).replaceAll(/[&<>"']/g, (character) => entities[character] ?? character);
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
+import { describeApi } from '../openapi/description.ts';
 import { type Answer, jsonType, makeEmptyAnswer, securityHeaders } from '../response/answer.ts';
 import { chooseForm, makeServedFile, openOnce, pagePolicy } from '../response/served-file.ts';
 import { createPageRoute, type Route } from '../route.ts';
@@ -7,25 +8,24 @@ import { addressOf, findRoot } from './frame.ts';
 import { guides } from './guides.ts';
 import { makeSite, type Site, type SiteOptions } from './site.ts';
 
-export interface DocsOptions extends SiteOptions {
-  /** Returns the text of `/openapi.json`. */
-  readonly describe: (ownUrl: string) => string;
-}
-
 /** The file name of the present tarball of the client. Its version must equal the version in `client/package.json`. */
 export const clientPackageName = 'animal-store-client-1.2.0.tgz';
 const clientPackages = new URL('../../../client/package/', import.meta.url);
+
+/** How long a request waits for the pages. It is shorter than a silent connection lasts (`untakenMs`). */
+const openMsMax = 30_000;
 
 /**
  * Returns the routes of the documentation. They need no key. The pages are rendered at the first request, so that the
  * service starts fast.
  */
-export function createDocsRoutes(options: DocsOptions): readonly Route[] {
-  const { publicUrl } = options;
+export function createDocsRoutes(options: SiteOptions): readonly Route[] {
+  const { operations, publicUrl, findOwnUrl } = options;
   const pageSecurity = securityHeaders(pagePolicy(publicUrl === null ? [] : [new URL(publicUrl).origin]));
-  const openSite = openOnce(() => makeSite(options));
+  const makeOnce = openOnce(() => makeSite(options));
+  const openSite = openOnce(() => Promise.race([makeOnce(), refuseLate()]));
   const openDescription = openOnce(() =>
-    makeServedFile(options.describe(options.findOwnUrl()), jsonType, {
+    makeServedFile(describeApi(operations, publicUrl, findOwnUrl()), jsonType, {
       'cache-control': 'private, no-cache',
     }),
   );
@@ -47,6 +47,12 @@ export function createDocsRoutes(options: DocsOptions): readonly Route[] {
       return (await sendClientPackage(file)) ?? notFound(`/docs/client/${file}`);
     }),
   ];
+}
+
+/** Throws `unavailable` after `openMsMax`. The pages are still made, so a later request gets them. */
+function refuseLate(): Promise<never> {
+  const failure = new AppError('unavailable', 'the documentation is not ready yet; try again');
+  return new Promise((_, reject) => setTimeout(reject, openMsMax, failure).unref());
 }
 
 /** Maximum number of folders in the address of a 404 page. Each folder makes all links of the page longer. */

@@ -3,21 +3,18 @@ import Type, { type TObject, type TSchema } from 'typebox';
 import { accountSuspended, keyMessages } from '../../accounts/account.ts';
 import { type ErrorCode, errorCodes, errorStatus } from '../../errors.ts';
 import { compileObject, describeRule, describeViolations, namedObject } from '../../schema.ts';
-import type { Operation } from '../operation.ts';
+import type { AnswerDefinition, Example, Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
 import { removedError } from '../response/deprecation.ts';
 import type { HeaderName } from './headers.ts';
 
 /** One status of an operation, as the description and the reference page show it. */
-export interface DescribedAnswer {
+export interface DescribedAnswer extends Omit<AnswerDefinition, 'examples'> {
   readonly status: number;
-  readonly description: string;
   /** The headers, without those of every response. */
   readonly headers: readonly HeaderName[];
-  /** Absent if the response has no body. */
-  readonly body?: TSchema;
   /** Example bodies by name. The name of an error is its code. */
-  readonly examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
+  readonly examples?: Readonly<Record<string, Partial<Example>>>;
 }
 
 /** The body of every error response. */
@@ -92,40 +89,45 @@ const beforeOperation: ReadonlySet<number> = new Set([405, 408, 431]);
 
 /** Returns every response that an operation can give, sorted by status. */
 export function listAnswers(operation: Operation): readonly DescribedAnswer[] {
-  const { isIdempotent, isNeverStored, deprecation } = operation;
-  const own = deprecation === undefined ? [] : announcements;
-  const answers: DescribedAnswer[] = Object.entries(operation.answers).map(([status, answer]) => ({
+  const announced = operation.deprecation === undefined ? [] : announcements;
+  const answers = [...describeSuccesses(operation, announced), ...describeFailures(operation, announced)];
+  return answers.sort((one, other) => one.status - other.status);
+}
+
+function describeSuccesses(operation: Operation, announced: readonly HeaderName[]): DescribedAnswer[] {
+  const isTagged = hasValidators(operation);
+  const answers = Object.entries(operation.answers).map(([status, answer]) => ({
     ...answer,
     status: Number(status),
     headers: [
-      ...nameIf(hasValidators(operation) || isNeverStored, 'Cache-Control'),
-      ...nameIf(hasValidators(operation), 'ETag'),
+      ...nameIf(isTagged || operation.isNeverStored, 'Cache-Control'),
+      ...nameIf(isTagged, 'ETag'),
       ...(answer.headers ?? []),
-      ...nameIf(isIdempotent, 'Idempotent-Replayed'),
-      ...own,
+      ...nameIf(operation.isIdempotent, 'Idempotent-Replayed'),
+      ...announced,
     ],
   }));
   const [first] = answers;
-  if (hasValidators(operation) && first !== undefined)
-    answers.push({
-      status: 304,
-      description: 'The answer still has an `ETag` that `If-None-Match` names.',
-      headers: first.headers,
-    });
-  for (const [status, messages] of listFailures(operation)) {
+  if (!isTagged || first === undefined) return answers;
+  const description = 'The answer still has an `ETag` that `If-None-Match` names.';
+  return [...answers, { status: 304, description, headers: first.headers }];
+}
+
+function describeFailures(operation: Operation, announced: readonly HeaderName[]): DescribedAnswer[] {
+  return Array.from(listFailures(operation), ([status, messages]) => {
     const known = statuses[status];
     if (known === undefined) throw new Error(`no error has the status ${status}`);
     const { when: description, headers = [] } = known;
     const examples = messages.map(([code, message]) => [code, { value: { code, message, status } }]);
-    answers.push({
+    const own = beforeOperation.has(status) ? [] : announced;
+    return {
       status,
       description,
-      headers: ['Cache-Control', 'HelpLink', ...headers, ...(beforeOperation.has(status) ? [] : own)],
+      headers: ['Cache-Control', 'HelpLink', ...headers, ...own],
       body: ErrorSchema,
       examples: Object.fromEntries(examples),
-    });
-  }
-  return answers.sort((one, other) => one.status - other.status);
+    };
+  });
 }
 
 /** True if responses have an `ETag`. */

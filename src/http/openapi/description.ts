@@ -128,6 +128,7 @@ function describeAnswer(answer: DescribedAnswer, { schemas, responses }: Shared)
   return { $ref: `#/components/responses/${name}` };
 }
 
+/** The headers of a request to a webhook. */
 const messageHeaders = {
   'webhook-id': {
     description: 'The id of the event.',
@@ -147,9 +148,9 @@ const messageHeaders = {
   },
 };
 
-/** Describes the requests that the service sends to a webhook. */
 function describeWebhookMessage(schemas: SharedSchemas) {
   const bodies = { ...eventExamples, 'webhook.ping': pingMessageExample };
+  const headers = Object.entries(messageHeaders);
   const schema = shareSchemas(WebhookMessageSchema, schemas);
   const examples = mapValues(bodies, (value) => ({ value }));
   return {
@@ -160,12 +161,7 @@ function describeWebhookMessage(schemas: SharedSchemas) {
       'The service sends one event in each POST, signed by Standard Webhooks 1.0.0. Verify the signature, store the event, then answer 2xx. A repeated event has the same `webhook-id`.',
     'x-stability': 'beta',
     security: [],
-    parameters: Object.entries(messageHeaders).map(([name, header]) => ({
-      name,
-      in: 'header',
-      required: true,
-      ...header,
-    })),
+    parameters: headers.map(([name, header]) => ({ name, in: 'header', required: true, ...header })),
     requestBody: { required: true, content: { 'application/json': { schema, examples } } },
     responses: {
       '204': { description: 'The event is stored. Every 2xx means this.' },

@@ -1,5 +1,5 @@
 /** A header in OpenAPI. If `required` is true, the header is in every response whose description lists it. */
-interface Header {
+export interface Header {
   readonly description: string;
   readonly required?: true;
   readonly schema: Readonly<Record<string, unknown>>;

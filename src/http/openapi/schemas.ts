@@ -1,6 +1,22 @@
-import type { TSchema } from 'typebox';
 import { int64Max, int64Min } from '../../int64.ts';
 import type { SchemaName } from '../../schema.ts';
+
+type Texts = 'format' | 'description' | 'pattern' | 'rule' | 'x-stability';
+type Bounds = 'minimum' | 'maximum' | 'minLength' | 'maxLength' | 'minItems' | 'maxItems';
+
+/** The parts of a JSON Schema that the description and the reference show. */
+export interface Schema
+  extends Partial<SchemaName & Readonly<Record<Texts, string> & Record<Bounds, number>>> {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
 
 /** The named schemas to which a description refers, by name. A name without a schema has no reference yet. */
 export type SharedSchemas = Map<string, object | null>;
@@ -15,12 +31,7 @@ const firstNames = `
 
 /** Returns the schemas of a description that refers to none yet. Later schemas follow in the order of their references. */
 export function createSharedSchemas(): SharedSchemas {
-  return new Map(
-    firstNames
-      .trim()
-      .split(/\s+/)
-      .map((name) => [name, null]),
-  );
+  return new Map(Array.from(firstNames.matchAll(/\w+/g), ([name]) => [name, null]));
 }
 
 /**
@@ -29,9 +40,10 @@ export function createSharedSchemas(): SharedSchemas {
  */
 export function shareSchemas(node: unknown, shared: SharedSchemas): unknown {
   if (typeof node !== 'object' || node === null) return node;
-  const name = nameOf(node);
-  if (name === null) return describeMembers(node, shared);
-  const { title, about, ...members } = node as SchemaName;
+  if (Array.isArray(node)) return node.map((member) => shareSchemas(member, shared));
+  const { title, about, ...members } = node as Schema;
+  // In `properties`, the title is the schema of a field.
+  if (typeof title !== 'string') return describeMembers(node, shared);
   if (!shared.get(title)) {
     // Its place comes before those of the schemas inside it.
     shared.set(title, null);
@@ -40,41 +52,30 @@ export function shareSchemas(node: unknown, shared: SharedSchemas): unknown {
   return { $ref: referTo(title) };
 }
 
-function nameOf(node: object): string | null {
-  return 'title' in node && typeof node.title === 'string' ? node.title : null;
-}
-
 function referTo(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
-function describeMembers(node: object, shared: SharedSchemas): object {
-  if (Array.isArray(node)) return node.map((member) => shareSchemas(member, shared));
-  const mapping = 'anyOf' in node ? mapTypes(node.anyOf as readonly TSchema[]) : null;
-  if (mapping !== null && 'anyOf' in node)
-    return { oneOf: shareSchemas(node.anyOf, shared), discriminator: { propertyName: 'type', mapping } };
+function describeMembers(node: Schema, shared: SharedSchemas): object {
+  const { type, format, minimum, anyOf } = node;
+  const mapping = anyOf === undefined ? null : mapTypes(anyOf);
+  if (mapping !== null)
+    return { oneOf: shareSchemas(anyOf, shared), discriminator: { propertyName: 'type', mapping } };
   const members = Object.fromEntries(
     Object.entries(node)
       // `rule` is a text for error messages and not part of OpenAPI.
       .filter(([key, member]) => key !== 'rule' || typeof member !== 'string')
       .map(([key, member]) => [key, shareSchemas(member, shared)]),
   );
-  if ('format' in node && node.format === 'int64' && !('minimum' in node))
+  if (format === 'int64' && minimum === undefined)
     return { ...members, minimum: int64Min, maximum: int64Max };
-  const isSmall = 'type' in node && node.type === 'integer' && !('format' in node);
-  return isSmall ? { ...members, format: 'int32' } : members;
-}
-
-interface Variant {
-  readonly properties?: { readonly type?: { readonly enum?: readonly string[] } };
+  return type === 'integer' && format === undefined ? { ...members, format: 'int32' } : members;
 }
 
 /** Maps each `type` to its variant, if every variant has a name and its own values of `type`. Otherwise returns null. */
-function mapTypes(variants: readonly TSchema[]): Readonly<Record<string, string>> | null {
-  const pairs = variants.map((variant) => {
-    const name = nameOf(variant);
-    const types = (variant as Variant).properties?.type?.enum ?? [];
-    return name === null ? [] : types.map((type) => [type, referTo(name)]);
-  });
+function mapTypes(variants: readonly Schema[]): Readonly<Record<string, string>> | null {
+  const pairs = variants.map(({ title, properties: { type } = {} }) =>
+    title === undefined ? [] : (type?.enum ?? []).map((name) => [name, referTo(title)]),
+  );
   return pairs.every((found) => found.length > 0) ? Object.fromEntries(pairs.flat()) : null;
 }

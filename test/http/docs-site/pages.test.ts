@@ -5,6 +5,8 @@ import { operations } from '../../../src/http/api/operations.ts';
 import { guides } from '../../../src/http/docs-site/guides.ts';
 import { toText } from '../../../src/http/docs-site/markup.ts';
 import { nameAddress } from '../../../src/http/docs-site/reference/operation-markdown.ts';
+import { createDocsRoutes } from '../../../src/http/docs-site/routes.ts';
+import type { Call } from '../../../src/http/route.ts';
 import { findLinks, readDocument } from '../../docs/markdown.ts';
 import { formatRequest, openRaw } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
@@ -234,4 +236,17 @@ test('a 404 page is small, however long its path is', async () => {
     assert.equal(response.status, 404);
     assert.ok((await response.text()).length < 2 * read('/docs/nothing').length);
   }
+});
+
+test('a request for pages that are not ready after 30 s gets 503, and a later request gets its page', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const findOwnUrl = () => 'http://127.0.0.1:8080/v1';
+  const routes = createDocsRoutes({ operations, publicUrl: null, findOwnUrl });
+  const { run } = routes.find(({ path }) => path === '/docs') ?? assert.fail();
+  const call = { params: {}, headers: {} } as Call;
+  const answered = run(call);
+  t.mock.timers.tick(30_000);
+  await assert.rejects(answered, { code: 'unavailable' });
+  t.mock.timers.reset();
+  assert.equal((await run(call)).status, 200);
 });

@@ -1,6 +1,7 @@
 import { commonCodes, type DescribedAnswer, listAnswers } from '../../openapi/answers.ts';
 import { responseHeaders } from '../../openapi/headers.ts';
-import { listParameters, type Place, type Schema } from '../../openapi/parameters.ts';
+import { groupParameters, type Place } from '../../openapi/parameters.ts';
+import type { Schema } from '../../openapi/schemas.ts';
 import type { Operation } from '../../operation.ts';
 import { jsonTypes } from '../../request/body.ts';
 import { formatJson } from '../code.ts';
@@ -8,7 +9,7 @@ import { writeSamples } from '../files/samples.js';
 import { chooseRequest } from './samples.ts';
 
 /** The headings of the parameters. */
-export const placeTitles: Readonly<Record<Place, string>> = {
+const placeTitles: Readonly<Record<Place, string>> = {
   path: 'Path parameters',
   query: 'Query parameters',
   header: 'Headers',
@@ -54,23 +55,22 @@ export function writeIntroduction({ description, scope }: Operation): string {
 export function writeProse(operation: Operation): string {
   const { body, bodyTypes = jsonTypes.plain } = operation;
   const answers = listAnswers(operation);
-  const byPlace = Map.groupBy(listParameters(operation), ({ place }) => place);
-  const parameters = Array.from(byPlace, ([place, own]) => {
-    const names = own.map(({ name }) => name);
-    const properties = Object.fromEntries(own.map(({ name, schema }) => [name, schema]));
-    const fields = writeFields({ properties, required: place === 'path' ? names : [] }, inRequest);
-    return [`## ${placeTitles[place]}`, fields];
+  const parameters = groupParameters(operation).map(([place, schema]) => {
+    const fields = writeFields(schema, inRequest);
+    return fields && `## ${placeTitles[place]}\n\n${fields}`;
   });
   const types = bodyTypes.map((type) => `\`${type}\``).join(' or ');
   return [
-    ...parameters.flat(),
+    ...parameters,
     ...(body === undefined ? [] : ['## Body', types, writeFields(body, inRequest)]),
     '## Answers',
     ...answers.filter(({ status }) => status < 400).flatMap(writeAnswer),
     'Every answer has [these headers](./headers) too.',
     '## Errors',
     ...writeErrors(answers),
-  ].join('\n\n');
+  ]
+    .filter(Boolean)
+    .join('\n\n');
 }
 
 function writeAnswer({ status, description, body, headers }: DescribedAnswer): string[] {
@@ -82,9 +82,10 @@ function writeAnswer({ status, description, body, headers }: DescribedAnswer): s
     body !== undefined && 'items' in body ? 'An array. Each item has these fields:' : '',
     body === undefined ? '' : writeFields(body, inAnswer),
     listed.length === 0 ? '' : ['- Headers of this answer', ...listed].join('\n'),
-  ].filter(Boolean);
+  ];
 }
 
+/** The body of an error. */
 interface Failure {
   readonly status: number;
   readonly code: string;
@@ -95,9 +96,8 @@ function writeErrors(answers: readonly DescribedAnswer[]): string[] {
   const all = answers
     .filter(({ status }) => status >= 400)
     .flatMap(({ examples = {} }) => Object.values(examples).map(({ value }) => value as Failure));
-  const { own = [], common = [] } = Object.groupBy(all, ({ code }) =>
-    commonCodes.has(code) ? 'common' : 'own',
-  );
+  const common = all.filter(({ code }) => commonCodes.has(code));
+  const own = all.filter(({ code }) => !commonCodes.has(code));
   if (own.length === 0) return ['Errors of every operation:', writeCodes(common, '\n')];
   return [writeCodes(own, '\n'), `- Errors of every operation\n\n  ${writeCodes(common, '\n  ')}`];
 }

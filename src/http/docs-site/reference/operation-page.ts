@@ -6,7 +6,7 @@ import { formatJson, renderCode } from '../code.ts';
 import { writeSamples } from '../files/samples.js';
 import { renderDocument, toAnchor } from '../markdown.ts';
 import { type Content, html, type Markup, trusted } from '../markup.ts';
-import { placeTitles, writeIntroduction, writeMarks, writeProse } from './operation-markdown.ts';
+import { writeIntroduction, writeMarks, writeProse } from './operation-markdown.ts';
 import { chooseRequest, nameKind, type SampleRequest } from './samples.ts';
 
 /**
@@ -16,6 +16,9 @@ import { chooseRequest, nameKind, type SampleRequest } from './samples.ts';
 export function renderOperation(operation: Operation, baseUrl: string, callUrl: string): Markup {
   const { method, path, summary } = operation;
   const request = chooseRequest(operation, baseUrl);
+  const samples = writeSamples(request).map(
+    ({ language, code }) => [language, renderCode(code, language)] as const,
+  );
   return html`<article class="operation">
 <div class="intro">
 ${renderDocument(`# ${summary}${writeMarks(operation)}`)}
@@ -25,8 +28,8 @@ ${renderDocument(writeIntroduction(operation))}
 <div class="side">
 <div class="code">
 <h2 class="unseen">Code</h2>
-<section class="samples" aria-label="Request">${renderSamples(request)}</section>
-<section aria-label="Answer">${renderExamples(operation)}</section>
+<section class="samples" aria-label="Request">${renderTabs('language', 'Language', samples)}</section>
+<section aria-label="Answer">${renderTabs('status', 'Status of the answer', listExamples(operation))}</section>
 </div>
 ${renderTryIt(operation, request, callUrl)}
 </div>
@@ -36,35 +39,22 @@ ${renderProse(writeProse(operation))}
 </article>`;
 }
 
-function renderSamples(request: SampleRequest): Markup {
-  const tabs = writeSamples(request).map(
-    ({ language, code }) => [language, renderCode(code, language)] as const,
-  );
-  return renderTabs('language', 'Language', tabs);
+type Tab = readonly [label: string, content: Content];
+
+function listExamples(operation: Operation): Tab[] {
+  const answers = listAnswers(operation).filter(({ status }) => status !== 304);
+  return answers.map(({ status, description, examples }) => {
+    const none = html`<p class="caption">${trusted(marked.parseInline(description, { async: false }))} No body.</p>`;
+    const parts = Object.entries(examples ?? {}).map(
+      ([name, { summary = html`<code>${name}</code>`, value }]) =>
+        html`<p class="caption">${summary}</p>\n${renderCode(formatJson(value), 'JSON')}`,
+    );
+    return [String(status), examples === undefined ? none : parts];
+  });
 }
 
-function renderExamples(operation: Operation): Markup {
-  const tabs = listAnswers(operation)
-    .filter(({ status }) => status !== 304)
-    .map(({ status, description, examples }) => {
-      const parts = Object.entries(examples ?? {}).map(([name, { summary, value }]) => {
-        const caption = summary ?? html`<code>${name}</code>`;
-        return html`<p class="caption">${caption}</p>\n${renderCode(formatJson(value), 'JSON')}`;
-      });
-      const none = html`<p class="caption">${trusted(marked.parseInline(description, { async: false }))} No body.</p>`;
-      return [String(status), examples === undefined ? none : parts] as const;
-    });
-  return renderTabs('status', 'Status of the answer', tabs);
-}
-
-/**
- * Renders tabs as radio buttons, which work with the keyboard and without scripts. `name` must be unique on the page.
- */
-function renderTabs(
-  name: string,
-  legend: string,
-  tabs: readonly (readonly [label: string, content: Content])[],
-): Markup {
+/** Renders tabs as radio buttons, which work with the keyboard and without scripts. `name` must be unique on the page. */
+function renderTabs(name: string, legend: string, tabs: readonly Tab[]): Markup {
   const parts = tabs.map(([label, content], index) => {
     const id = `${name}-${label.toLowerCase()}`;
     const checked = index === 0 && html` checked`;
@@ -74,10 +64,8 @@ function renderTabs(
   return html`<fieldset class="tabs"><legend class="unseen">${legend}</legend>${parts}</fieldset>`;
 }
 
-/** The start of a field: its name and its type. */
-const fieldStart = /^`([^`]+)` \*/;
-/** The start of one of several kinds of objects: its name. */
-const kindStart = /^\*\*(\w+)\*\*/;
+/** The start of a list item: the name and the type of a field, or the name of one of several kinds of objects. */
+const itemStart = /^(?:`(?<field>[^`]+)` \*|\*\*(?<kind>\w+)\*\*)/;
 
 /**
  * Renders the Markdown of `writeProse`. Each field has an anchor, such as `query.limit`. What a list item contains below
@@ -93,8 +81,7 @@ function renderProse(text: string): Markup {
   return renderDocument(text, nameAnchor, {
     listitem({ text: item, tokens: [own, ...others] }) {
       const line = own !== undefined && 'tokens' in own ? this.parser.parseInline(own.tokens ?? []) : item;
-      const [, field] = fieldStart.exec(item) ?? [];
-      const [, kind] = kindStart.exec(item) ?? [];
+      const { field, kind } = itemStart.exec(item)?.groups ?? {};
       const around = place;
       place = [...around, ...[field ?? kind ?? []].flat()];
       const anchor = place.join('.');
@@ -105,17 +92,17 @@ function renderProse(text: string): Markup {
         html`<details class="nested"${kind && html` open`}><summary>${summary}</summary>${content}</details>`;
       if (field === undefined) return html`<li>${folded(trusted(line)) || trusted(line)}</li>`.markup;
       const linked = line.replace(/^<code>.*?<\/code>/, `<a href="#${anchor}">$&</a>`);
-      return html`<li id="${anchor}">${trusted(linked)}${folded(html`Fields of <code>${field}</code>`)}</li>
-`.markup;
+      return html`<li id="${anchor}">${trusted(linked)}${folded(html`Fields of <code>${field}</code>`)}</li>\n`
+        .markup;
     },
   });
 }
 
+/** Names the anchor of a heading: `path`, `query` and `header` for parameters, `answer.200` for an answer. */
 function nameHeading(heading: string): string {
   const [, status] = /^`(\d+)`/.exec(heading) ?? [];
   if (status !== undefined) return `answer.${status}`;
-  const [place] = Object.entries(placeTitles).find(([, title]) => title === heading) ?? [];
-  return place ?? toAnchor(heading);
+  return toAnchor(heading.replace(/ parameters$|(?<=^Header)s$/, ''));
 }
 
 /** Maximum line length of the example body. It is so short that each field gets its own line. */

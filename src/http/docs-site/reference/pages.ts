@@ -3,16 +3,60 @@ import { eventExamples } from '../../api/events.ts';
 import { tags } from '../../api/operations.ts';
 import { pingMessageExample } from '../../api/webhook-messages.ts';
 import { introduction } from '../../openapi/description.ts';
-import { responseHeaders, universalHeaders } from '../../openapi/headers.ts';
+import { type Header, responseHeaders, universalHeaders } from '../../openapi/headers.ts';
 import type { Operation } from '../../operation.ts';
 import { formatJson } from '../code.ts';
-import { nameAddress, writeMarks } from './operation-markdown.ts';
+import { findRoot, type Page } from '../frame.ts';
+import { renderDocument } from '../markdown.ts';
+import { html } from '../markup.ts';
+import { nameAddress, writeMarks, writeOperation } from './operation-markdown.ts';
+import { renderOperation } from './operation-page.ts';
 
-/** Writes the first page as Markdown. */
-export function writeOverview(operations: readonly Operation[], baseUrl: string): string {
+const capitalise = (tag: string) => tag.charAt(0).toUpperCase() + tag.slice(1);
+
+/** Makes the first page, which lists the operations by tag. */
+export function makeOverview(operations: readonly Operation[], baseUrl: string): Page {
+  const markdown = writeOverview(operations, baseUrl);
+  // The first page is at `/docs`, beside the folder of the others.
+  const content = renderDocument(markdown.replaceAll('](', '](./docs/'));
+  return {
+    ...{ path: '', title: 'Overview', group: 'Start', markdown },
+    content: html`<article class="overview">${content}</article>`,
+  };
+}
+
+/** Makes the pages of the operations by tag, then those of the event types and the headers. */
+export function listReference(
+  operations: readonly Operation[],
+  baseUrl: string,
+  publicUrl: string | null,
+): Page[] {
+  const callUrl = publicUrl ?? `${findRoot('/docs/reference/any')}/v1`;
+  const byTag = tags.flatMap(({ name }) => operations.filter(({ tag }) => tag === name));
+  return [
+    ...byTag.map((operation) => ({
+      path: `reference/${nameAddress(operation)}`,
+      title: operation.summary,
+      group: capitalise(operation.tag),
+      method: operation.method,
+      isDeprecated: operation.deprecation !== undefined,
+      content: renderOperation(operation, baseUrl, callUrl),
+      markdown: writeOperation(operation, baseUrl),
+    })),
+    makeTextPage('event-types', 'Event types', writeEventTypes()),
+    makeTextPage('headers', 'Headers', writeHeaders()),
+  ];
+}
+
+function makeTextPage(name: string, title: string, markdown: string): Page {
+  const content = html`<article class="text">${renderDocument(markdown)}</article>`;
+  return { path: `reference/${name}`, title, group: 'More', content, markdown };
+}
+
+function writeOverview(operations: readonly Operation[], baseUrl: string): string {
   const groups = tags.map(({ name, description }) => {
     const own = operations.filter(({ tag }) => tag === name).map(writeEntry);
-    return `## ${name.charAt(0).toUpperCase()}${name.slice(1)}\n\n${description}\n\n${own.join('\n')}`;
+    return `## ${capitalise(name)}\n\n${description}\n\n${own.join('\n')}`;
   });
   return `# Animal Store
 
@@ -41,19 +85,17 @@ function writeEntry(operation: Operation): string {
   return `- [\`${method}\` ${summary}](${address}) \`${path}\`${writeMarks(operation)}`;
 }
 
-/** Writes the page of all response headers as Markdown. */
-export function writeHeaders(): string {
-  const byName = Map.groupBy(Object.entries(responseHeaders), ([name]) => name.replace(/^.+Link$/, 'Link'));
+function writeHeaders(): string {
+  const all = Object.entries<Header>(responseHeaders);
+  const byName = Map.groupBy(all, ([name]) => name.replace(/^.+Link$/, 'Link'));
   const write = (areCommon: boolean) =>
-    [...byName]
-      .filter(([name]) => name in universalHeaders === areCommon)
-      .map(([name, entries]) => {
-        const [first, ...others] = entries.map(([, header]) => header);
-        if (first === undefined) return '';
-        const texts = [first, ...others].map(({ description }) => description).join('\n\n');
-        const presence = 'required' in first ? '' : ' It may be absent.';
-        return `### ${name}\n\n${texts}${presence} Example: \`${first.example}\``;
-      })
+    Array.from(byName, ([name, entries]) => {
+      if (name in universalHeaders !== areCommon) return [];
+      const [, { required, example } = {}] = entries[0] ?? [];
+      const texts = entries.map(([, { description }]) => description).join('\n\n');
+      return `### ${name}\n\n${texts}${required ? '' : ' It may be absent.'} Example: \`${example}\``;
+    })
+      .flat()
       .join('\n\n');
   return `# Headers
 
@@ -86,8 +128,7 @@ const meanings: Readonly<Record<EventType, string>> = {
   'order.returned': 'A sold animal came back. It is `pending`, without an order.',
 };
 
-/** Writes the page of all event types as Markdown. */
-export function writeEventTypes(): string {
+function writeEventTypes(): string {
   const write = (type: string, meaning: string, example: unknown) =>
     `## ${type}\n\n${meaning}\n\n\`\`\`json\n${formatJson(example)}\n\`\`\``;
   const parts = eventTypes.map((type) => {
