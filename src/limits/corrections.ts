@@ -1,5 +1,4 @@
 import { type Clock, dayMs } from '../clock.ts';
-import type { Soon } from '../soon.ts';
 import { type Database, type Statement, statement } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
@@ -60,7 +59,7 @@ export function createCorrectionFollower(database: Database, counters: Counters,
 function createApplier<Row extends { id: bigint }>(
   database: Database,
   selectRows: Statement<Record<never, never>, Row>,
-  apply: (row: Row) => Soon<boolean>,
+  apply: (row: Row) => boolean | Promise<boolean>,
 ): () => Promise<void> {
   let applied = new Set<bigint>();
   return async () => {

@@ -1,5 +1,4 @@
 import type { Limits } from '../plans/plan.ts';
-import type { Soon } from '../soon.ts';
 import type { Usage } from './rules/decision.ts';
 
 /**
@@ -13,19 +12,19 @@ export interface Counters {
    * refused request is a strike and may begin a ban. A request of a banned key changes nothing. `keyId` is null for an
    * address, which is never banned.
    */
-  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Soon<Usage>;
+  take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage | Promise<Usage>;
 
   /** Returns the usage of a subject. Counts nothing. The verdict is always `passed`. */
-  look(subject: string, nowMs: number): Soon<Usage>;
+  look(subject: string, nowMs: number): Usage | Promise<Usage>;
 
   /**
    * Forgets the strikes and bans of an account's key that began at `atMs` or before, which ends such a ban. Returns false
    * if the shared counters are out of reach, so that the lift must be applied again.
    */
-  lift(subject: string, keyId: string, atMs: number): Soon<boolean>;
+  lift(subject: string, keyId: string, atMs: number): boolean | Promise<boolean>;
 
   /** Closes the windows of an account that began at `atMs` or before. Returns false as `lift` does. */
-  reset(subject: string, atMs: number): Soon<boolean>;
+  reset(subject: string, atMs: number): boolean | Promise<boolean>;
 }
 
 /** Maximum number of addresses with counts, and of readers. Beyond, the one seen longest ago is forgotten. */

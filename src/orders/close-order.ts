@@ -25,7 +25,7 @@ export const transitions = {
 
 export type OrderAction = keyof typeof transitions;
 
-export interface Closing {
+interface Closing {
   readonly action: OrderAction;
   readonly id: bigint;
   /** The account of the calling key. Null for a key that may change the orders of all accounts. */
@@ -35,7 +35,7 @@ export interface Closing {
 }
 
 /** An order after an action. `isRepeated` is true if it had the status of the action before. */
-export interface ClosedOrder {
+interface ClosedOrder {
   readonly row: OrderRow;
   readonly isRepeated: boolean;
 }
@@ -150,33 +150,31 @@ const expireGiven = defineTransaction(
 
 /**
  * Closes expired holds in the order of their expiry, at most `batchHolds` in each transaction, and returns their number.
- * Several instances can run this at the same time. A hold that another transaction has locked is left for the next call.
- * If a hold cannot be closed, the others are, and the first error is thrown at the end. `unavailable` is thrown at once.
+ * A hold that another transaction has locked is left for the next call. If a hold cannot be closed, the others are, and
+ * the first error is thrown at the end. `unavailable` is thrown at once.
  */
 export async function expireOrders(database: Database): Promise<number> {
   const failures: unknown[] = [];
 
-  /** If a batch fails, closes its holds one by one. */
-  async function close(ids: readonly bigint[]): Promise<number> {
-    try {
-      return await database.transact(expireGiven, { ids });
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'unavailable') throw error;
-      if (ids.length === 1) failures.push(error);
-      return ids.length === 1 ? 0 : await closeBatches(ids, 1);
-    }
-  }
-
-  async function closeBatches(ids: readonly bigint[], size: number): Promise<number> {
+  /** Closes the holds in batches of `size`, and those of a batch that fails one by one. */
+  async function close(ids: readonly bigint[], size: number): Promise<number> {
     let closed = 0;
-    for (let from = 0; from < ids.length; from += size) closed += await close(ids.slice(from, from + size));
+    for (let from = 0; from < ids.length; from += size) {
+      const batch = ids.slice(from, from + size);
+      try {
+        closed += await database.transact(expireGiven, { ids: batch });
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'unavailable') throw error;
+        if (size === 1) failures.push(error);
+        else closed += await close(batch, 1);
+      }
+    }
     return closed;
   }
 
-  let total = 0;
-  for (;;) {
+  for (let total = 0; ; ) {
     const ids = (await database.read(selectOverdue, { count: holdsMax })).map(({ id }) => id);
-    const closed = await closeBatches(ids, batchHolds);
+    const closed = await close(ids, batchHolds);
     total += closed;
     if (failures.length > 0) throw failures[0];
     if (closed === 0 || ids.length < holdsMax) return total;

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { byShape, type Database, type Dialect, statement } from '../storage/database.ts';
+import type { PageRange } from '../storage/read-page.ts';
 import { type OrderRow, type OrderStatus, orderStatuses } from './order.ts';
 
 /** The columns of an `OrderRow` that a write returns. */
@@ -28,10 +29,7 @@ export function isOf(accountId: bigint | null): RawBuilder<boolean> {
   return sql`(cast(${accountId} as bigint) is null or account_id = ${accountId})`;
 }
 
-/**
- * Selects an order. Returns no row if the order does not exist or belongs to another account. A null `accountId`
- * matches all accounts.
- */
+/** Selects an order, and no row if it belongs to another account. A null `accountId` matches all accounts. */
 export const selectOrder = statement<{ id: bigint; accountId: bigint | null }>()((query, p, { nowMs }) =>
   query
     .with('moment', (cte) => cte.selectNoFrom(nowMs.as('now_ms')))
@@ -42,15 +40,15 @@ export const selectOrder = statement<{ id: bigint; accountId: bigint | null }>()
     .$castTo<OrderRow>(),
 );
 
-/** The filters of a page of orders. Null means no filter. SQLite chooses the index as intended if nobody runs `analyze`. */
-export interface OrderFilter {
+/** The filters of a page. Null or absent: no filter. SQLite chooses the index as intended if nobody runs `analyze`. */
+export type OrderFilter = {
   readonly status: OrderStatus | null;
   readonly petId: bigint | null;
   readonly reference: string | null;
   readonly accountId: bigint | null;
-}
+};
 
-type PageParameters = Omit<OrderFilter, 'status'> & { readonly newestId: bigint; readonly count: bigint };
+type PageParameters = OrderFilter & PageRange;
 
 type Shape = {
   readonly status: OrderStatus | null;
@@ -60,13 +58,13 @@ type Shape = {
 };
 
 /**
- * Returns the statement for a page of orders, newest first. Each combination of filters has its own statement. With
- * `petId` or `reference`, it may read all orders of that animal or that reference; without them, a page costs the same
- * at any depth.
+ * Returns the statement of a page for a combination of filters. With `petId` or `reference`, it may read all orders of
+ * that animal or that reference; without them, a page costs the same at any depth.
  */
-export function selectOrders({ status, petId, reference, accountId }: OrderFilter) {
-  const [hasPet, hasReference, hasAccount] = [petId !== null, reference !== null, accountId !== null];
-  return selectPage({ status, hasPet, hasReference, hasAccount });
+export function selectOrders(filter: Partial<OrderFilter>) {
+  const { status = null, petId = null, reference = null, accountId = null } = filter;
+  const has = { hasPet: petId !== null, hasReference: reference !== null, hasAccount: accountId !== null };
+  return selectPage({ status, ...has });
 }
 
 /** Without a filter, reads by id. Otherwise merges a page of each status, because every index contains the status. */

@@ -1,3 +1,4 @@
+import type { Selectable } from 'kysely';
 import Type, { type Static } from 'typebox';
 import { dayMs, minuteMs, secondMs } from '../clock.ts';
 import {
@@ -9,6 +10,7 @@ import {
   timeField,
   wholeNumberField,
 } from '../schema.ts';
+import type { Tables } from '../storage/tables.ts';
 
 /** The statuses of an order (contract section 12). A `reserved` or `completed` order owns its animal. */
 export const orderStatuses = ['reserved', 'completed', 'cancelled', 'expired', 'returned'] as const;
@@ -77,16 +79,8 @@ export function isReference(text: string): boolean {
   return references.accepts({ reference: text });
 }
 
-/** The row of an order with the name of its account. Times are Unix milliseconds of the store's clock. */
-export interface OrderRow {
-  readonly id: bigint;
-  readonly pet_id: bigint;
-  /** The current status. An expired hold is `expired`, even if the hold is not closed yet. */
-  readonly status: string;
-  readonly reference: string | null;
-  readonly created_at_ms: bigint;
-  readonly expires_at_ms: bigint;
-  readonly closed_at_ms: bigint | null;
+/** An order with the name of its account, and with its current status: an expired hold that is open is `expired`. */
+export interface OrderRow extends Omit<Selectable<Tables['orders']>, 'account_id'> {
   readonly account: string | null;
 }
 

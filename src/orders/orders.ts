@@ -1,7 +1,7 @@
 import type { FirstAnswers, Given, Idempotency } from '../idempotency/answer-once.ts';
-import { int64Max } from '../int64.ts';
-import { type Page, toPage } from '../page.ts';
+import type { Page } from '../page.ts';
 import type { Database } from '../storage/database.ts';
+import { type PageQuery, readPage } from '../storage/read-page.ts';
 import { closeOrder, expireOrders, type OrderAction, orderNotFound } from './close-order.ts';
 import { type Order, toOrder } from './order.ts';
 import { type OrderFilter, selectOrder, selectOrders } from './order-rows.ts';
@@ -10,17 +10,11 @@ import { type CompleteOrder, type OrderReader, placeOrder } from './place-order.
 /** A reader of the orders of all accounts. */
 export const everyAccount: OrderReader = { accountId: 0n, isManager: true };
 
-/** A query for a page of orders. A null filter means no filter. */
-export interface OrderQuery extends Omit<OrderFilter, 'accountId'> {
-  /** Maximum number of orders on the page. */
-  readonly limit: number;
-  /** For a manager: lists only the orders of this account. Null lists the orders of all accounts. */
+type OrderQuery = PageQuery<Omit<OrderFilter, 'accountId'>> & {
+  /** For a manager: lists only the orders of this account. */
   readonly ofAccount?: bigint | null;
-  /** The highest id that the page may contain. Null starts with the newest order. */
-  readonly newestId: bigint | null;
-}
+};
 
-/** What `createOrders` returns. */
 export type Orders = ReturnType<typeof createOrders>;
 
 /**
@@ -38,12 +32,9 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers) {
       return idempotency === null ? act() : firstAnswers.run(idempotency, act);
     },
 
-    async list(query: OrderQuery, reader: OrderReader): Promise<Page<Order>> {
-      const { limit, newestId, ofAccount = null, ...filters } = query;
-      const filter: OrderFilter = { ...filters, accountId: ownerOf(reader) ?? ofAccount };
-      const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-      const rows = await database.read(selectOrders(filter), { ...filter, ...range });
-      return toPage(rows, limit, (row) => toOrder(row, reader.isManager));
+    list({ ofAccount, ...query }: OrderQuery, reader: OrderReader): Promise<Page<Order>> {
+      const filtered = { ...query, accountId: ownerOf(reader) ?? ofAccount };
+      return readPage(database, selectOrders, filtered, (row) => toOrder(row, reader.isManager));
     },
 
     /** Throws `not_found`. */
@@ -59,7 +50,7 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers) {
       return toOrder(row, reader.isManager);
     },
 
-    /** Closes all expired holds and returns their number. Every instance runs this as a job. */
+    /** Closes all expired holds and returns their number, as a job of every instance. */
     expire: () => expireOrders(database),
   };
 }

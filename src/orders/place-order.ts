@@ -38,10 +38,7 @@ export interface Placing extends CompleteOrder, OrderReader {
   readonly idempotency: Idempotency | null;
 }
 
-/**
- * Locks the account, so that other orders of this account wait until its open holds are counted. Selects no row for
- * null.
- */
+/** Locks the account, so that its other orders wait until its open holds are counted. Selects no row for null. */
 const lockAccount = statement<{ accountId: bigint | null }>()((query, p, { lockRows }) =>
   query.selectFrom('accounts').select('id').where('id', '=', p.accountId).modifyEnd(lockRows),
 );
@@ -49,15 +46,12 @@ const lockAccount = statement<{ accountId: bigint | null }>()((query, p, { lockR
 /** The parameters of a count of holds. Null means no account, without holds. */
 type HoldsOf = { accountId: bigint | null; newestId: bigint };
 
-/**
- * Counts the holds of an account, with those that have expired but are not closed yet. Returns the count, which stops at
- * the maximum of the account, and this maximum.
- */
+/** Counts the holds of an account, with those that have expired but are not closed yet. */
 export const countHolds = selectRoom(() => sql`true`);
 
-/** Counts like `countHolds`, but only the holds that have not expired. */
 const countUnexpired = selectRoom(({ nowMs }) => sql`expires_at_ms > ${nowMs}`);
 
+/** Returns the count, which stops at the maximum of the account, and this maximum. */
 function selectRoom(isCounted: (dialect: Dialect) => RawBuilder<boolean>) {
   return statement<HoldsOf>()((query, p, dialect) => {
     const key = [
@@ -122,8 +116,8 @@ const insertOrder = statement<{
 );
 
 /**
- * Reserves the animal and adds the order. If the idempotency key already has a first answer, returns that answer.
- * Throws `not_found`, `pet_unavailable` and `limit_reached`.
+ * Reserves the animal and adds the order, once per idempotency key. Throws `not_found`, `pet_unavailable` and
+ * `limit_reached`.
  *
  * Locks the account, then the overdue hold of the animal, then the animal. Orders of one account wait for each other,
  * and so do orders for one animal; no others do.
@@ -177,12 +171,10 @@ function hasRoom(room: { readonly count: bigint; readonly most: bigint } | undef
   return room !== undefined && room.count < room.most;
 }
 
-/** Returns the error for an animal that is not available. */
 export function petUnavailable(): AppError {
   return new AppError('pet_unavailable', 'petId: this animal is not available');
 }
 
-/** Returns the error for an animal that does not exist. */
 export function petNotFound(): AppError {
   return new AppError('not_found', 'petId: there is no animal with this identifier');
 }

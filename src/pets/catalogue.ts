@@ -2,8 +2,7 @@ import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type FirstAnswers, type Given, type Idempotency } from '../idempotency/answer-once.ts';
-import { int64Max } from '../int64.ts';
-import { type Page, toPage } from '../page.ts';
+import type { Page } from '../page.ts';
 import {
   type Database,
   defineTransaction,
@@ -13,6 +12,7 @@ import {
   toLastStep,
   toStep,
 } from '../storage/database.ts';
+import { type PageQuery, readPage } from '../storage/read-page.ts';
 import { type LoadedCounts, type LoadedPet, type LoadPetsOptions, loadPets } from './load-pets.ts';
 import { expireHolds, selectOverdueHold } from './overdue-holds.ts';
 import {
@@ -22,7 +22,6 @@ import {
   type NewPet,
   type Pet,
   type PetPatch,
-  type PetStatus,
   petFields,
   pickPetFields,
 } from './pet.ts';
@@ -32,6 +31,7 @@ import {
   insertedId,
   insertPet,
   lockPet,
+  type PetFilter,
   selectOldest,
   selectPage,
   selectPet,
@@ -42,17 +42,10 @@ import {
 
 const exportBatchRows = 1_000n;
 
-/** A query for a page of animals. A filter that is null or absent matches everything. */
-export interface ListQuery {
-  readonly status: PetStatus | null;
-  readonly categoryId?: bigint | null;
-  /** 1 to 100 ids. */
+type ListQuery = Omit<PageQuery<PetFilter>, 'ids'> & {
+  /** 1 to 100 ids. Null or absent: no filter. */
   readonly ids?: readonly bigint[] | null;
-  /** Maximum number of animals on the page, 1 to 100 in a request. */
-  readonly limit: number;
-  /** The highest id that the page may contain. Null starts with the newest animal. */
-  readonly newestId: bigint | null;
-}
+};
 
 interface KeyedAdd {
   readonly newPet: NewPet;
@@ -105,8 +98,8 @@ interface Edit {
 }
 
 /**
- * Changes or deletes an animal, after it has closed an overdue hold of it. Returns the animal as it is now, or as it was
- * before its deletion. A refusal is returned, not thrown, because an error would roll back the closing of the hold.
+ * Closes an overdue hold of an animal, then changes or deletes the animal and returns it, a deleted one as it was. A
+ * refusal is returned, not thrown, because an error would roll back the closing of the hold.
  */
 export const editPet = defineTransaction(
   'editPet',
@@ -162,19 +155,15 @@ export async function edit(database: Database, wanted: Edit): Promise<Pet> {
   return result;
 }
 
-/** What `createCatalogue` returns. */
+/** The animals of a store. */
 export type Catalogue = ReturnType<typeof createCatalogue>;
 
-/** The animals of a store. A write resolves when it is durable. Methods throw the errors of the database (database.ts). */
+/** Creates the catalogue of a store. A write resolves when it is durable. Methods throw the errors of the database. */
 export function createCatalogue(database: Database, firstAnswers: FirstAnswers) {
   return {
     /** Returns a page of animals, newest first. Deep pages cost as much as the first page. */
-    async list({ status, categoryId = null, ids = null, limit, newestId }: ListQuery): Promise<Page<Pet>> {
-      const select = selectPage({ status, hasCategory: categoryId !== null, hasIds: ids !== null });
-      const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-      const named = ids === null ? null : `[${ids.join()}]`;
-      return toPage(await database.read(select, { ...range, categoryId, ids: named }), limit, toPet);
-    },
+    list: ({ ids = null, ...query }: ListQuery): Promise<Page<Pet>> =>
+      readPage(database, selectPage, { ...query, ids: ids && `[${ids.join()}]` }, toPet),
 
     /** Returns null if the animal does not exist. */
     async get(id: bigint): Promise<Pet | null> {

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import { byFilters, byShape, type Steps, statement, step, type Value } from '../storage/database.ts';
+import type { PageRange } from '../storage/read-page.ts';
 import type { Tables } from '../storage/tables.ts';
 import {
   type Pet,
@@ -54,22 +55,25 @@ export const selectPet = statement<{ id: bigint }>()((query, p) =>
   query.selectFrom('pets').select(shownColumns).where('id', '=', p.id),
 );
 
-/** The parameters of a page: the `count` newest animals whose id is at most `newestId`. `ids` is a JSON array. */
-type PageParameters = { newestId: bigint; count: bigint; categoryId: bigint | null; ids: string | null };
-
-/** The filters of a page. A null status means any status. */
-type PageShape = {
+/** The filters of a page of animals. Null or absent matches everything. `ids` is a JSON array. */
+export type PetFilter = {
   readonly status: PetStatus | null;
-  readonly hasCategory: boolean;
-  readonly hasIds: boolean;
+  readonly categoryId: bigint | null;
+  readonly ids: string | null;
 };
 
 /**
- * Returns the statement for a page of animals, newest first. Its cost depends neither on the depth nor on the filters.
- * With ids, it reads all of these animals, which are few, before it applies the other filters.
+ * Returns the statement of a page for a combination of filters, newest first. Its cost depends neither on the depth nor
+ * on the filters. With ids, it reads all of these animals, which are few, before it applies the other filters.
  */
-export const selectPage = byShape(({ status, hasCategory, hasIds }: PageShape) =>
-  statement<PageParameters>()((query, p, { isAmong, isExactly, keyset }) => {
+export function selectPage({ status = null, categoryId = null, ids = null }: Partial<PetFilter>) {
+  return selectShape({ status, hasCategory: categoryId !== null, hasIds: ids !== null });
+}
+
+type PageShape = Pick<PetFilter, 'status'> & { readonly hasCategory: boolean; readonly hasIds: boolean };
+
+const selectShape = byShape(({ status, hasCategory, hasIds }: PageShape) =>
+  statement<PetFilter & PageRange>()((query, p, { isAmong, isExactly, keyset }) => {
     const animals = query.selectFrom('pets').select(shownColumns);
     // The status is a literal, so that PostgreSQL uses the partial index for this status.
     const ofStatus = sql<boolean>`${status === null ? sql`true` : sql`status = ${sql.lit(status)}`}`;

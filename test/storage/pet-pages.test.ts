@@ -28,7 +28,7 @@ const insertAnimals = (category: string, status: string) => `
   select 'Rex', ${category}, ${status}, 0 from numbers`;
 
 /** A page of three animals with a status and a category. */
-const selectNamed = selectPage({ status: 'sold', hasCategory: true, hasIds: true });
+const selectNamed = selectPage({ status: 'sold', categoryId: 1n, ids: '[1]' });
 
 const byCategory = 'pets_by_category_and_status (category_id=? AND status=? AND id<?)';
 
@@ -36,19 +36,19 @@ const byCategory = 'pets_by_category_and_status (category_id=? AND status=? AND 
 const statements = [
   ...petStatuses.map((status) => ({
     name: status,
-    statement: selectPage({ status, hasCategory: false, hasIds: false }),
+    statement: selectPage({ status, categoryId: null, ids: null }),
     sqliteSearch: 'pets_by_status (status=? AND id<?)',
     postgresIndexes: [`pets_${status}_by_id`],
   })),
   ...petStatuses.map((status) => ({
     name: `a category and ${status}`,
-    statement: selectPage({ status, hasCategory: true, hasIds: false }),
+    statement: selectPage({ status, categoryId: 1n, ids: null }),
     sqliteSearch: byCategory,
     postgresIndexes: [`pets_${status}_by_category`],
   })),
   {
     name: 'a category',
-    statement: selectPage({ status: null, hasCategory: true, hasIds: false }),
+    statement: selectPage({ status: null, categoryId: 1n, ids: null }),
     sqliteSearch: byCategory,
     postgresIndexes: petStatuses.map((status) => `pets_${status}_by_category`),
   },

@@ -23,8 +23,8 @@ test('a statement with a limit is prepared only once', async (t) => {
 
   function runEach(count: bigint): void {
     for (const status of [null, 'sold'] as const) {
-      const page = selectPage({ status, hasCategory: false, hasIds: false });
-      connection.run(toCall(page, { newestId: count, count, categoryId: null, ids: null }));
+      const filter = { status, categoryId: null, ids: null };
+      connection.run(toCall(selectPage(filter), { ...filter, newestId: count, count }));
     }
     connection.run(toCall(selectOldest, { afterId: count, count }));
     connection.run(toCall(deleteOldRequests, { beforeMs: count, keptMax: count, count }));
