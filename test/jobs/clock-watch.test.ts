@@ -1,48 +1,39 @@
 import assert from 'node:assert/strict';
-import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { dayMs, minuteMs, secondMs } from '../../src/clock.ts';
+import { dayMs, secondMs } from '../../src/clock.ts';
 import { createClockWatch, leapMsMin, steadyMsMin } from '../../src/jobs/clock-watch.ts';
-import { createLog } from '../../src/observability/log.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { recordLog } from '../support/recorded-log.ts';
 
 /** Creates a watch whose three clocks the test moves. `pass` moves them together. */
 function open() {
   const time = { machineMs: Date.UTC(2027, 0, 2), storeMs: Date.UTC(2027, 0, 2) + 5_000, elapsedMs: 77 };
-  const output = new PassThrough();
-  const log = createLog('info', output);
+  const { log, readLines } = recordLog();
   const read = async () => [{ now_ms: BigInt(time.storeMs) }];
+  const elapsedMs = () => time.elapsedMs;
   const database = { read } as unknown as Database;
-  const watch = createClockWatch(
-    database,
-    () => time.machineMs,
-    log,
-    () => time.elapsedMs,
-  );
+  const { mayClose, mayDelete } = createClockWatch(database, () => time.machineMs, log, elapsedMs);
   return {
-    ...watch,
     time,
+    mayClose,
+    mayDelete,
+    /** Returns whether a job may close, and whether it may delete. */
+    ask: async () => [await mayClose(), await mayDelete()],
     pass(ms: number) {
       for (const clock of ['machineMs', 'storeMs', 'elapsedMs'] as const) time[clock] += ms;
     },
-    listLines() {
-      log.flush();
-      return String(output.read() ?? '')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line));
-    },
+    readLines,
   };
 }
 
 test('a start counts as unsteady for deletions alone, for 10 minutes', async () => {
-  const { pass, mayClose, mayDelete, listLines } = open();
-  assert.deepEqual([await mayClose(), await mayDelete()], [true, false]);
+  const { pass, ask, readLines } = open();
+  assert.deepEqual(await ask(), [true, false]);
   pass(steadyMsMin - 1);
-  assert.equal(await mayDelete(), false);
+  assert.deepEqual(await ask(), [true, false]);
   pass(1);
-  assert.equal(await mayDelete(), true);
-  assert.deepEqual(listLines(), []);
+  assert.deepEqual(await ask(), [true, true]);
+  assert.deepEqual(readLines(), []);
 });
 
 for (const [clock, field] of [
@@ -51,18 +42,18 @@ for (const [clock, field] of [
 ] as const)
   for (const leapMs of [40 * dayMs, leapMsMin + 1, -leapMsMin - 1])
     test(`a leap of ${clock} by ${leapMs} is one log line and stops both kinds for 10 minutes`, async () => {
-      const { time, pass, mayClose, mayDelete, listLines } = open();
-      await mayClose();
+      const { time, pass, ask, readLines } = open();
+      await ask();
       pass(steadyMsMin);
-      assert.equal(await mayDelete(), true);
+      assert.deepEqual(await ask(), [true, true]);
       time[clock] += leapMs;
-      assert.deepEqual([await mayDelete(), await mayClose()], [false, false]);
+      assert.deepEqual(await ask(), [false, false]);
       pass(steadyMsMin - 1);
-      assert.deepEqual([await mayDelete(), await mayClose()], [false, false]);
+      assert.deepEqual(await ask(), [false, false]);
       pass(1);
-      assert.deepEqual([await mayDelete(), await mayClose()], [true, true]);
-      const [line, ...others] = listLines();
-      assert.deepEqual([line[field], line.level, others], [leapMs, 40, []]);
+      assert.deepEqual(await ask(), [true, true]);
+      const [line, ...others] = readLines();
+      assert.deepEqual([line?.[field], line?.['level'], others], [leapMs, 40, []]);
     });
 
 test('what is kept for a day is not deleted within a day after a leap', async () => {
@@ -79,7 +70,7 @@ test('what is kept for a day is not deleted within a day after a leap', async ()
 });
 
 test('a leap and its return are two leaps, and the 10 minutes begin again', async () => {
-  const { time, pass, mayClose, listLines } = open();
+  const { time, pass, mayClose, readLines } = open();
   await mayClose();
   time.machineMs += 40 * dayMs;
   await mayClose();
@@ -90,27 +81,26 @@ test('a leap and its return are two leaps, and the 10 minutes begin again', asyn
   assert.equal(await mayClose(), false);
   pass(1);
   assert.equal(await mayClose(), true);
-  assert.equal(listLines().length, 2);
+  assert.equal(readLines().length, 2);
 });
 
-test('a clock that moves by at most a minute in 10 minutes does not leap', async () => {
-  const { time, pass, mayClose, listLines } = open();
-  await mayClose();
-  for (let turn = 0; turn < 10; turn += 1) {
-    pass(steadyMsMin);
-    time.machineMs += leapMsMin;
-    assert.equal(await mayClose(), true);
-  }
-  assert.deepEqual(listLines(), []);
-});
-
-test('many small steps are a leap once they are more than a minute', async () => {
-  const { time, pass, mayClose } = open();
-  const steady: boolean[] = [];
-  for (let turn = 0; turn < 4; turn += 1) {
-    steady.push(await mayClose());
-    pass(minuteMs / 60);
-    time.machineMs += minuteMs / 2;
-  }
-  assert.deepEqual(steady, [true, true, true, false]);
-});
+for (const [what, passedMs, stepMs, expected] of [
+  ['by at most a minute in 10 minutes does not leap', steadyMsMin, leapMsMin, Array(11).fill(true)],
+  [
+    'in steps of half a minute leaps at more than a minute',
+    secondMs,
+    leapMsMin / 2,
+    [true, true, true, false],
+  ],
+] as const)
+  test(`a clock that moves ${what}`, async () => {
+    const { time, pass, mayClose, readLines } = open();
+    const steady: boolean[] = [];
+    while (steady.length < expected.length) {
+      steady.push(await mayClose());
+      pass(passedMs);
+      time.machineMs += stepMs;
+    }
+    assert.deepEqual(steady, expected);
+    assert.equal(readLines().length, expected.filter((isSteady) => !isSteady).length);
+  });

@@ -4,23 +4,10 @@ import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { generateKey } from '../../src/accounts/api-key.ts';
 import { createLog, exposeDroppedLines, waitingCharactersMax } from '../../src/observability/log.ts';
-
-/** Creates a log into a stream that is not read until `readLines`. */
-function openLog() {
-  const output = new PassThrough();
-  const log = createLog('info', output);
-  return {
-    log,
-    readLines(): Record<string, unknown>[] {
-      log.flush();
-      const lines = String(output.read() ?? '').split('\n');
-      return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
-    },
-  };
-}
+import { recordLog } from '../support/recorded-log.ts';
 
 test('an error is logged without the keys in its message, its stack and its causes', () => {
-  const { log, readLines } = openLog();
+  const { log, readLines } = recordLog();
   const key = generateKey('live');
   const cause = new AggregateError([new Error(`third ${key}`)], `second ${key}`);
   log.error({ err: new Error(`first ${key}`, { cause }) }, 'it failed');
@@ -33,7 +20,7 @@ test('an error is logged without the keys in its message, its stack and its caus
 });
 
 test('an error is logged with its type, message, stack and code, and without its other fields', () => {
-  const { log, readLines } = openLog();
+  const { log, readLines } = recordLog();
   const err = Object.assign(new TypeError('no'), { code: '22P02', parameters: ['secret'], query: 'select' });
   log.error({ err }, 'it failed');
   const [line] = readLines();

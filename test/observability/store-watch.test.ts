@@ -1,32 +1,26 @@
 import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { createLog } from '../../src/observability/log.ts';
 import { calmMs, createStoreWatch, repeatAfterMs } from '../../src/observability/store-watch.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { insertWindow, selectSubjects } from '../contracts/window-rows.ts';
 import { addAndThrow, doNothing } from '../contracts/works.ts';
 import { testThread } from '../support/engines.ts';
+import { recordLog } from '../support/recorded-log.ts';
 import { createMovableClock, makeFolder, startService } from '../support/service.ts';
 
 /** Opens a watched store that a test can move away and bring back, and records its log lines. */
 async function openWatched(t: TestContext) {
   const folder = join(await makeFolder(t), 'data');
-  const output = new PassThrough();
+  const { log, readLines } = recordLog();
   const clock = createMovableClock();
-  const log = createLog('info', output);
   const registry = new Registry();
   const watch = createStoreWatch(registry, log, clock.now, clock.now);
   const database = watch.wrap(await openDatabase(`sqlite:${join(folder, 'store.db')}`, testThread));
   t.after(() => database.close());
   let subject = 0;
-  let logged = '';
-  output.on('data', (chunk) => {
-    logged += chunk;
-  });
   return {
     database,
     watch,
@@ -36,11 +30,8 @@ async function openWatched(t: TestContext) {
     takeAway: () => rename(folder, `${folder}-elsewhere`),
     bringBack: () => rename(`${folder}-elsewhere`, folder),
     add: () => database.run(insertWindow, { subject: String(subject++), used: 1n }),
-    readLines() {
-      log.flush();
-      const lines = logged.split('\n').filter((line) => line !== '');
-      return lines.map((line) => JSON.parse(line) as { level: number; msg: string; failures: number });
-    },
+    readLines,
+    readMessages: () => readLines().map(({ msg }) => String(msg)),
   };
 }
 
@@ -54,9 +45,9 @@ test('a fault is logged at its beginning without a stack, again after ten second
   const watched = await openWatched(t);
   await watched.takeAway();
   await failToAdd(watched, 100);
-  const [begun, ...more] = watched.readLines();
-  assert.match(begun?.msg ?? '', /^the store cannot be written: .*is not the file that was opened/);
-  assert.ok(!JSON.stringify(begun).includes('stack'));
+  const [begun = '', ...more] = watched.readMessages();
+  assert.match(begun, /^the store cannot be written: .*is not the file that was opened/);
+  assert.ok(!JSON.stringify(watched.readLines()).includes('stack'));
   assert.deepEqual(more, []);
   watched.clock.advance(repeatAfterMs);
   await failToAdd(watched, 1);
@@ -66,12 +57,9 @@ test('a fault is logged at its beginning without a stack, again after ten second
   watched.clock.advance(calmMs);
   await watched.add();
   assert.deepEqual(watched.watch.listNotes(), []);
-  const lines = watched.readLines();
-  assert.deepEqual(
-    lines.map(({ failures }) => failures),
-    [1, 101, 101],
-  );
-  assert.equal(lines.at(-1)?.msg, 'the store can be written again');
+  const failures = watched.readLines().map((line) => line['failures']);
+  assert.deepEqual(failures, [1, 101, 101]);
+  assert.equal(watched.readMessages().at(-1), 'the store can be written again');
 });
 
 test('faults of reads and faults of writes are logged separately', async (t) => {
@@ -86,15 +74,15 @@ test('faults of reads and faults of writes are logged separately', async (t) => 
 });
 
 test('a fault of readNow and its end are logged, and the duration of readNow is not measured', async (t) => {
-  const { database, watch, clock, readLines, show } = await openWatched(t);
+  const { database, watch, clock, readMessages, show } = await openWatched(t);
   const closed = await openDatabase(`sqlite:${join(await makeFolder(t), 'store.db')}`, testThread);
   await closed.close();
   assert.throws(() => watch.wrap(closed).readNow?.(selectSubjects, {}), { code: 'unavailable' });
   assert.match(watch.listNotes()[0] ?? '', /^the store cannot be read since /);
   clock.advance(calmMs);
   assert.deepEqual(database.readNow?.(selectSubjects, {}), []);
-  const [begun, ...more] = readLines().map(({ msg }) => msg);
-  assert.match(begun ?? '', /^the store cannot be read: /);
+  const [begun = '', ...more] = readMessages();
+  assert.match(begun, /^the store cannot be read: /);
   assert.deepEqual(more, ['the store can be read again']);
   assert.match(await show(), /store_failures_total\{call="read"\} 1$/m);
   assert.match(await show(), /store_duration_seconds_count\{call="read"\} 0$/m);
