@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { createAudit } from '../../src/audit/audit-log.ts';
+import { hourMs } from '../../src/clock.ts';
+import { createEventIds } from '../../src/events/event-ids.ts';
+import type { EventReader } from '../../src/events/event-reader.ts';
+import { expireEvents, keptMs } from '../../src/events/expire-events.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { readSecret } from '../../src/storage/secret-rows.ts';
+import type { WebhookChange } from '../../src/webhooks/change-webhook.ts';
+import { createOperatorWebhooks, type WebhookQuery } from '../../src/webhooks/webhooks.ts';
+import { type Engine, findEngines } from '../support/engines.ts';
+import { ids, mira, testsOn } from './webhook-world.ts';
+
+function describeOwners(engine: Engine): void {
+  const test = testsOn(engine);
+
+  test('a webhook says why it is disabled, keeps its position and continues when it is enabled', async (world) => {
+    const { receiver, sender, add, deliver, operator, expectSent } = world;
+    const webhook = await add();
+    await webhook.expect({ status: 'enabled', disabledBecause: null });
+    const byOperator = (change: WebhookChange) => operator.change(webhook.id, change);
+    for (const [change, status, disabledBecause] of [
+      [webhook.change, 'disabled', 'owner'],
+      [byOperator, 'disabled', 'owner'],
+      [webhook.change, 'enabled', null],
+      [byOperator, 'disabled', 'operator'],
+      [byOperator, 'enabled', null],
+    ] as const) {
+      await change({ status });
+      await webhook.expect({ status, disabledBecause });
+    }
+    receiver.reactions.push(410);
+    for (let sent = 0; sent < 2; sent += 1) {
+      await deliver(1);
+      await webhook.expect({ status: 'disabled', disabledBecause: 'gone' });
+    }
+    assert.deepEqual(sender.noted, ['410', 'it answered 410']);
+    assert.equal((await operator.readLag()).disabled.gone, 1);
+    await webhook.expect({ after: null });
+    await webhook.change({ status: 'enabled' });
+    await sender.send();
+    expectSent(1n, 1n, 2n);
+  });
+
+  test('a webhook is disabled if its next or every later event is deleted, and can then be enabled only together with after', async (world) => {
+    const { store, database, sender, add, operator, publish, expectSent } = world;
+    const webhook = await add();
+    const sendAfterExpiry = async (last: bigint) => {
+      await store.execute(`update events set at_ms = at_ms - ${keptMs + 1_000} where id <= ${last}`);
+      await expireEvents(database);
+      await sender.send();
+    };
+    await publish(3);
+    await sendAfterExpiry(2n);
+    await webhook.expect({ status: 'disabled' });
+    expectSent();
+    for (const lost of [{ status: 'enabled' }, { after: 1n }] as const)
+      await assert.rejects(webhook.change(lost), { code: 'position_lost' });
+    await assert.rejects(operator.change(webhook.id, { status: 'enabled' }), /no longer kept/);
+    await webhook.change({ status: 'enabled', after: 2n });
+    await sender.send();
+    expectSent(3n);
+    await publish(1);
+    await sendAfterExpiry(4n);
+    await webhook.expect({ status: 'disabled', disabledBecause: 'failing', after: ids.write(3n) });
+  });
+
+  test('an account has at most 5 webhooks, even after concurrent requests', async (world) => {
+    const { addBuyer, reader, webhooks, add } = world;
+    const made = await Promise.allSettled(Array.from({ length: 12 }, () => add()));
+    const refused = made.filter((one) => one.status === 'rejected');
+    assert.equal(refused.length, 7);
+    for (const { reason } of refused) assert.equal(reason.code, 'limit_reached', reason);
+    const { items: listed } = await webhooks.list(reader.accountId, 100, null);
+    assert.equal(listed.length, 5);
+    await webhooks.remove(listed[0]?.id ?? '', reader);
+    await add();
+    await add({}, { ...reader, accountId: (await addBuyer()).accountId });
+  });
+
+  test('a webhook never gets more than the key that created it may see, even after another key changes it', async (world) => {
+    const { reader, add } = world;
+    const all: EventReader = { ...reader, seesOrders: 'all' };
+    const pets: EventReader = { ...reader, seesOrders: 'none' };
+    const none: EventReader = { ...reader, seesPets: false, seesOrders: 'none' };
+    const [types, url] = [['order.expired'] as const, 'https://a.example'];
+    const ofPets = await add({}, pets);
+    const catalogue = ['pet.added', 'pet.updated', 'pet.deleted', 'category.updated', 'category.deleted'];
+    assert.deepEqual(ofPets.types, catalogue);
+    const ofAll = await add({}, all);
+    for (const act of [
+      () => add({}, none),
+      () => add({ types }, pets),
+      () => ofPets.change({ types }, all),
+      () => ofAll.change({ url }, reader),
+      () => ofAll.rotate(reader),
+      () => ofAll.ping(reader),
+      () => ofAll.remove(reader),
+    ])
+      await assert.rejects(act(), { code: 'scope_missing' }, String(act));
+    await ofAll.change({ types: ['pet.added'] });
+    await ofAll.change({ url }, pets);
+    await assert.rejects(ofAll.change({ types: ['pet.added', ...types] }, reader), {
+      code: 'scope_missing',
+      message: /order\.expired/,
+    });
+    const other = { ...all, accountId: reader.accountId + 1n };
+    for (const act of [() => ofAll.remove(other), () => ofAll.change({}, other)])
+      await assert.rejects(act(), { code: 'not_found' });
+  });
+
+  test('a rotated secret still signs messages for 24 h, and a webhook has at most 10 secrets', async (world) => {
+    const { store, receiver, add, deliver } = world;
+    const webhook = await add();
+    assert.notEqual((await webhook.rotate()).secret, webhook.secret);
+    for (const [hours, signatures] of [
+      [0, 2],
+      [23, 2],
+      [1, 1],
+    ] as const) {
+      await store.execute(`update webhook_secrets set ends_at_ms = ends_at_ms - ${hours * hourMs}`);
+      await deliver(1);
+      const { headers } = receiver.received.at(-1) ?? assert.fail();
+      assert.equal(String(headers['webhook-signature']).split(' ').length, signatures);
+    }
+    for (let count = 0; count < 10; count += 1) await webhook.rotate();
+    assert.equal((await store.execute('select id from webhook_secrets')).length, 10);
+  });
+
+  test('the secrets in the store cannot be decrypted without the encryption key', async (world) => {
+    const { store, addPet, sender, add } = world;
+    const { secret } = await add();
+    await addPet();
+    const [row] = (await store.execute('select secret from webhook_secrets')) as { secret: Uint8Array }[];
+    const stored = Buffer.from(row?.secret ?? []);
+    assert.equal(stored.indexOf(Buffer.from(secret.slice('whsec_'.length), 'base64')), -1);
+    assert.equal(stored.length, 1 + 12 + 16 + 32);
+    const spoilt = engine.name === 'SQLite' ? `cast(x'01' || secret as blob)` : `'\\x01'::bytea || secret`;
+    await store.execute(`update webhook_secrets set secret = ${spoilt}`);
+    await sender.send(2);
+    assert.deepEqual(sender.noted, ['sealed']);
+  });
+}
+
+function describeOperators(engine: Engine): void {
+  const test = testsOn(engine);
+  const noneDisabled = { owner: 0, operator: 0, gone: 0, failing: 0 };
+
+  test('an operator lists the webhooks of all accounts in pages, with their lag', async (world) => {
+    const { reader, addBuyer, add, operator, publish } = world;
+    const first = await add();
+    await publish(3);
+    const second = await add({}, { ...reader, accountId: (await addBuyer()).accountId });
+    const third = await add({ types: ['pet.added'] });
+    await operator.change(first.id, { status: 'disabled' });
+    const list = (query: Partial<WebhookQuery> = {}) => operator.listPage({ limit: 2, ...query });
+    const page = await list();
+    assert.deepEqual(
+      page.items.map(({ id, account, eventsBehind, behindMs }) => [id, account, eventsBehind, behindMs]),
+      [
+        [third.id, 'buyer 1', 0, null],
+        [second.id, 'buyer 2', 0, null],
+      ],
+    );
+    const rest = await list({ newestId: page.next });
+    const [last] = rest.items;
+    assert.deepEqual(
+      [last?.id, last?.eventsBehind, last?.position, rest.items.length, rest.next],
+      [first.id, 3, 0n, 1, null],
+    );
+    assert.ok((last?.behindMs ?? -1) >= 0);
+    const find = async (query: Partial<WebhookQuery>) => (await list(query)).items.map(({ id }) => id);
+    assert.deepEqual(await find({ status: 'disabled' }), [first.id]);
+    assert.deepEqual(await find({ account: 'buyer 2' }), [second.id]);
+    assert.deepEqual(await find({ account: 'buyer 1', status: 'enabled' }), [third.id]);
+    await assert.rejects(find({ account: 'None' }), { name: 'OperatorError' });
+    const everyId = (await operator.list(null)).map(({ id }) => id);
+    assert.deepEqual(everyId, [first.id, second.id, third.id]);
+  });
+
+  test('the webhooks of a key are disabled in one transaction, also if one of them has just been deleted', async (world) => {
+    const { store, database, add } = world;
+    const [deleted, kept, other] = [await add(), await add(), await add({ keyId: 'key_2' })];
+    const transact: Database['transact'] = async (transaction, input) => {
+      await store.execute(`delete from webhooks where public_id = '${deleted.id}'`);
+      return await database.transact(transaction, input);
+    };
+    await createOperatorWebhooks({ ...database, transact }, Date.now).disableOfKey('key_1');
+    await kept.expect({ disabledBecause: 'operator' });
+    await other.expect({ disabledBecause: null });
+  });
+
+  test('the greatest lag ignores disabled webhooks and suspended accounts', async (world) => {
+    const { reader, store, addBuyer, add, operator, publish } = world;
+    assert.deepEqual(await operator.readLag(), { farthest: [], disabled: noneDisabled });
+    const other = { ...reader, accountId: (await addBuyer()).accountId };
+    const [disabled, paused] = [await add(), await add({}, other)];
+    await publish(1);
+    const behind = await add();
+    const readFarthest = async () => (await operator.readLag()).farthest[0];
+    assert.equal((await readFarthest())?.id, disabled.id);
+    await operator.change(disabled.id, { status: 'disabled' });
+    await store.execute(`update accounts set suspended_at_ms = 1 where id = ${other.accountId}`);
+    assert.deepEqual(await operator.readLag(), { farthest: [], disabled: { ...noneDisabled, operator: 1 } });
+    await publish(1);
+    const farthest = await readFarthest();
+    assert.equal(farthest?.id, behind.id);
+    assert.ok((farthest?.behindMs ?? -1) >= 0);
+    await store.execute('update accounts set suspended_at_ms = null');
+    assert.equal((await readFarthest())?.id, paused.id);
+  });
+
+  test('a replay by an operator sends events again, and the audit log has the old and the new position of each replay as event ids', async (world) => {
+    const { database, sender, add, deliver, operator, expectSent } = world;
+    const { id } = await add();
+    await deliver(3);
+    for (let count = 0; count < 2; count += 1) await operator.change(id, { after: 1n });
+    await sender.send();
+    expectSent(1n, 2n, 3n, 2n, 3n);
+    await assert.rejects(operator.change(id, { after: 4n }), { code: 'invalid_body' });
+    await assert.rejects(operator.change('wh_none', { after: 'now' }), { name: 'OperatorError' });
+    const { write } = createEventIds(await readSecret(database, 'cursor'));
+    const { items: entries } = await createAudit(database, Date.now).list({ limit: 9 });
+    const replayed = { actor: mira, action: 'webhook.replayed', subject: id, account: 'buyer 1' };
+    assert.equal(entries.length, 2);
+    for (const [index, from] of [1n, 3n].entries())
+      assert.partialDeepStrictEqual(entries[index], {
+        ...replayed,
+        before: { after: write(from) },
+        after: { after: write(1n) },
+      });
+  });
+}
+
+for (const engine of await findEngines())
+  describe(`the changes of webhooks on ${engine.name}`, { skip: engine.skip }, () => {
+    describeOwners(engine);
+    describeOperators(engine);
+  });
