@@ -15,8 +15,11 @@ export function isInt64(value: unknown): value is bigint {
 
 /** Parses the canonical decimal form of an int64. Null for any other text, such as `007`, `+1`, `-0`, `1.0` or 2^63. */
 export function parseCanonicalInt64(text: string): bigint | null {
-  if (!canonicalInteger.test(text)) return null;
-  const value = BigInt(text);
+  return canonicalInteger.test(text) ? toInt64(text) : null;
+}
+
+function toInt64(digits: string): bigint | null {
+  const value = BigInt(digits);
   return isInt64(value) ? value : null;
 }
 
@@ -25,10 +28,7 @@ export function parseCanonicalInt64(text: string): bigint | null {
  * Schema; `1.5` and `1e400` are not int64.
  */
 export function parseInt64Literal(literal: string): bigint | null {
-  if (plainInteger.test(literal)) {
-    const value = BigInt(literal);
-    return isInt64(value) ? value : null;
-  }
+  if (plainInteger.test(literal)) return toInt64(literal);
   const [, sign, whole, fraction = '', exponent = '0'] = jsonNumber.exec(literal) ?? [];
   if (sign === undefined || whole === undefined) return null;
   const digits = whole + fraction;
@@ -39,6 +39,5 @@ export function parseInt64Literal(literal: string): bigint | null {
   while (digits[end - 1] === '0') end -= 1;
   const zeros = Number(exponent) - fraction.length + (digits.length - end);
   if (zeros < 0 || end - start + zeros > digitsMax) return null;
-  const value = BigInt(sign + digits.slice(start, end) + '0'.repeat(zeros));
-  return isInt64(value) ? value : null;
+  return toInt64(sign + digits.slice(start, end) + '0'.repeat(zeros));
 }

@@ -10,7 +10,7 @@ import { toPrintableJson } from '../observability/safe-text.ts';
 import { petFields } from '../pets/pet.ts';
 import { type PetFileFormat, petFileFormats } from '../pets/pet-files.ts';
 import { pick } from '../storage/insert-row.ts';
-import { requireNotStore } from '../storage/require-not-store.ts';
+import { requireNotStore } from '../storage/store-address.ts';
 import { type AppCommand, type Printed, printLines, type Terminal } from './command.ts';
 import { countThings } from './output.ts';
 import { writeWholeFile } from './whole-file.ts';

@@ -55,7 +55,7 @@ export async function loadPets(
     changed = yield* changeLoadedPets(onBadChange);
     if (finish !== undefined) yield* finish({ added, changed });
   }
-  await database.load('pets', columns, readRows(), { onWrite, changes: { apply, isDryRun } });
+  await database.load('pets', columns, readRows(), { onWrite, apply, isDryRun });
   return { added, changed };
 }
 

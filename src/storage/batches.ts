@@ -10,9 +10,6 @@ const shrinksMax = 50;
 /** Maximum number of batches in a run. */
 const batchesMax = 20;
 
-/** Runs a job in batches until one takes fewer rows than it may. A job returns undefined if it has taken nothing. */
-export type RunBatches = (batch: (range: Range) => Promise<Taken | undefined>) => Promise<void>;
-
 /** At most `count` rows with ids above `after`. */
 interface Range {
   readonly after: bigint;
@@ -37,17 +34,18 @@ export const snapshotColumns = [
 ] as const;
 
 /**
- * Creates a run of batches of at most `max` rows. After a slow or a failed batch, the next one has half as many rows, and
- * after a quick one twice as many, also in the next run.
+ * Returns a function that runs batches of at most `max` rows until one takes fewer rows than it may. After a slow or a
+ * failed batch, the next one has half as many rows, and after a quick one twice as many, also in the next run. A batch
+ * returns undefined if it has taken nothing.
  *
  * A batch skips rows that earlier batches have deleted, because the index leads to them for as long as any transaction
  * may see them. It skips only ids that no running transaction can still commit: otherwise it would take a row whose
  * writer has waited for the writer of a skipped one.
  */
-export function createBatches(max: number): RunBatches {
+export function createBatches(max: number) {
   const least = Math.ceil(max / shrinksMax);
   let size = max;
-  return async (batch) => {
+  return async (batch: (range: Range) => Promise<Taken | undefined>): Promise<void> => {
     let after = 0n;
     let earlier: Taken | null = null;
     for (let batches = 0; batches < batchesMax; batches += 1) {

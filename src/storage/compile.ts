@@ -11,12 +11,8 @@ interface CompiledStatement {
   readonly names: readonly string[];
 }
 
-class Placeholder {
-  readonly name: string;
-  constructor(name: string) {
-    this.name = name;
-  }
-}
+/** Stands for the value of a parameter, and is its name. */
+class Placeholder extends String {}
 
 const openNothing = () => Promise.reject(new Error('statements are only compiled here'));
 
@@ -59,7 +55,7 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     waitForLock: () => sqlText`null`,
     isExactly: (column, text) => sqlText`${sqlText.ref(column)} = ${sqlText.lit(text)}`,
     keyset: (key, newestId) => ({
-      where: sqlText`${joinAnd([...key.map(isEqual), sqlText`id <= ${newestId}`])}`,
+      where: sqlText`${sqlText.join(key.map(isEqual), sqlText` and `)} and id <= ${newestId}`,
       orderBy: sqlText`id desc`,
     }),
     isAmong: (column, json) => sqlText`${sqlText.ref(column)} in (select value from json_each(${json}))`,
@@ -87,11 +83,13 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     // The bounds and the order match only the index over these columns, so the planner has no other choice.
     keyset(key, newestId) {
       const columns = key.map(([column]) => sqlText.ref(column));
-      const values = key.map(([, value]) => value);
-      const from = sqlText`(${sqlText.join([...columns, sqlText.ref('id')])}) <= (${sqlText.join([...values, sqlText`${newestId}`])})`;
-      const to = sqlText`(${sqlText.join(columns)}) >= (${sqlText.join(values)})`;
-      const order = [...columns, sqlText.ref('id')].map((column) => sqlText`${column} desc`);
-      return { where: joinAnd([from, to]), orderBy: sqlText.join(order) };
+      const values = sqlText.join(key.map(([, value]) => value));
+      const order = [...columns, sqlText.ref('id')];
+      return {
+        where: sqlText`(${sqlText.join(order)}) <= (${values}, ${newestId})
+          and (${sqlText.join(columns)}) >= (${values})`,
+        orderBy: sqlText.join(order.map((column) => sqlText`${column} desc`)),
+      };
     },
     // An array, because the planner assumes that a subquery has 100 rows, and may read the whole table for them.
     isAmong: (column, json) => sqlText`${sqlText.ref(column)} = any(array(
@@ -107,10 +105,6 @@ function isEqual([column, value]: readonly [string, RawBuilder<unknown>]): RawBu
   return sqlText`${sqlText.ref(column)} = ${value}`;
 }
 
-function joinAnd(conditions: readonly RawBuilder<unknown>[]): RawBuilder<boolean> {
-  return sqlText<boolean>`${sqlText.join(conditions, sqlText` and `)}`;
-}
-
 const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
 
 const compiled = { sqlite: new WeakMap<object, CompiledStatement>(), postgres: new WeakMap() };
@@ -124,7 +118,7 @@ export function compileStatement<P extends Parameters, R>(
   if (known !== undefined) return known;
   const { sql, parameters } = target.build(builders[engine], placeholders as P, dialects[engine]).compile();
   const names = parameters.map((parameter) => {
-    if (parameter instanceof Placeholder) return parameter.name;
+    if (parameter instanceof Placeholder) return parameter.valueOf();
     throw new TypeError(`a statement has a value that is not a named parameter: ${sql}`);
   });
   const name = target.isPlannedEachTime ? '' : hash('sha256', sql, 'base64url');

@@ -30,7 +30,10 @@ export interface Dialect {
   /** True if a column has this text, in the form that PostgreSQL's partial indexes are declared with. */
   isExactly(column: string, text: string): RawBuilder<boolean>;
   /** A page, newest first, that reads only its rows of an index over `key` and `id`, whatever the statistics say. */
-  keyset(key: readonly (readonly [column: string, value: RawBuilder<unknown>])[], newestId: bigint): Keyset;
+  keyset(
+    key: readonly (readonly [column: string, value: RawBuilder<unknown>])[],
+    newestId: bigint,
+  ): { readonly where: RawBuilder<boolean>; readonly orderBy: RawBuilder<unknown> };
   /** True if a column has one of the int64 values of a parameter, a JSON array. Reads by the index of the column. */
   isAmong(column: string, json: string): RawBuilder<boolean>;
   /** The JSON object of a text column with null in place of one of its fields. */
@@ -46,12 +49,6 @@ export interface ConnectionCounts {
   readonly busy: number;
   readonly idle: number;
   readonly waiting: number;
-}
-
-/** The clauses of a page that follows an index. */
-export interface Keyset {
-  readonly where: RawBuilder<boolean>;
-  readonly orderBy: RawBuilder<unknown>;
 }
 
 /** An SQL statement with named parameters. It is compiled once per engine. */
@@ -95,22 +92,17 @@ export interface Transaction<I, T> {
   readonly body: (input: I) => Steps<T>;
 }
 
-/** Options of `Database.load`. */
+/** How `Database.load` writes its rows. */
 export interface LoadOptions {
   /** Called after the last row is read. */
   readonly onWrite?: (() => void) | undefined;
-  /** Set if rows may change rows. Each then has two more values: the id of that row or null, and the line number. */
-  readonly changes?:
-    | {
-        /**
-         * Changes the existing rows by the table `loaded`, which has all rows that were read, before new rows are added.
-         * May run again after a deadlock, so it locks all rows that it needs before it has a side effect.
-         */
-        readonly apply: () => Steps<void>;
-        /** If true, rolls back at the end. `load` then returns the number of rows that it would have added. */
-        readonly isDryRun: boolean;
-      }
-    | undefined;
+  /**
+   * Changes existing rows by the table `loaded`, which has all rows that were read, before new rows are added. May run
+   * again after a deadlock, so it locks all rows that it needs before it has a side effect.
+   */
+  readonly apply: () => Steps<void>;
+  /** If true, rolls back at the end. */
+  readonly isDryRun: boolean;
 }
 
 /**
@@ -141,15 +133,16 @@ export interface Database {
   transact<I, T>(transaction: Transaction<I, T>, input: I): Promise<T>;
 
   /**
-   * Adds all rows to a table in their order, or none, and returns their number. Reads the whole source before it writes.
+   * Changes and adds rows of a table, all or none. Reads the whole source before it writes. A row has the values of
+   * `columns`, the id of the row that it changes or null, and its line number. New rows are added in their order.
    * Throws OutcomeUnknownError if the connection is lost during the write.
    */
   load(
     table: keyof Tables,
     columns: readonly string[],
     batches: AsyncIterable<readonly (readonly Value[])[]>,
-    options?: LoadOptions,
-  ): Promise<number>;
+    options: LoadOptions,
+  ): Promise<void>;
 
   /** Waits for all pending calls except loads, then closes the database. A second call does nothing. */
   close(): Promise<void>;

@@ -1,14 +1,6 @@
 import type { Database } from './database.ts';
 import { parseStoreAddress } from './store-address.ts';
 
-/** Imports only the engine that is used, with its driver. */
-const openers = {
-  sqlite: async (path: string, mayMigrate: boolean, thread?: URL) =>
-    (await import('./sqlite/database.ts')).openSqlite(path, thread, mayMigrate),
-  postgres: async (url: string, mayMigrate: boolean) =>
-    (await import('./postgres/database.ts')).openPostgres(url, undefined, mayMigrate),
-};
-
 /**
  * Opens the store at an address (store-address.ts) and migrates it to the newest schema. Throws OperatorError of one
  * line, without a password, if the address is wrong or the store cannot be used. Without `mayMigrate`, throws it also if
@@ -21,5 +13,8 @@ export async function openDatabase(
   mayMigrate = true,
 ): Promise<Database> {
   const { engine, location } = parseStoreAddress(address);
-  return openers[engine](location, mayMigrate, writingThread);
+  // Only the engine that is used is imported, with its driver.
+  if (engine === 'sqlite')
+    return (await import('./sqlite/database.ts')).openSqlite(location, writingThread, mayMigrate);
+  return (await import('./postgres/database.ts')).openPostgres(location, undefined, mayMigrate);
 }

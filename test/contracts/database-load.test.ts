@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OutcomeUnknownError } from '../../src/errors.ts';
-import { type Database, statement, type Value } from '../../src/storage/database.ts';
+import { loadPets } from '../../src/pets/load-pets.ts';
+import type { NewPet } from '../../src/pets/pet.ts';
+import { type Database, statement, step } from '../../src/storage/database.ts';
+import { importPets } from '../support/catalogue.ts';
 import { type Engine, findEngines, findPostgres } from '../support/engines.ts';
 import { startRelay } from '../support/relay.ts';
 import { insertWindow } from './window-rows.ts';
 
-const columns = ['name', 'category_id', 'status', 'is_owned'];
+const pets = Array<NewPet>(10).fill({ name: 'Rex', categoryId: 1n });
 
 const selectPets = statement<Record<never, never>>()((query) => query.selectFrom('pets').select('id'));
+
+const countPets = async (database: Database) => (await database.read(selectPets, {})).length;
 
 /** Contract tests of `load` in src/storage/database.ts. */
 function describeLoad(engine: Engine): void {
@@ -17,12 +22,12 @@ function describeLoad(engine: Engine): void {
       const database = await (await engine.createStore(t)).open();
       const error = new Error('line 3 is bad');
       const failing = async function* () {
-        yield pets(0, 10);
+        yield pets;
         throw error;
       };
-      await assert.rejects(database.load('pets', columns, failing()), (thrown) => thrown === error);
-      const batches = [pets(0, 10), [...pets(10, 10), ['Rex', 1n, 'lost', 0n]]];
-      await assert.rejects(database.load('pets', columns, inTurn(batches)), /constraint/);
+      await assert.rejects(loadPets(database, failing()), (thrown) => thrown === error);
+      const refused = { name: 'Rex', categoryId: 1n, status: 'lost' as 'sold' };
+      await assert.rejects(importPets(database, [...pets, refused]), /constraint/);
       assert.equal(await countPets(database), 0);
     });
 
@@ -30,37 +35,17 @@ function describeLoad(engine: Engine): void {
       const database = await (await engine.createStore(t)).open();
       const events: string[] = [];
       const source = async function* () {
-        for (const batch of [pets(0, 10), pets(10, 10)]) {
-          yield batch;
-          await database.run(insertWindow, { subject: `${batch[0]}`, used: 1n });
+        for (const subject of ['a', 'b']) {
+          yield pets;
+          await database.run(insertWindow, { subject, used: 1n });
           events.push(`${await countPets(database)} there`);
         }
       };
-      const loading = database.load('pets', columns, source(), {
-        onWrite: () => void events.push('writing'),
-      });
-      assert.equal(await loading, 20);
+      await loadPets(database, source(), { onWrite: () => void events.push('writing') });
       assert.deepEqual(events, ['0 there', '0 there', 'writing']);
       assert.equal(await countPets(database), 20);
     });
   });
-}
-
-function pets(first: number, count: number): Value[][] {
-  return Array.from({ length: count }, (_, index) => [
-    `Rex ${first + index}`,
-    BigInt(index),
-    'available',
-    0n,
-  ]);
-}
-
-async function* inTurn(batches: readonly Value[][][]): AsyncGenerator<Value[][]> {
-  yield* batches;
-}
-
-async function countPets(database: Database): Promise<number> {
-  return (await database.read(selectPets, {})).length;
 }
 
 for (const engine of await findEngines()) describeLoad(engine);
@@ -79,7 +64,8 @@ test('a load has no timeout, even if the database sets one', {
   for (const limit of ['idle_session_timeout', 'statement_timeout'])
     await store.execute(`alter database ${name} set ${limit} = 1000`);
   const database = await store.open();
-  assert.equal(await database.load('pets', columns, inTurn([pets(0, 1)])), 1);
+  await importPets(database, pets);
+  assert.equal(await countPets(database), 10);
 });
 
 test('a load fails with OutcomeUnknownError if its connection is lost during the commit', {
@@ -88,10 +74,13 @@ test('a load fails with OutcomeUnknownError if its connection is lost during the
   const store = await postgres.createStore(t);
   const relay = await startRelay(t, store.url);
   const database = await store.open(relay.url);
-  await assert.rejects(
-    database.load('pets', columns, inTurn([pets(0, 1)]), {
-      onWrite: () => void relay.cut(),
-    }),
-    OutcomeUnknownError,
-  );
+  const source = async function* () {
+    yield pets;
+  };
+  // The end of the transaction runs before the write of the new rows.
+  const finish = function* () {
+    yield* step(selectPets, {});
+    void relay.cut();
+  };
+  await assert.rejects(loadPets(database, source(), { finish }), OutcomeUnknownError);
 });

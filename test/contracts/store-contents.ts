@@ -2,6 +2,7 @@ import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { insertApiKey } from '../../src/accounts/key-rows.ts';
 import { insertFirstAnswer } from '../../src/idempotency/answer-once.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
+import { loadPets } from '../../src/pets/load-pets.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
 import { insertRow } from '../../src/storage/insert-row.ts';
@@ -15,7 +16,7 @@ export const unorderedTexts = ['b', 'a', 'B', '_', 'é', 'z', '\uffff', '\u{1f40
 
 /** Fills every table with extreme values of every column, and adds more animals than a batch holds. */
 export async function fillStore(database: Database): Promise<void> {
-  await database.load('pets', ['name', 'category_id', 'status', 'is_owned'], manyPets());
+  await loadPets(database, manyPets());
   await addAccount(database, 'Žofka', 'free');
   await addAccount(database, '猫', 'enterprise');
   for (const text of unorderedTexts) await addAllOf(database, text);
@@ -24,9 +25,13 @@ export async function fillStore(database: Database): Promise<void> {
 }
 
 async function* manyPets() {
-  const row = (index: number) => [`n${index} 🐈`, index % 2 === 0 ? int64Min : int64Max, 'sold', 0n];
+  const toPet = (index: number) => ({
+    name: `n${index} 🐈`,
+    categoryId: index % 2 === 0 ? int64Min : int64Max,
+    status: 'sold' as const,
+  });
   for (let first = 0; first < 12_000; first += 3_000)
-    yield Array.from({ length: 3_000 }, (_, index) => row(first + index));
+    yield Array.from({ length: 3_000 }, (_, index) => toPet(first + index));
 }
 
 async function addAccount(database: Database, name: string, plan: string): Promise<void> {

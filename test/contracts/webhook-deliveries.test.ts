@@ -5,13 +5,10 @@ import { dayMs, hourMs } from '../../src/clock.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import type { WebhookChange } from '../../src/webhooks/change-webhook.ts';
 import { selectSending } from '../../src/webhooks/delivery-rows.ts';
+import { importPets } from '../support/catalogue.ts';
 import { type Engine, findEngines, type Store } from '../support/engines.ts';
 import { eventually } from '../support/redis-server.ts';
 import { ids, intercept, testsOn } from './webhook-world.ts';
-
-async function* manyPets(count: number) {
-  yield Array.from({ length: count }, (_, index) => [`n${index}`, 1n, 'sold', 0n]);
-}
 
 async function explain(store: Store, { name }: Engine, sql: string): Promise<string> {
   const filled = sql.replaceAll(/\?|:\w+|\$\d+/g, '1');
@@ -53,7 +50,7 @@ for (const engine of await findEngines()) {
     test('a webhook that is 1,200 events behind gets every event of its types once', async (world) => {
       const { store, database, addPet, sender, add, listSentTypes } = world;
       await add({ types: ['pet.deleted'] });
-      await database.load('pets', ['name', 'category_id', 'status', 'is_owned'], manyPets(1_200));
+      await importPets(database, Array(1_200).fill({ name: 'Rex', categoryId: 1n, status: 'sold' }));
       const last = await addPet();
       await store.execute(`delete from pets where id in (1, 700, ${last})`);
       await sender.send(5);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { importPets } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
 import { add, amplePlan, ask, readJson, startInstances, untilAnswered } from '../support/instances.ts';
 import { findPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
@@ -62,8 +63,7 @@ describe('behind PgBouncer', { skip }, () => {
     await assert.rejects(store.open(url.href), { name: 'OperatorError', message: /needs a session/ });
     await (await store.open()).close();
     const database = await store.open(url.href);
-    const none = (async function* () {})();
-    await assert.rejects(database.load('pets', ['name'], none), { message: /an import needs a session/ });
+    await assert.rejects(importPets(database), { message: /an import needs a session/ });
   });
 
   test('in transaction mode a start fails with the reason if PgBouncer does not support prepared statements', {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { Client } from 'pg';
+import { type TestContext, test } from 'node:test';
 import type { Order } from '../../src/orders/order.ts';
 import type { OrderReader } from '../../src/orders/place-order.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
 import { hold, keyed, openShop, readOrder, type Shop } from '../contracts/order-shop.ts';
 import { findPostgres } from '../support/engines.ts';
+import { connectPostgres } from '../support/postgres-databases.ts';
 import { startCounting } from '../support/postgres-messages.ts';
 import { eventually } from '../support/redis-server.ts';
 
@@ -19,13 +19,13 @@ test('an Idempotency-Key is refused at another instance while its first order ru
   const other = await shop.openOther();
   const buyer = await shop.addBuyer();
   const petId = await shop.addPet();
-  const blocking = await beginAt(shop.store.url);
+  const blocking = await beginAt(t, shop);
   await blocking.query(`select from pets where id = ${petId} for update`);
   const placing = shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
   await eventually(async () => (await shop.store.execute(waits)).length === 1);
   const retry = () => other.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
   await assert.rejects(retry, { code: 'idempotency_key_in_use' });
-  await blocking.end('rollback');
+  await blocking.query('rollback');
   const first = await placing;
   assert.equal(first.isReplayed, false);
   assert.deepEqual(await retry(), { ...first, isReplayed: true });
@@ -57,7 +57,7 @@ test('an order that is completed around the end of its hold has a closing time b
   for (let leftMs = 1_000; ; leftMs *= 2) {
     const petId = await shop.addPet();
     const { id } = await shop.place(buyer, petId);
-    const completed = await completePastEnd(shop, buyer, { id, petId, leftMs });
+    const completed = await completePastEnd(t, shop, buyer, { id, petId, leftMs });
     if (completed === 'order_expired') continue;
     const { status, closedAt, expiresAt } = completed;
     assert.equal(status, 'completed');
@@ -70,11 +70,12 @@ const waits = `select from pg_stat_activity where datname = current_database() a
 
 /** Completes an order. The transaction waits for a lock on the animal from before the expiry of the hold until after it. */
 async function completePastEnd(
+  t: TestContext,
   shop: Shop,
   buyer: OrderReader,
   { id, petId, leftMs }: { id: bigint; petId: bigint; leftMs: number },
 ): Promise<Order | 'order_expired'> {
-  const changing = await beginAt(shop.store.url);
+  const changing = await beginAt(t, shop);
   await changing.query(`update pets set name = 'Max' where id = ${petId}`);
   const clock = 'floor(extract(epoch from clock_timestamp()) * 1000)';
   await shop.store.execute(`update orders set expires_at_ms = ${clock} + ${leftMs} where id = ${id}`);
@@ -86,7 +87,7 @@ async function completePastEnd(
   while (!isSettled && (await shop.store.execute(waits)).length === 0);
   const open = `select from orders where id = ${id} and expires_at_ms >= ${clock}`;
   while ((await shop.store.execute(open)).length > 0);
-  await changing.end('commit');
+  await changing.query('commit');
   return completed.catch(({ code }) => code);
 }
 
@@ -118,14 +119,14 @@ test('a hanging order transaction does not delay orders of other accounts', { sk
   const shop = await openShop(t, postgres);
   const [held, free] = [await shop.addBuyer(), await shop.addBuyer()];
   const [petOfHeld, first, second] = [await shop.addPet(), await shop.addPet(), await shop.addPet()];
-  const hanging = await beginAt(shop.store.url);
+  const hanging = await beginAt(t, shop);
   await hanging.query(`update pets set status = 'pending', is_owned = 1 where id = ${petOfHeld}`);
   await hanging.query(`select from accounts where id = ${held.accountId} for no key update`);
   const { id } = await shop.place(free, first as bigint);
   await shop.orders.close('complete', id, free);
   const other = await shop.place(free, second as bigint);
   await shop.orders.close('cancel', other.id, free);
-  await hanging.end('rollback');
+  await hanging.query('rollback');
 });
 
 for (const [what, change] of [
@@ -139,12 +140,12 @@ for (const [what, change] of [
     const buyer = await shop.addBuyer();
     const petId = await shop.addPet();
     const { id } = await shop.place(buyer, petId);
-    const changing = await beginAt(shop.store.url);
+    const changing = await beginAt(t, shop);
     await changing.query(change(petId));
     await shop.takeEvents();
     const completed = shop.orders.close('complete', id, buyer);
     while ((await shop.store.execute(waits)).length === 0);
-    await changing.end('commit');
+    await changing.query('commit');
     assert.equal((await completed).status, 'completed');
     const events = (await shop.takeEvents()).slice(-2);
     assert.deepEqual(events, ['pet.updated sold', 'order.completed completed']);
@@ -161,7 +162,7 @@ test('an animal that another transaction has locked delays neither the sweep nor
   for (const petId of pets.slice(0, 4)) await shop.place(buyer, petId);
   await shop.place(other, free);
   await shop.endHolds();
-  const changing = await beginAt(shop.store.url);
+  const changing = await beginAt(t, shop);
   await changing.query(`update pets set name = 'Max' where id = ${locked}`);
 
   const last = pets.at(-1) as bigint;
@@ -172,7 +173,7 @@ test('an animal that another transaction has locked delays neither the sweep nor
   assert.equal(await shop.readRows(free), 'available, expired');
   assert.equal(await shop.readRows(locked), 'pending owned, reserved');
 
-  await changing.end('commit');
+  await changing.query('commit');
   assert.equal(await shop.orders.expire(), 1);
   assert.equal(await shop.readRows(locked), 'available, expired');
 });
@@ -199,17 +200,9 @@ test('an import is repeated after a deadlock, and reports each bad row once', { 
   assert.equal(await shop.readRows(petId), 'available, expired');
 });
 
-/** Begins a transaction on a connection of its own. `end` ends both. */
-async function beginAt(url: string) {
-  const client = new Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
+/** Begins a transaction on a connection of its own. */
+async function beginAt(t: TestContext, { store }: Shop) {
+  const client = await connectPostgres(t, store.url);
   await client.query('begin');
-  return {
-    query: (text: string) => client.query(text),
-    async end(how: 'commit' | 'rollback'): Promise<void> {
-      await client.query(how);
-      await client.end();
-    },
-  };
+  return client;
 }

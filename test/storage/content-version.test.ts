@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { Client } from 'pg';
 import { expireEvents } from '../../src/events/expire-events.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { createVersion, noteWrites } from '../../src/storage/content-version.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { petValues } from '../support/catalogue.ts';
+import { importPets, petValues } from '../support/catalogue.ts';
 import { type Engine, findPostgres, sqliteEngine } from '../support/engines.ts';
+import { connectPostgres } from '../support/postgres-databases.ts';
 
 const postgres = await findPostgres();
-const rex = { name: 'Rex', categoryId: 1n, status: 'available' };
+const rex = { name: 'Rex', categoryId: 1n, status: 'available' } as const;
 const insert = "insert into pets (name, category_id, status, is_owned) values ('Rex', 1, 'available', 0)";
 
 async function prepare(t: TestContext, engine: Engine) {
@@ -24,14 +24,11 @@ for (const engine of [sqliteEngine, postgres])
     test('changes with every change of an animal by any program, and only then', async (t) => {
       const { store, database, version } = await prepare(t, engine);
       const seen = new Set([await version.read()]);
-      async function* batches() {
-        yield [['Rex', 1n, 'available', 0n]];
-      }
       for (const change of [
         () => store.execute(insert),
         () => store.execute("update pets set name = 'Max'"),
         () => store.execute('delete from pets'),
-        () => database.load('pets', ['name', 'category_id', 'status', 'is_owned'], batches()),
+        () => importPets(database, [rex]),
       ]) {
         await change();
         const changed = await version.read();
@@ -86,15 +83,13 @@ test('a version in SQLite is read once for each turn of the event loop, and agai
 describe('the version of a store in PostgreSQL', { skip: postgres.skip }, () => {
   test('changes when a transaction commits that was open during earlier reads', async (t) => {
     const { store, database, version } = await prepare(t, postgres);
-    const slow = new Client({ connectionString: store.url });
-    await slow.connect();
+    const slow = await connectPostgres(t, store.url);
     await slow.query('begin');
     await slow.query(insert);
     await database.run(insertPet, petValues(rex));
     await sequenceEvents(database);
     const before = await version.read();
     await slow.query('commit');
-    await slow.end();
     assert.notEqual(await version.read(), before);
   });
 

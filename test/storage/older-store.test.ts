@@ -15,6 +15,7 @@ import { writePet } from '../../src/pets/pet.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { newestSchema } from '../../src/storage/migrations/migrate.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
+import { claimMigrating, claimServing } from '../../src/storage/sqlite/claim-serving.ts';
 import { restoreSqlite } from '../../src/storage/sqlite/restore.ts';
 import { petValues } from '../support/catalogue.ts';
 import { expectMistake, runInProcess } from '../support/command-line.ts';
@@ -77,6 +78,8 @@ async function migrateToFirst(store: Store, engine: Engine): Promise<void> {
 
 const postgres = await findPostgres();
 
+const pathOf = (url: string) => url.replace('sqlite:', '');
+
 for (const engine of [sqliteEngine, postgres])
   describe(`a store of the first release on ${engine.name}`, { skip: engine.skip }, () => {
     test('returns the first answer to each old Idempotency-Key byte for byte, adds nothing, and counts its animals', async (t) => {
@@ -118,14 +121,53 @@ for (const engine of [sqliteEngine, postgres])
     });
   });
 
-test('two migrations of a SQLite store at once keep the copy of the older store', async (t) => {
-  const { url } = await makeFirstStore(t, sqliteEngine);
-  // The second one is refused if the first one takes too long.
-  const opened = await Promise.allSettled([openDatabase(url), openDatabase(url)]);
-  for (const one of opened) if (one.status === 'fulfilled') await one.value.close();
-  const copy = new DatabaseSync(`${url.replace('sqlite:', '')}.before-${newestSchema.at(-1)}`);
-  t.after(() => copy.close());
-  assert.equal(copy.prepare('select name from schema_migrations').all().length, 1);
+describe('a SQLite store of an older release', () => {
+  const refusal = {
+    name: 'OperatorError',
+    message:
+      /^the database .*store\.db has the schema of an older release, and a service or another migration uses it: stop that service, or run this command again after the migration$/,
+  };
+
+  test('is neither migrated nor served while another process serves or migrates it', async (t) => {
+    const { url, open } = await makeFirstStore(t, sqliteEngine);
+    const path = pathOf(url);
+    const endClaim = await claimMigrating(path);
+    const other = new DatabaseSync(path);
+    t.after(() => other.close());
+    other.exec('pragma journal_mode = wal; begin; select 1 from sqlite_schema; commit');
+    await assert.rejects(open(), refusal);
+    await assert.rejects(
+      claimServing(url),
+      /^OperatorError: another service is serving .*store\.db, or a command migrates or restores it: /,
+    );
+    endClaim();
+    await open();
+  });
+
+  test('is migrated by the process that serves it', async (t) => {
+    const { url, open } = await makeFirstStore(t, sqliteEngine);
+    t.after(await claimServing(url));
+    await open();
+  });
+
+  test('keeps its copy if two migrations run at once', async (t) => {
+    const { url, open } = await makeFirstStore(t, sqliteEngine);
+    // The second one is refused if the first one takes too long.
+    await Promise.allSettled([open(), open()]);
+    const copy = new DatabaseSync(`${pathOf(url)}.before-${newestSchema.at(-1)}`);
+    t.after(() => copy.close());
+    assert.equal(copy.prepare('select name from schema_migrations').all().length, 1);
+  });
+});
+
+test('an instance of release 1.0.0 on PostgreSQL gets the error "cannot connect now" (57P03) when it adds an animal, and writes nothing', {
+  skip: postgres.skip,
+}, async (t) => {
+  const store = await postgres.createStore(t);
+  const insert = "insert into pets (name, category_id, status) values ('Rex', 1, 'available') returning id";
+  await assert.rejects(store.execute(insert), { code: '57P03' });
+  for (const table of ['pets', 'event_outbox'])
+    assert.deepEqual(await store.execute(`select * from ${table}`), []);
 });
 
 test('a command says that a store behind a pooler is of an older release', {
@@ -146,8 +188,7 @@ test('a backup of the first release skips the ids and positions that came after 
   const former = await store.open();
   for (let count = 0; count < 3; count += 1) await former.run(insertPet, pet);
   await former.close();
-  const [path = '', file = ''] = [store, backup].map(({ url }) => url.replace('sqlite:', ''));
-  await restoreSqlite(path, file, { actor: commandActor(), nowMs: Date.now() });
+  await restoreSqlite(pathOf(store.url), pathOf(backup.url), { actor: commandActor(), nowMs: Date.now() });
 
   const database = await store.open();
   const expectLost = () =>

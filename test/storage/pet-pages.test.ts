@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { petStatuses } from '../../src/pets/pet.ts';
 import { selectPage } from '../../src/pets/pet-rows.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
-import { findPostgres, type Store, sqliteEngine } from '../support/engines.ts';
+import { findPostgres, sqliteEngine } from '../support/engines.ts';
+import { connectPostgres } from '../support/postgres-databases.ts';
 
 const postgres = await findPostgres();
 const animals = 10_000;
@@ -12,20 +13,25 @@ const animals = 10_000;
 const available = "'available'";
 const anyStatus = "case n % 3 when 0 then 'available' when 1 then 'pending' else 'sold' end";
 
-/** Category and status of the animal number `n`, counted from the oldest. */
-const histories: Readonly<Record<string, readonly [category: string, status: string]>> = {
-  'all animals are available and in one category': ['1', available],
-  'ten categories are evenly mixed': ['1 + n % 10', anyStatus],
-  'the animals of one category are all old': ['case when n < 500 then 1 else 2 end', anyStatus],
-  'all sold animals of one category are old': ['1', "case when n < 500 then 'sold' else 'available' end"],
-  'each animal has a different category': ['n', "'pending'"],
-};
-
-/** SQL that adds `animals` animals, on any engine. */
+/** SQL that adds `animals` animals, on any engine. `n` is the number of an animal, counted from the oldest. */
 const insertAnimals = (category: string, status: string) => `
   insert into pets (name, category_id, status, is_owned)
   with recursive numbers as (select 0 as n union all select n + 1 from numbers where n < ${animals - 1})
   select 'Rex', ${category}, ${status}, 0 from numbers`;
+
+/** Animals that are added before the statistics are made, and afterwards. */
+const histories: Readonly<Record<string, readonly [before: string, ...after: string[]]>> = {
+  'all animals are available and in one category': [insertAnimals('1', available)],
+  'ten categories are evenly mixed': [insertAnimals('1 + n % 10', anyStatus)],
+  'the animals of one category are all old': [
+    insertAnimals('case when n < 500 then 1 else 2 end', anyStatus),
+  ],
+  'all sold animals of one category are old': [
+    insertAnimals('1', "case when n < 500 then 'sold' else 'available' end"),
+  ],
+  'each animal has a different category': [insertAnimals('n', "'pending'")],
+  'the statistics are outdated': [insertAnimals('1', "'sold'"), insertAnimals('2', available)],
+};
 
 /** A page of three animals with a status and a category. */
 const selectNamed = selectPage({ status: 'sold', categoryId: 1n, ids: '[1]' });
@@ -70,53 +76,38 @@ test('a page of a status, a category or both uses its own index in SQLite', asyn
 });
 
 describe('a page of a status, a category or both in PostgreSQL', { skip: postgres.skip }, () => {
-  /** Returns every scan of the animals in a query plan. */
-  async function explain(client: Client, name: string, sql: string, values: string): Promise<string[]> {
-    await client.query(`prepare "${name}" as ${sql}`);
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute "${name}" (${values})`);
-    const plan = rows.map((row) => row['QUERY PLAN']);
-    return plan
-      .filter((line) => / on pets/.test(line))
-      .map((line) => line.replace(/^[ >-]*| on pets.*$/g, ''));
+  const compile = (statement: typeof selectNamed) => compileStatement(statement, 'postgres');
+
+  /** Returns every scan of the animals in the plan of a page. */
+  async function explain(client: Client, { sql, names }: ReturnType<typeof compile>, categoryId: number) {
+    const given: Readonly<Record<string, unknown>> = {
+      ids: "'[1,2,3]'",
+      newestId: animals,
+      categoryId,
+      count: 21,
+    };
+    await client.query(`prepare page as ${sql}`);
+    const values = names.map((name) => given[name]).join();
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute page (${values})`);
+    await client.query('deallocate page');
+    const scans = rows.map((row) => row['QUERY PLAN']).filter((line) => / on pets/.test(line));
+    return scans.map((line) => line.replace(/^[ >-]*| on pets.*$/g, ''));
   }
 
-  async function expectOwnIndexes({ url }: Store, plans: string): Promise<void> {
-    const client = new Client(url);
-    await client.connect();
-    try {
-      await client.query(`set plan_cache_mode = ${plans}`);
-      for (const categoryId of [1, 2, 77])
-        for (const { name, statement, postgresIndexes } of statements) {
-          const { sql, names } = compileStatement(statement, 'postgres');
-          const values = names.map((one) => ({ categoryId, newestId: animals, count: 21 })[one]).join();
-          const scans = await explain(client, `${name} ${categoryId}`, sql, values);
-          assert.deepEqual(
-            scans,
-            postgresIndexes.map((index) => `Index Scan Backward using ${index}`),
-          );
-        }
-      const { sql, names } = compileStatement(selectNamed, 'postgres');
-      const named = { ids: "'[1,2,3]'", newestId: animals, categoryId: 1, count: 21 };
-      const values = names.map((one) => named[one as keyof typeof named]).join();
-      assert.deepEqual(await explain(client, 'named', sql, values), ['Index Scan using pets_pkey']);
-    } finally {
-      await client.end();
-    }
-  }
-
-  for (const [history, [category, status]] of Object.entries(histories))
+  for (const [history, [before, ...after]] of Object.entries(histories))
     test(`uses its own index if ${history}`, async (t) => {
-      const store = await postgres.createStore(t);
-      await store.execute(insertAnimals(category, status));
-      await store.execute('analyze pets');
-      for (const plans of ['force_generic_plan', 'force_custom_plan']) await expectOwnIndexes(store, plans);
+      const { url } = await postgres.createStore(t);
+      const client = await connectPostgres(t, url);
+      for (const sql of [before, 'analyze pets', ...after]) await client.query(sql);
+      for (const plans of ['force_generic_plan', 'force_custom_plan']) {
+        await client.query(`set plan_cache_mode = ${plans}`);
+        for (const categoryId of [1, 2, 77])
+          for (const { name, statement, postgresIndexes } of statements) {
+            const expected = postgresIndexes.map((index) => `Index Scan Backward using ${index}`);
+            const scans = await explain(client, compile(statement), categoryId);
+            assert.deepEqual(scans, expected, `${name} ${categoryId} ${plans}`);
+          }
+        assert.deepEqual(await explain(client, compile(selectNamed), 1), ['Index Scan using pets_pkey']);
+      }
     });
-
-  test('uses its own index even if the statistics are outdated', async (t) => {
-    const store = await postgres.createStore(t);
-    await store.execute(insertAnimals('1', "'sold'"));
-    await store.execute('analyze pets');
-    await store.execute(insertAnimals('2', available));
-    for (const plans of ['force_generic_plan', 'force_custom_plan']) await expectOwnIndexes(store, plans);
-  });
 });

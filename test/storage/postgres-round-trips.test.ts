@@ -8,7 +8,7 @@ import { hashIdempotencyKey } from '../../src/idempotency/answer-once.ts';
 import { writePet } from '../../src/pets/pet.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
 import type { Soon } from '../../src/soon.ts';
-import { openCatalogue } from '../support/catalogue.ts';
+import { importPets, openCatalogue } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
 import { startCounting } from '../support/postgres-messages.ts';
 import { createMovableClock } from '../support/service.ts';
@@ -43,7 +43,7 @@ async function prepare(t: TestContext) {
     await operation();
     return way.countRoundTrips() - before;
   }
-  return { clock, catalogue, verifier, key, accountId, count };
+  return { clock, database, catalogue, verifier, key, accountId, count };
 }
 
 describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
@@ -79,11 +79,8 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
   });
 
   test('200 concurrent changes of different animals take two round trips each, so that none is repeated', async (t) => {
-    const { catalogue, count } = await prepare(t);
-    async function* batches() {
-      yield Array.from({ length: 208 }, () => rex);
-    }
-    await catalogue.load(batches());
+    const { database, catalogue, count } = await prepare(t);
+    await importPets(database, Array(208).fill(rex));
     // These changes open the connections, each of which asks its server what it is.
     const opening = Array.from({ length: 8 }, (_, place) => BigInt(201 + place));
     await Promise.all(opening.map((id) => catalogue.change(id, { status: 'sold' }, null)));

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Client } from 'pg';
 import { openDatabase } from '../../src/storage/open-database.ts';
+import type { Ending } from './service.ts';
 import { afterTestRun, testRun } from './test-run.ts';
 
 /** Returns TEST_DATABASE_URL or the server on this machine. The default user is the user of this process. */
@@ -81,11 +82,23 @@ export function executePostgres(url: string, sql: string): Promise<readonly unkn
   return connect(url, async (client) => (await client.query(sql)).rows);
 }
 
-async function connect<T>(url: string, task: (client: Client) => Promise<T>): Promise<T> {
+/** Opens a connection of a test's own. Ends it after the test. */
+export async function connectPostgres(test: Ending, url: string): Promise<Client> {
+  const client = await openClient(url);
+  test.after(() => client.end());
+  return client;
+}
+
+async function openClient(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
   // A test may kill the server.
   client.on('error', () => undefined);
   await client.connect();
+  return client;
+}
+
+async function connect<T>(url: string, task: (client: Client) => Promise<T>): Promise<T> {
+  const client = await openClient(url);
   try {
     return await task(client);
   } finally {

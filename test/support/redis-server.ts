@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { until } from './processes.ts';
 import { endProgram, makeProgramFolder, untilPrinted, whyNoProgram } from './programs.ts';
 import { connectRedis } from './redis.ts';
 import type { Ending } from './service.ts';
@@ -123,13 +123,8 @@ export async function startRedisCluster(test: Ending): Promise<RedisServer[]> {
   return nodes;
 }
 
-/** Checks a condition every 10 ms until it is true. Rejects after 6,000 attempts. */
-export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  for (let attempts = 1; !(await isSo()); attempts += 1) {
-    if (attempts === 6_000) throw new Error('the condition did not become true');
-    await setTimeout(10);
-  }
-}
+/** Checks a condition until it is true. Rejects after about a minute. */
+export const eventually = (isSo: () => Promise<boolean>) => until(isSo, Boolean, 60_000);
 
 /** Returns a free port of 127.0.0.1. */
 export async function findFreePort(): Promise<number> {

@@ -10,6 +10,7 @@ import { createLog } from '../../src/observability/log.ts';
 import { petStatuses } from '../../src/pets/pet.ts';
 import { type Limits, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
 import { openStore } from '../../src/store.ts';
+import { importPets } from './catalogue.ts';
 import { createSqliteStore } from './sqlite-files.ts';
 
 /** Runs callbacks at the end of a test, or at the end of a test file (`after` of node:test). */
@@ -175,14 +176,12 @@ export async function startService(
     },
     /** Adds animals directly to the store: `n1` of category 1 and so on, with available, pending and sold in turn. */
     async importPets(count: number): Promise<void> {
-      async function* batches() {
-        yield Array.from({ length: count }, (_, n) => ({
-          name: `n${n + 1}`,
-          categoryId: BigInt(n + 1),
-          status: petStatuses[n % petStatuses.length] ?? 'available',
-        }));
-      }
-      await store.catalogue.load(batches());
+      const toPet = (_: unknown, n: number) => ({
+        name: `n${n + 1}`,
+        categoryId: BigInt(n + 1),
+        status: petStatuses[n % petStatuses.length] ?? 'available',
+      });
+      await importPets(store.database, Array.from({ length: count }, toPet));
     },
     /** Opens the file of the store as another program does. The file is closed when the service stops. */
     openFile(): DatabaseSync {

@@ -1,4 +1,4 @@
-import { type ClientBase, type ClientConfig, type Connection, type Submittable, types } from 'pg';
+import { type ClientBase, type ClientConfig, type Connection, types } from 'pg';
 import { compileStatement, createRowMaker, placeParameters } from '../compile.ts';
 import type { Parameters, Statement, Value } from '../database.ts';
 import { throwStorageError } from './faults.ts';
@@ -46,18 +46,11 @@ type Readers = Map<string, RowReader | null | 'unsure'>;
 
 const readersOf = new WeakMap<object, Readers>();
 
-/** A query that handles the messages of the protocol itself. */
-interface Batch extends Submittable {
-  /** The driver replaces this function to apply its timeout. */
-  callback: (error: Error | null | undefined, results: readonly Rows[]) => void;
-  handleRowDescription(message: { readonly fields: readonly Column[] }): void;
-  handleDataRow(message: { readonly fields: readonly (string | null)[] }): void;
-  handleCommandComplete(): void;
-  handleReadyForQuery(): void;
-  handleError(error: Error): void;
-}
-
-function createBatch(calls: readonly Call[], callback: Batch['callback']): Batch {
+/** Creates a query that handles the messages of the protocol itself. */
+function createBatch(
+  calls: readonly Call[],
+  callback: (error: Error | null | undefined, results: readonly Rows[]) => void,
+) {
   const results: Rows[] = [];
   let readers: Readers = new Map();
   let rows: unknown[] = [];
@@ -73,20 +66,21 @@ function createBatch(calls: readonly Call[], callback: Batch['callback']): Batch
   }
 
   return {
+    /** The driver replaces this function to apply its timeout. */
     callback,
 
-    submit(connection) {
+    submit(connection: Connection) {
       readers = readersOf.get(connection) ?? readers;
       readersOf.set(connection, readers);
       writeCalls(connection, calls, readers);
       turnTo(0);
     },
 
-    handleRowDescription({ fields }) {
+    handleRowDescription({ fields }: { readonly fields: readonly Column[] }) {
       reader = createRowReader(fields);
     },
 
-    handleDataRow({ fields }) {
+    handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }) {
       try {
         if (reader !== null) rows.push(reader(fields));
       } catch (error) {
@@ -105,7 +99,7 @@ function createBatch(calls: readonly Call[], callback: Batch['callback']): Batch
       this.callback(failure, results);
     },
 
-    handleError(error) {
+    handleError(error: Error) {
       for (const { name } of calls.slice(results.length))
         if (name !== '' && !readers.has(name)) readers.set(name, 'unsure');
       this.callback(error, results);

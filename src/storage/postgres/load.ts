@@ -5,53 +5,41 @@ import { removeLimits, runSteps, send } from './client.ts';
 import { isFromServer, repeatOnConflict, throwConnectionError } from './faults.ts';
 import { connectToPrimary } from './servers.ts';
 
-type Changes = NonNullable<LoadOptions['changes']>;
-
 /**
  * Implements `load` on PostgreSQL, on a separate connection without timeouts. The rows first go to a temporary table,
- * so that no transaction stays open while they arrive. Changes of rows are repeated after a deadlock.
+ * so that no transaction stays open while they arrive. The transaction is repeated after a deadlock.
  */
 export async function loadRows(
   url: string,
-  ...[table, columns, batches, { onWrite, changes } = {}]: Parameters<Database['load']>
-): Promise<number> {
+  ...[table, columns, batches, options]: Parameters<Database['load']>
+): Promise<void> {
   const client = await connectToPrimary(url).catch(throwConnectionError);
   try {
     await send(client, { text: removeLimits('session') });
     const names = columns.join(', ');
     await send(client, { text: `create temp table loaded as select ${names} from ${table} with no data` });
-    await send(client, { text: 'alter table loaded add place bigint generated always as identity' });
-    if (changes !== undefined)
-      await send(client, { text: 'alter table loaded add id bigint, add line bigint' });
-    await stageRows(client, changes === undefined ? columns : [...columns, 'id', 'line'], batches);
-    onWrite?.();
-    const text = `insert into ${table} (${names}) select ${names} from loaded
-      ${changes === undefined ? '' : 'where id is null'} order by place`;
-    if (changes === undefined) return await sendCounted(client, text);
+    const added = 'add id bigint, add line bigint, add place bigint generated always as identity';
+    await send(client, { text: `alter table loaded ${added}` });
+    await stageRows(client, [...columns, 'id', 'line'], batches);
+    options.onWrite?.();
     await send(client, { text: 'create index on loaded (id); analyze loaded' });
-    return await repeatOnConflict(() => changeAndAdd(client, changes, text), Number.POSITIVE_INFINITY);
+    const insert = `insert into ${table} (${names}) select ${names} from loaded where id is null order by place`;
+    await repeatOnConflict(() => changeAndAdd(client, options, insert), Number.POSITIVE_INFINITY);
   } finally {
     await client.end();
   }
 }
 
-/** Changes the existing rows, adds the new rows with the statement `insert` and returns the number of added rows. */
-async function changeAndAdd(client: ClientBase, changes: Changes, insert: string): Promise<number> {
+async function changeAndAdd(client: ClientBase, { apply, isDryRun }: LoadOptions, insert: string) {
   await send(client, { text: 'begin isolation level read committed' });
   try {
-    await runSteps(client, changes.apply());
-    const added = await sendCounted(client, insert);
-    await send(client, { text: changes.isDryRun ? 'rollback' : 'commit' }).catch(throwUnlessOpen);
-    return added;
+    await runSteps(client, apply());
+    for (const text of [insert, isDryRun ? 'rollback' : 'commit'])
+      await send(client, { text }).catch(throwUnlessOpen);
   } catch (error) {
     await send(client, { text: 'rollback' }).catch(() => undefined);
     throw error;
   }
-}
-
-async function sendCounted(client: ClientBase, text: string): Promise<number> {
-  const { rowCount } = await send(client, { text }).catch(throwUnlessOpen);
-  return rowCount ?? 0;
 }
 
 /** If the server did not respond, the transaction may have been committed. */

@@ -11,26 +11,20 @@ import { openReadOnly } from './connection.ts';
  */
 export function backupSqlite(path: string, file: string, pageBytes?: number): void {
   requireOneName(path);
-  const store = openReadOnly(path);
+  using store = openReadOnly(path);
   try {
     if (pageBytes !== undefined) store.exec(`pragma page_size = ${pageBytes}`);
     store.prepare('vacuum into ?').run(file);
   } catch (error) {
     rmSync(`${file}-journal`, { force: true });
     throw new OperatorError(`the database ${path} cannot be copied: ${reasonOf(error)}`, { cause: error });
-  } finally {
-    store.close();
   }
   checkWhole(file);
 }
 
 function checkWhole(file: string): void {
   // This connection is writable. On a read-only connection, SQLite would not check the constraints.
-  const copy = new DatabaseSync(file);
-  try {
-    const verdict = copy.prepare('pragma integrity_check(1)').get()?.['integrity_check'];
-    if (verdict !== 'ok') throw new OperatorError(`the copy is damaged: ${verdict}`);
-  } finally {
-    copy.close();
-  }
+  using copy = new DatabaseSync(file);
+  const verdict = copy.prepare('pragma integrity_check(1)').get()?.['integrity_check'];
+  if (verdict !== 'ok') throw new OperatorError(`the copy is damaged: ${verdict}`);
 }

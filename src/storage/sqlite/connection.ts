@@ -57,9 +57,7 @@ function prepareConnection(raw: DatabaseSync, path: string, sql: string): Sqlite
     raw,
     run: createRunCall(raw),
     requireInPlace: holdPlace(path),
-    close: () => {
-      if (raw.isOpen) raw.close();
-    },
+    close: () => raw[Symbol.dispose](),
   };
 }
 

@@ -40,16 +40,13 @@ async function connect(path: string, writingThread: URL): Promise<Database> {
   const reading = await repeatWhileBusy(() => openReadingConnection(path, readBusyTimeoutMs), lockWaitMsMax);
   const queue = createWriteQueue(thread);
 
-  const readNow: NonNullable<Database['readNow']> = <P extends Parameters, R>(
-    statement: Statement<P, R>,
-    parameters: P,
-  ) => {
+  function readNow<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): readonly R[] {
     try {
       return reading.run(toCall(statement, parameters)) as readonly R[];
     } catch (error) {
       throw toStorageError(error);
     }
-  };
+  }
 
   return {
     engine: 'sqlite',
@@ -58,13 +55,10 @@ async function connect(path: string, writingThread: URL): Promise<Database> {
     countConnections: queue.count,
     run: async (statement, parameters) => queue.add(toCall(statement, parameters)),
     transact: ({ name }, input) => queue.add({ name, input }),
-    async load(...rows) {
-      try {
-        return await loadRows(path, ...rows);
-      } catch (error) {
+    load: (...rows) =>
+      loadRows(path, ...rows).catch((error) => {
         throw toStorageError(error);
-      }
-    },
+      }),
     async close() {
       // First, so that the writing thread has the last connection, which makes the final checkpoint.
       reading.close();

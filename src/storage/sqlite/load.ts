@@ -11,38 +11,29 @@ import { runSteps } from './statements.ts';
  */
 export async function loadRows(
   path: string,
-  ...[table, columns, batches, { onWrite, changes } = {}]: Parameters<Database['load']>
-): Promise<number> {
+  ...[table, columns, batches, { onWrite, apply, isDryRun }]: Parameters<Database['load']>
+): Promise<void> {
   const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
   const { raw } = connection;
   const staging = attachStaging(raw, path);
   try {
     const names = columns.join(', ');
-    raw.exec(`create table staging.loaded as select ${names} from ${table} where false`);
-    if (changes !== undefined) raw.exec(addChangeColumns);
-    await stageRows(raw, changes === undefined ? columns : [...columns, 'id', 'line'], batches);
-    if (changes !== undefined) raw.exec('create index staging.loaded_by_id on loaded (id)');
+    raw.exec(`create table staging.loaded as select ${names} from ${table} where false;
+      alter table staging.loaded add column id integer; alter table staging.loaded add column line integer`);
+    await stageRows(raw, columns.length + 2, batches);
+    raw.exec('create index staging.loaded_by_id on loaded (id)');
     onWrite?.();
     await repeatWhileBusy(() => raw.exec('begin immediate'), lockWaitMsMax);
-    if (changes !== undefined) runSteps(connection.run, changes.apply());
-    const insert = raw.prepare(
-      `insert into main.${table} (${names}) select ${names} from staging.loaded
-        ${changes === undefined ? '' : 'where id is null'} order by rowid`,
-    );
-    // The insert also returns the id of the last row. Without bigints, Node throws if the id is above 2^53.
-    insert.setReadBigInts(true);
-    const added = insert.run().changes;
+    runSteps(connection.run, apply());
+    raw.exec(`insert into main.${table} (${names})
+      select ${names} from staging.loaded where id is null order by rowid`);
     connection.requireInPlace();
-    raw.exec(changes?.isDryRun ? 'rollback' : 'commit');
-    return Number(added);
+    raw.exec(isDryRun ? 'rollback' : 'commit');
   } finally {
     connection.close();
     staging.remove();
   }
 }
-
-const addChangeColumns =
-  'alter table staging.loaded add column id integer; alter table staging.loaded add column line integer';
 
 /**
  * Attaches an empty database as `staging`, which is never synced, because it is not needed after a crash. Journals stay
@@ -69,10 +60,10 @@ function attachStaging(raw: DatabaseSync, path: string): { remove(): void } {
 
 async function stageRows(
   raw: DatabaseSync,
-  columns: readonly string[],
+  width: number,
   batches: AsyncIterable<readonly (readonly Value[])[]>,
 ): Promise<void> {
-  const insert = raw.prepare(`insert into staging.loaded values (${columns.map(() => '?').join(', ')})`);
+  const insert = raw.prepare(`insert into staging.loaded values (${Array(width).fill('?')})`);
   for await (const batch of batches) {
     raw.exec('begin');
     for (const row of batch) insert.run(...row);

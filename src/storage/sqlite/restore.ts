@@ -31,8 +31,8 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
   await makeStoreFile(path, mode);
   const release = await claimServing(`sqlite:${path}`);
   const copy = `${path}-restoring`;
-  const old = openWhileWritten(path);
   try {
+    using old = openWhileWritten(path);
     removeStore(copy);
     await makeStoreFile(copy, ownerOnly);
     // A copy over a store in WAL mode needs the same page size.
@@ -40,7 +40,6 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
     backupSqlite(file, copy, pageBytes ?? newPageBytes);
     return await replaceStore(copy, path, old, (raw) => recordRestore(raw, file, by));
   } finally {
-    old.close();
     removeStore(copy);
     release();
   }
@@ -96,7 +95,7 @@ async function replaceStore(
   old: DatabaseSync,
   record: (raw: DatabaseSync) => void,
 ): Promise<boolean> {
-  const source = new DatabaseSync(from);
+  using source = new DatabaseSync(from);
   const pages = Number(source.prepare('pragma page_count').get()?.['page_count']);
   let isKnown = false as boolean;
   const progress = () => {
@@ -110,8 +109,6 @@ async function replaceStore(
     return isKnown;
   } catch (error) {
     throw toOpeningError(to, error);
-  } finally {
-    source.close();
   }
 }
 

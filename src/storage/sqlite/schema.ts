@@ -20,11 +20,8 @@ export async function requireStore(path: string): Promise<void> {
   requireOneName(path);
   try {
     // A path below a file is not missing, and `statSync` does not tell the two apart.
-    const isMissing = await stat(path).then(
-      () => false,
-      ({ code }) => code === 'ENOENT',
-    );
-    requireSchema(isMissing ? [] : await readMigrations(path), resolve(path), false);
+    const fault = await stat(path).catch(({ code }) => code);
+    requireSchema(fault === 'ENOENT' ? [] : await readMigrations(path), resolve(path), false);
   } catch (error) {
     throw toOpeningError(path, error);
   }
@@ -32,12 +29,8 @@ export async function requireStore(path: string): Promise<void> {
 
 /** Returns the migrations that ran in a file. Throws OperatorError if it cannot be opened, else SQLite's error. */
 export async function readMigrations(path: string): Promise<string[]> {
-  const store = openReadOnly(path);
-  try {
-    return await listMigrationsOf(store);
-  } finally {
-    store.close();
-  }
+  using store = openReadOnly(path);
+  return await listMigrationsOf(store);
 }
 
 function listMigrationsOf(raw: DatabaseSync): Promise<string[]> {
@@ -54,27 +47,22 @@ function listMigrationsOf(raw: DatabaseSync): Promise<string[]> {
  * error if another connection has the lock, and OperatorError if a service uses the store.
  */
 export async function migrateFile(path: string): Promise<void> {
-  const connection = openConnection(path, 0);
-  const { raw } = connection;
+  // Its end rolls back a migration that has failed.
+  using raw = openConnection(path, 0).raw;
+  const readSchema = async () => requireSchema(await listMigrationsOf(raw), resolve(path), true);
+  // Before the lock, so that a service that writes does not delay a command that has nothing to migrate.
+  const schema = await readSchema();
+  if (schema === 'newest') return;
+  const release = schema === 'older' ? await claimMigrating(path) : () => undefined;
   try {
-    const readSchema = async () => requireSchema(await listMigrationsOf(raw), resolve(path), true);
-    // Before the lock, so that a service that writes does not delay a command that has nothing to migrate.
-    const schema = await readSchema();
-    if (schema === 'newest') return;
-    const release = schema === 'older' ? await claimMigrating(path) : () => undefined;
-    try {
-      // Another process may have migrated the store before the claim.
-      if ((await readSchema()) === 'older') await keepCopy(path);
-      raw.function('sha256', (text) => hash('sha256', String(text), 'buffer'));
-      raw.exec('begin immediate');
-      await migrate(createKysely(raw), 'sqlite');
-      raw.exec('commit');
-    } finally {
-      release();
-    }
+    // Another process may have migrated the store before the claim.
+    if ((await readSchema()) === 'older') await keepCopy(path);
+    raw.function('sha256', (text) => hash('sha256', String(text), 'buffer'));
+    raw.exec('begin immediate');
+    await migrate(createKysely(raw), 'sqlite');
+    raw.exec('commit');
   } finally {
-    // Rolls back a migration that has failed.
-    connection.close();
+    release();
   }
 }
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { OperatorError, reasonOf } from '../../errors.ts';
 import { requireOneName } from './claim-serving.ts';
-import { lockWaitMsMax, openConnection, type SqliteConnection } from './connection.ts';
+import { lockWaitMsMax, openConnection } from './connection.ts';
 
 /** Free disk space that a vacuum needs, in sizes of the content: for a temporary file, and for the write-ahead log. */
 const copies = 2;
@@ -15,18 +15,15 @@ const copies = 2;
  */
 export function vacuumSqlite(path: string): { readonly before: number; readonly after: number } {
   requireOneName(path);
-  let connection: SqliteConnection | undefined;
   try {
-    connection = openConnection(path, lockWaitMsMax);
-    const { bytes: before, freeBytes } = readSizes(connection.raw);
+    using raw = openConnection(path, lockWaitMsMax).raw;
+    const { bytes: before, freeBytes } = readSizes(raw);
     requireSpace(path, (before - freeBytes) * copies);
-    connection.raw.exec('vacuum; pragma wal_checkpoint(truncate)');
-    return { before, after: readSizes(connection.raw).bytes };
+    raw.exec('vacuum; pragma wal_checkpoint(truncate)');
+    return { before, after: readSizes(raw).bytes };
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`the database ${path} cannot be vacuumed: ${reasonOf(error)}`, { cause: error });
-  } finally {
-    connection?.close();
   }
 }
 

@@ -19,7 +19,7 @@ export async function useSqliteStore<T>(
 ): Promise<T> {
   requireOneName(path);
   const writing = access === 'write' ? openConnection(path, 0) : null;
-  const raw = writing?.raw ?? openReadOnly(path);
+  using raw = writing?.raw ?? openReadOnly(path);
   try {
     await repeatWhileBusy(() => raw.exec(writing === null ? 'begin' : 'begin immediate'), lockWaitMsMax);
     const result = await task(createWholeStore(raw, path));
@@ -28,8 +28,6 @@ export async function useSqliteStore<T>(
     return result;
   } catch (error) {
     throw toStorageError(error);
-  } finally {
-    raw.close();
   }
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Client } from 'pg';
 import { deletesOld } from '../../../src/storage/delete-old.ts';
 import { findPostgres } from '../../support/engines.ts';
+import { connectPostgres } from '../../support/postgres-databases.ts';
 import { eventually } from '../../support/redis-server.ts';
 
 const postgres = await findPostgres();
@@ -14,16 +14,13 @@ test('a sweep keeps an old row if another instance renews the row meanwhile', {
   const database = await store.open();
   const columns = 'subject, minute_used, minute_ends_at_ms, day_used, day_ends_at_ms';
   await store.execute(`insert into usage_windows (${columns}) values ('account:1', 1, 1, 1, 1)`);
-  const other = new Client({ connectionString: store.url });
-  other.on('error', () => undefined);
-  await other.connect();
+  const other = await connectPostgres(t, store.url);
   await other.query('begin');
   await other.query('update usage_windows set day_ends_at_ms = 3');
   const sweeping = deletesOld('usage_windows', ['subject'], 'day_ends_at_ms')(database, 2);
   const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   await eventually(async () => (await store.execute(waiting)).length === 1);
   await other.query('commit');
-  await other.end();
   await sweeping;
   assert.equal((await store.execute('select * from usage_windows')).length, 1);
 });

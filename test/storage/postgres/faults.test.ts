@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { Client, DatabaseError } from 'pg';
-import { AppError, OperatorError } from '../../../src/errors.ts';
-import { type Database, statement } from '../../../src/storage/database.ts';
+import { sql } from 'kysely';
+import { DatabaseError } from 'pg';
+import { AppError } from '../../../src/errors.ts';
+import { statement } from '../../../src/storage/database.ts';
 import { repeatOnConflict, throwStorageError } from '../../../src/storage/postgres/faults.ts';
 import { insertWindow, selectSubjects, selectUsed } from '../../contracts/window-rows.ts';
 import { addWindows, readSubjects } from '../../contracts/works.ts';
+import { importPets } from '../../support/catalogue.ts';
 import { findPostgres, type Store } from '../../support/engines.ts';
+import { connectPostgres } from '../../support/postgres-databases.ts';
 import { eventually } from '../../support/redis-server.ts';
 import { startRelay } from '../../support/relay.ts';
 
@@ -16,6 +19,11 @@ const unavailable = { name: 'AppError', code: 'unavailable' };
 /** Selects the prepared statements of the connection, including this statement. */
 const selectPrepared = statement<Record<never, never>>()((query) =>
   query.selectFrom('pg_prepared_statements' as 'pets').select('name'),
+);
+
+/** Divides 1 by a number. Fails for zero. */
+const divide = statement<{ number: bigint }>()((query, p) =>
+  query.selectNoFrom(sql<bigint>`1 / cast(${p.number} as bigint)`.as('quotient')),
 );
 
 describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
@@ -28,7 +36,7 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
     await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
     await assert.rejects(database.run(insertWindow, { subject: 'b', used: 1n }), unavailable);
     await assert.rejects(database.transact(readSubjects, null), unavailable);
-    await assert.rejects(database.load('pets', ['name'], noRows()), unavailable);
+    await assert.rejects(importPets(database), unavailable);
     await relay.mend();
     assert.equal((await database.read(selectSubjects, {})).length, 1);
   });
@@ -39,7 +47,9 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
     const unlock = await lockWindows(t, store);
     const work = database.transact(addWindows, [{ subject: 'a', used: 1n }]);
     const failing = assert.rejects(work, unavailable);
-    await eventually(async () => (await terminateWaiting(store)) === 1);
+    const waiting = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    const terminate = `select pg_terminate_backend(pid) ${waiting}`;
+    await eventually(async () => (await store.execute(terminate)).length === 1);
     await failing;
     await unlock();
     await database.run(insertWindow, { subject: 'b', used: 1n });
@@ -53,7 +63,15 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
     await store.execute(`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`);
-    await eventually(() => isServed(database));
+    await eventually(() =>
+      database.read(selectSubjects, {}).then(
+        () => true,
+        (error) => {
+          assert.equal(error.code, 'unavailable');
+          return false;
+        },
+      ),
+    );
   });
 
   for (const limit of ['lock_timeout=20', 'statement_timeout=1000'])
@@ -70,9 +88,13 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
   test('makes writes fail as unavailable if the server became read-only, and the connection is replaced', async (t) => {
     const store = await postgres.createStore(t);
     const database = await store.open();
-    await setReadOnly(store, true);
+    const name = new URL(store.url).pathname.slice(1);
+    const setReadOnly = (isReadOnly: boolean) =>
+      store.execute(`begin read write;
+        alter database ${name} set default_transaction_read_only = ${isReadOnly}; commit`);
+    await setReadOnly(true);
     await assert.rejects(database.run(insertWindow, { subject: 'a', used: 1n }), unavailable);
-    await setReadOnly(store, false);
+    await setReadOnly(false);
     await database.run(insertWindow, { subject: 'a', used: 1n });
   });
 
@@ -100,55 +122,33 @@ describe('the PostgreSQL driver', { skip: postgres.skip }, () => {
     assert.equal((await database.read(selectPrepared, {})).length, 2);
   });
 
+  test('repeats each of the statements that it sent together if one fails, also on the same connection', async (t) => {
+    const database = await (await postgres.createStore(t)).open();
+    for (let round = 0; round < 3; round += 1) {
+      const reads = [1n, 0n, 1n, 0n].map((number) => database.read(divide, { number }));
+      const settled = await Promise.allSettled(reads);
+      assert.deepEqual(
+        settled.map((read) => (read.status === 'fulfilled' ? read.value[0]?.quotient : read.reason.code)),
+        [1n, '22012', 1n, '22012'],
+      );
+    }
+  });
+
   test('fails at the start with one line if the encoding of the database cannot store every name', async (t) => {
     const store = await postgres.createStore(t);
     const address = new URL(store.url);
     const name = `${address.pathname.slice(1)}_ascii`;
     address.pathname = name;
     await store.execute(`create database ${name} template template0 encoding 'SQL_ASCII' locale 'C'`);
-    await assert.rejects(store.open(address.href), (error) => {
-      assert.ok(error instanceof OperatorError);
-      return /its encoding is SQL_ASCII: create/.test(error.message);
-    });
+    const message = /its encoding is SQL_ASCII: create/;
+    await assert.rejects(store.open(address.href), { name: 'OperatorError', message });
     await store.execute(`drop database ${name} with (force)`);
   });
 });
 
 /** Blocks all reads and writes of the windows until the lock is released. */
-async function lockWindows(t: TestContext, store: Store): Promise<() => Promise<void>> {
-  const client = new Client({ connectionString: store.url });
-  client.on('error', () => undefined);
-  await client.connect();
-  t.after(() => client.end());
+async function lockWindows(t: TestContext, store: Store) {
+  const client = await connectPostgres(t, store.url);
   await client.query('begin; lock table usage_windows in access exclusive mode');
-  return async () => {
-    await client.query('rollback');
-  };
+  return () => client.query('rollback');
 }
-
-const waitingForLock = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-
-async function terminateWaiting(store: Store): Promise<number> {
-  return (await store.execute(`select pg_terminate_backend(pid) ${waitingForLock}`)).length;
-}
-
-async function setReadOnly(store: Store, readOnly: boolean): Promise<void> {
-  const name = new URL(store.url).pathname.slice(1);
-  await store.execute(`
-    begin read write;
-    alter database ${name} set default_transaction_read_only = ${readOnly};
-    commit`);
-}
-
-/** Returns true if a read succeeds, and false if it fails as unavailable. Throws for any other error. */
-async function isServed(database: Database): Promise<boolean> {
-  try {
-    await database.read(selectSubjects, {});
-    return true;
-  } catch (error) {
-    assert.ok(error instanceof AppError && error.code === 'unavailable');
-    return false;
-  }
-}
-
-async function* noRows(): AsyncGenerator<never> {}

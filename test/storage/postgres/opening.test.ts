@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Client } from 'pg';
 import { OperatorError } from '../../../src/errors.ts';
 import { openPostgres } from '../../../src/storage/postgres/database.ts';
 import { findPostgres } from '../../support/engines.ts';
+import { connectPostgres } from '../../support/postgres-databases.ts';
 
 const postgres = await findPostgres();
 
@@ -14,11 +14,7 @@ describe('opening a PostgreSQL store', { skip: postgres.skip }, () => {
   ] as const)
     test(`fails with one line if another session holds ${what} for too long`, async (t) => {
       const { url } = await createStore(t);
-      const holder = new Client({ connectionString: url });
-      holder.on('error', () => undefined);
-      await holder.connect();
-      t.after(() => holder.end());
-      await holder.query(lock);
+      await (await connectPostgres(t, url)).query(lock);
       await assert.rejects(openPostgres(url, 100), (error) => {
         assert.ok(error instanceof OperatorError);
         return /^the database [^\n]+ another session held a lock for too long[^\n]+$/.test(error.message);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { Client } from 'pg';
 import { type Database, statement } from '../../../src/storage/database.ts';
 import { toCall } from '../../../src/storage/postgres/batch.ts';
 import { createCallQueue } from '../../../src/storage/postgres/call-queue.ts';
@@ -14,6 +13,7 @@ import {
 import { storeUnavailable } from '../../../src/storage/store-errors.ts';
 import { selectSubjects } from '../../contracts/window-rows.ts';
 import { findPostgres } from '../../support/engines.ts';
+import { connectPostgres } from '../../support/postgres-databases.ts';
 import { eventually } from '../../support/redis-server.ts';
 
 const postgres = await findPostgres();
@@ -78,10 +78,7 @@ const readBehind = statement<{ lock: bigint }>()((query, p) =>
 async function occupyConnections(t: TestContext) {
   const store = await postgres.createStore(t);
   const database = await store.open(`${store.url}${patiently}`);
-  const holder = new Client({ connectionString: store.url });
-  holder.on('error', () => undefined);
-  await holder.connect();
-  t.after(() => holder.end());
+  const holder = await connectPostgres(t, store.url);
   await holder.query('select pg_advisory_lock(1), pg_advisory_lock(2)');
   const unlock = (lock: number) => holder.query('select pg_advisory_unlock($1)', [lock]);
 

@@ -3,6 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { DatabaseError } from 'pg';
 import { AppError } from '../../../src/errors.ts';
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { importPets } from '../../support/catalogue.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { executePostgres } from '../../support/postgres-databases.ts';
 import { startService } from '../../support/service.ts';
@@ -44,7 +45,7 @@ describe('a PostgreSQL that refuses connections', { skip: postgres.skip }, () =>
       await refuse();
       await untilRefused(async () => database.read(selectSubjects, {}), code);
       await untilRefused(() => database.run(insertWindow, { subject: 'b', used: 1n }), code);
-      await untilRefused(() => database.load('pets', ['name'], noRows()), code);
+      await untilRefused(() => importPets(database), code);
       await allow();
       assert.equal((await database.read(selectSubjects, {})).length, 1);
     });
@@ -84,5 +85,3 @@ async function untilRefused(call: () => Promise<unknown>, code: string): Promise
     assert.ok(attempts < 100, `the last cause was ${error.cause}`);
   }
 }
-
-async function* noRows(): AsyncGenerator<never> {}

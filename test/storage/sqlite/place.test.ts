@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { loadPets } from '../../../src/pets/load-pets.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import { useStore } from '../../../src/storage/transfer/copy-store.ts';
@@ -45,11 +46,11 @@ test('writes fail while the file is moved away, reads succeed, and writes succee
 test('a load fails if the file was replaced meanwhile', async (t) => {
   const { path, database } = await openFile(t);
   async function* rows() {
-    yield [['Rex', 1n, 'available']];
+    yield [{ name: 'Rex', categoryId: 1n }];
     for (const ending of ['', '-wal', '-shm']) await rename(path + ending, `${path}-elsewhere${ending}`);
     await (await openSqlite(path)).close();
   }
-  await assert.rejects(database.load('pets', ['name', 'category_id', 'status'], rows()), unavailable);
+  await assert.rejects(loadPets(database, rows()), unavailable);
 });
 
 test('a copy to a store fails if its file was replaced meanwhile', async (t) => {
