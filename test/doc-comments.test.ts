@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
-
-const source = join(import.meta.dirname, '../src');
+import { readSources } from './support/sources.ts';
 
 /** The files whose exports other layers use: basic types, rules, interfaces, operations and storage. */
 const lowerFloors =
@@ -19,14 +16,10 @@ function findBare(text: string): string[] {
 }
 
 test('every export of the lower layers has a doc comment', async () => {
-  const entries = await readdir(source, { recursive: true });
-  const files = entries.filter((file) => lowerFloors.test(file));
-  assert.ok(files.length > 50);
-  const found = files.map(async (file) => {
-    const bare = findBare(await readFile(join(source, file), 'utf8'));
-    return bare.map((name) => `${file}: ${name}`);
-  });
-  assert.deepEqual((await Promise.all(found)).flat().sort(), []);
+  const sources = (await readSources()).filter(({ file }) => lowerFloors.test(file));
+  assert.ok(sources.length > 50);
+  const found = sources.flatMap(({ file, text }) => findBare(text).map((name) => `${file}: ${name}`));
+  assert.deepEqual(found, []);
 });
 
 test('the check finds an export without a doc comment', () => {

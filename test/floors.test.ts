@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join, normalize, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-
-const source = join(import.meta.dirname, '../src');
+import { readSources } from './support/sources.ts';
 
 /**
  * The floors of the source, lowest first. A file belongs to the first floor whose pattern matches. It imports from its
@@ -43,32 +41,23 @@ function findFloor(file: string): number {
   return floors.findIndex(([, files]) => files.test(file));
 }
 
-function topFolder(file: string): string {
-  return file.split('/', 1)[0] ?? '';
-}
+const topFolder = (file: string) => file.split('/', 1)[0];
+const sources = (await readSources()).filter(({ file }) => file.endsWith('.ts'));
+const imports = sources.flatMap(({ file: from, text }) =>
+  Array.from(text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g), ([, target = '']) => ({
+    from,
+    to: join(dirname(from), target),
+  })),
+);
 
-async function listImports(): Promise<{ from: string; to: string }[]> {
-  const entries = await readdir(source, { recursive: true });
-  const files = entries.filter((file) => file.endsWith('.ts'));
-  const imports = files.map(async (from) => {
-    const text = await readFile(join(source, from), 'utf8');
-    const targets = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, target = '']) => target);
-    return targets.map((target) => ({
-      from,
-      to: relative(source, normalize(join(source, dirname(from), target))),
-    }));
-  });
-  return (await Promise.all(imports)).flat();
-}
-
-test('every source file belongs to a layer', async () => {
-  const entries = await readdir(source, { recursive: true });
-  const homeless = entries.filter((file) => file.endsWith('.ts') && findFloor(file) < 0);
-  assert.deepEqual(homeless, []);
+test('every source file belongs to a layer', () => {
+  assert.deepEqual(
+    sources.filter(({ file }) => findFloor(file) < 0),
+    [],
+  );
 });
 
-test('a file imports only from its own folder or from lower layers', async () => {
-  const imports = await listImports();
+test('a file imports only from its own folder or from lower layers', () => {
   assert.ok(imports.length > 100);
   const breaches = imports.filter(({ from, to }) => {
     const isOwnFolder = topFolder(from) === topFolder(to);
@@ -78,19 +67,12 @@ test('a file imports only from its own folder or from lower layers', async () =>
   assert.deepEqual(breaches, []);
 });
 
-test('the domain layers import neither HTTP modules nor a database driver', async () => {
-  const entries = await readdir(source, { recursive: true });
-  const inner = entries.filter((file) => file.endsWith('.ts') && findFloor(file) < domainFloors);
-  for (const file of inner) {
-    const text = await readFile(join(source, file), 'utf8');
+test('the domain layers import neither HTTP modules nor a database driver', () => {
+  for (const { file, text } of sources.filter(({ file }) => findFloor(file) < domainFloors))
     assert.doesNotMatch(text, /from '(?:find-my-way|pg|node:sqlite|node:http|@redis|redis)/, file);
-  }
 });
 
-test('only the entry file reads environment variables', async () => {
-  const entries = await readdir(source, { recursive: true });
-  for (const file of entries.filter((name) => name.endsWith('.ts') && name !== 'main.ts')) {
-    const text = await readFile(join(source, file), 'utf8');
-    assert.doesNotMatch(text, /process\.env/, file);
-  }
+test('only the entry file reads environment variables', () => {
+  for (const { file, text } of sources)
+    if (file !== 'main.ts') assert.doesNotMatch(text, /process\.env/, file);
 });

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
+import { readSources } from './support/sources.ts';
 
-const source = join(import.meta.dirname, '../src');
 const linesMax = 60;
 
 const control = /^\s*(?:\} )?(?:if|else|for|while|switch|try|catch|finally)\b/;
@@ -22,14 +20,12 @@ function findLong(text: string, lines: number): string[] {
 }
 
 test('no function in src is longer than 60 lines', async () => {
-  const entries = await readdir(source, { recursive: true });
-  const files = entries.filter((file) => /\.[jt]s$/.test(file));
-  assert.ok(files.length > 200);
-  const found = files.map(async (file) => {
-    const long = findLong(await readFile(join(source, file), 'utf8'), linesMax);
-    return long.map((line) => `${file}: ${line.trim()}`);
-  });
-  assert.deepEqual((await Promise.all(found)).flat().sort(), []);
+  const sources = await readSources();
+  assert.ok(sources.length > 200);
+  const found = sources.flatMap(({ file, text }) =>
+    findLong(text, linesMax).map((line) => `${file}: ${line.trim()}`),
+  );
+  assert.deepEqual(found, []);
 });
 
 test('the check finds a function of any form that is too long', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AnimalStore, type AnimalStoreOptions, verifyWebhook } from '../../client/src/index.ts';
-import { expectFailure } from './expect-failure.ts';
+import { expectFailure } from './shop.ts';
 
 const apiKey = 'as_dev_0123456789';
 const baseUrl = 'http://127.0.0.1/v1';

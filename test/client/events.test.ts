@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { AnimalStore } from '../../client/src/index.ts';
 import { untilWaiting } from '../support/event-waits.ts';
 import { startRelay } from '../support/relay.ts';
-import { startService } from '../support/service.ts';
-import { expectFailure } from './expect-failure.ts';
+import { expectFailure, openShop } from './shop.ts';
 
-const service = await startService({ after });
-const { baseUrl } = service;
-const apiKey = await service.createKey();
-const client = new AnimalStore({ apiKey, baseUrl });
+const { service, baseUrl, connect, client } = await openShop({ after });
 
 const addPet = async (name = 'Rex') => (await client.pets.create({ name, categoryId: 2n ** 63n - 1n })).id;
 
@@ -61,7 +56,7 @@ test('a position is reported once all events before it are handled', async () =>
 
 test('a follower from now gets the event that happens while its connection breaks', async (t) => {
   const relay = await startRelay(t, baseUrl);
-  const broken = new AnimalStore({ apiKey, baseUrl: relay.url, maxWaitMs: 1 });
+  const broken = connect({ baseUrl: relay.url, maxWaitMs: 1 });
   const next = broken.events.follow({ after: 'now' }).next();
   await untilWaiting(service, 1);
   relay.breakOff(1, 0);
@@ -77,9 +72,7 @@ test('a follower from now gets the event that happens while its connection break
 
 test('a follower with a short timeout waits itself, because the service would wait too long', async () => {
   const asked: URL[] = [];
-  const hasty = new AnimalStore({
-    apiKey,
-    baseUrl,
+  const hasty = connect({
     timeoutMs: 900,
     fetch(url, init) {
       asked.push(new URL(url));
@@ -95,9 +88,7 @@ test('a follower with a short timeout waits itself, because the service would wa
 });
 
 test('a page of events without a link to the next page is not from an Animal Store', async () => {
-  const bare = new AnimalStore({
-    apiKey,
-    baseUrl,
+  const bare = connect({
     async fetch(url, init) {
       const answered = await fetch(url, init);
       const { status, headers } = answered;

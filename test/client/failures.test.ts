@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { after, test } from 'node:test';
 import {
-  AnimalStore,
   ArgumentError,
   AuthenticationError,
   ConflictError,
@@ -15,17 +14,15 @@ import {
 } from '../../client/src/index.ts';
 import { startServer } from '../support/local-server.ts';
 import { type Ending, startService } from '../support/service.ts';
-import { expectFailure } from './expect-failure.ts';
+import { expectFailure, openShop } from './shop.ts';
 
-const service = await startService({ after });
-const apiKey = await service.createKey();
-const { baseUrl } = service;
-const { pets } = new AnimalStore({ apiKey, baseUrl, onDeprecation: () => {} });
+const { service, apiKey, baseUrl, connect, client } = await openShop({ after });
+const { pets } = client;
 
 /** Starts a server that is not an Animal Store. Returns a client with its address. */
 async function pointElsewhere(test: Ending, listener: RequestListener) {
   const elsewhere = `${await startServer(test, listener)}/v1`;
-  return { elsewhere, pets: new AnimalStore({ apiKey, baseUrl: elsewhere, maxRetries: 0 }).pets };
+  return { elsewhere, pets: connect({ baseUrl: elsewhere, maxRetries: 0 }).pets };
 }
 
 test('an error has the code and the message of the service and the metadata of the request', async () => {
@@ -40,19 +37,18 @@ test('each kind of failure has its own code and its own class, which extends Ani
   const rex = { name: 'Rex', categoryId: 1 };
   const reader = await service.createKey('enterprise', undefined, { scopes: ['pets:read'] });
   const limited = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
-  const lost = new AnimalStore({ apiKey, baseUrl: 'http://127.0.0.1:9/v1', maxRetries: 0 });
-  const spent = new AnimalStore({ apiKey: limited, baseUrl, maxRetries: 0 });
+  const lost = connect({ baseUrl: 'http://127.0.0.1:9/v1', maxRetries: 0 });
+  const spent = connect({ apiKey: limited, maxRetries: 0 });
   await spent.pets.list();
   await pets.create(rex, { idempotencyKey: 'once' });
-  const wrong = new AnimalStore({ apiKey: 'as_dev_wrong', baseUrl });
   const own = { code: 'internal_error', message: 'the service failed; try again', status: 500 };
   const fetch = async () => Response.json(own, { status: 500 });
-  const failing = new AnimalStore({ apiKey, baseUrl, fetch, maxRetries: 0 });
+  const failing = connect({ fetch, maxRetries: 0 });
   const renamed = pets.create({ ...rex, name: 'Bo' }, { idempotencyKey: 'once' });
   const failures = [
     [pets.create({ ...rex, name: '' }), 'invalid_body', InvalidRequestError],
-    [wrong.pets.list(), 'api_key_invalid', AuthenticationError],
-    [new AnimalStore({ apiKey: reader, baseUrl }).pets.create(rex), 'scope_missing', PermissionError],
+    [connect({ apiKey: 'as_dev_wrong' }).pets.list(), 'api_key_invalid', AuthenticationError],
+    [connect({ apiKey: reader }).pets.create(rex), 'scope_missing', PermissionError],
     [pets.get(10n ** 18n), 'not_found', NotFoundError],
     [renamed, 'idempotency_key_reused', ConflictError],
     [spent.pets.list(), 'rate_limit_exceeded', RateLimitError],
@@ -71,11 +67,10 @@ test('each kind of failure has its own code and its own class, which extends Ani
 
 test('a function returns the key of each request, and an address without a path gets /v1', async () => {
   const keys = ['as_dev_wrong', apiKey];
-  const { origin } = new URL(baseUrl);
-  const client = new AnimalStore({ apiKey: async () => keys.shift() ?? '', baseUrl: origin });
-  await expectFailure(client.pets.list(), 'api_key_invalid', 'as_dev_wrong');
-  assert.ok(Array.isArray((await client.pets.list()).items));
-  await expectFailure(client.pets.list(), 'invalid_argument');
+  const own = connect({ apiKey: async () => keys.shift() ?? '', baseUrl: new URL(baseUrl).origin });
+  await expectFailure(own.pets.list(), 'api_key_invalid', 'as_dev_wrong');
+  assert.ok(Array.isArray((await own.pets.list()).items));
+  await expectFailure(own.pets.list(), 'invalid_argument');
 });
 
 test('a call may have its own timeout and its own number of retries', async (t) => {
@@ -83,7 +78,7 @@ test('a call may have its own timeout and its own number of retries', async (t) 
   const { elsewhere } = await pointElsewhere(t, () => {
     sent += 1;
   });
-  const { pets: slow } = new AnimalStore({ apiKey, baseUrl: elsewhere });
+  const { pets: slow } = connect({ baseUrl: elsewhere });
   const error = await expectFailure(slow.list({ timeoutMs: 50, maxRetries: 1 }), 'timed_out');
   assert.deepEqual([error.attempts, sent], [2, 2]);
 });
@@ -96,14 +91,14 @@ test('a null option counts as absent', async () => {
 test('an address without a server fails with connection_failed and a message that has the address and the reason', async () => {
   const closed = await startService({ after });
   await closed.stop();
-  const lost = new AnimalStore({ apiKey, baseUrl: closed.baseUrl, maxRetries: 1 });
+  const lost = connect({ baseUrl: closed.baseUrl, maxRetries: 1 });
   const error = await expectFailure(lost.pets.list({ status: 'sold' }), 'connection_failed', apiKey);
   assert.match(error.message, /^no answer from http:\/\/127\.0\.0\.1:\d+\/v1\/pets: connect ECONNREFUSED/);
   assert.deepEqual([error.status, error.requestId, error.rateLimit, error.attempts], [null, null, null, 2]);
 });
 
 test('an error names a wrong base address of a service', async () => {
-  const beside = new AnimalStore({ apiKey, baseUrl: baseUrl.replace('/v1', '/animals/v1') });
+  const beside = connect({ baseUrl: baseUrl.replace('/v1', '/animals/v1') });
   const error = await expectFailure(beside.pets.list(), 'not_found', apiKey);
   assert.match(error.message, /check baseUrl: http:\/\/127\.0\.0\.1:\d+\/animals\/v1\/pets$/);
 });

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { AnimalStore, type Deprecation } from '../../client/src/index.ts';
+import type { Deprecation } from '../../client/src/index.ts';
 import { scopes } from '../../src/accounts/account.ts';
-import { startService } from '../support/service.ts';
-import { expectFailure } from './expect-failure.ts';
+import { expectFailure, openShop } from './shop.ts';
 
-const service = await startService({ after });
-const { baseUrl } = service;
-const order = { account: 'Acme Zoo', scopes };
-const client = new AnimalStore({ apiKey: await service.createKey('pro', undefined, order), baseUrl });
+const { service, connect } = await openShop({ after });
+const apiKey = await service.createKey('pro', undefined, { account: 'Acme Zoo', scopes });
+const client = connect({ apiKey });
 const int64Max = 2n ** 63n - 1n;
 const int64Min = -(2n ** 63n);
 
@@ -25,10 +23,9 @@ test('the account shows plan, key, windows and open holds', async () => {
 });
 
 test('each client reports a deprecated operation once, even if its request fails, with its dates and its replacement, and no other operation', async () => {
-  const apiKey = await service.createKey();
   for (let again = 0; again < 2; again += 1) {
     const told: Deprecation[] = [];
-    const { pets } = new AnimalStore({ apiKey, baseUrl, onDeprecation: (one) => told.push(one) });
+    const { pets } = connect({ onDeprecation: (one) => told.push(one) });
     await pets.list();
     await assert.rejects(pets.get(0));
     await pets.get(await addPet());
@@ -113,7 +110,7 @@ test('an order is placed, read, completed and returned, and orders are listed pa
 test('a key is created, listed, rotated and deleted', async () => {
   const made = await client.keys.create({ name: 'Till', scopes: ['pets:read'], expiresInSeconds: 60 });
   assert.equal(made.response.status, 201);
-  const other = new AnimalStore({ apiKey: made.key, baseUrl });
+  const other = connect({ apiKey: made.key });
   assert.equal((await other.account()).key.name, 'Till');
   const successor = await client.keys.rotate(made.id, { overlapSeconds: 0 });
   service.clock.advance(1_000);

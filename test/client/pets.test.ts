@@ -1,30 +1,27 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { inspect } from 'node:util';
-import { AnimalStore, parseExactJson, stringifyExactJson } from '../../client/src/index.ts';
-import { type Ending, startService } from '../support/service.ts';
+import { parseExactJson, stringifyExactJson } from '../../client/src/index.ts';
+import type { Ending } from '../support/service.ts';
+import { openShop } from './shop.ts';
 
-const service = await startService({ after });
-const apiKey = await service.createKey();
-const { baseUrl } = service;
-const client = new AnimalStore({ apiKey, baseUrl, onDeprecation: () => {} });
+const { service, apiKey, client } = await openShop({ after });
 const int64Max = 2n ** 63n - 1n;
 const int64Min = -(2n ** 63n);
 
-/** Starts another service with `count` animals. Returns its address and a client that records the requested URLs. */
-async function openShop(t: Ending, count: number, settings: Record<string, string> = {}) {
-  const shop = await startService(t, settings);
-  await shop.importPets(count);
+/** Opens another shop with `count` animals. Returns its address and a client that records the requested URLs. */
+async function stock(t: Ending, count: number, settings: Record<string, string> = {}) {
+  const { service, baseUrl, connect } = await openShop(t, settings);
+  await service.importPets(count);
   const asked: string[] = [];
-  const { pets } = new AnimalStore({
-    apiKey: await shop.createKey(),
-    baseUrl: new URL(`${shop.baseUrl}/`),
+  const { pets } = connect({
+    baseUrl: new URL(`${baseUrl}/`),
     fetch: (url, init) => {
       asked.push(url);
       return fetch(url, init);
     },
   });
-  return { pets, asked, baseUrl: shop.baseUrl };
+  return { pets, asked, baseUrl };
 }
 
 for (const categoryId of [int64Max, int64Min, 2n ** 53n + 1n, 0n])
@@ -62,7 +59,7 @@ test('each create adds one animal, but all creates with the same idempotency key
 });
 
 test('listAll keeps the status filter and requests each page only when it is needed', async (t) => {
-  const { pets, asked } = await openShop(t, 250);
+  const { pets, asked } = await stock(t, 250);
   const sold = await Array.fromAsync(pets.listAll({ status: 'sold', limit: 50 }));
   assert.deepEqual([sold.length, new Set(sold.map(({ status }) => status)).size], [83, 1]);
   assert.equal(asked.splice(0).length, 2);
@@ -71,7 +68,7 @@ test('listAll keeps the status filter and requests each page only when it is nee
 });
 
 test('pages are read one by one and resumed with a cursor', async (t) => {
-  const { pets } = await openShop(t, 5);
+  const { pets } = await stock(t, 5);
   const first = await pets.list({ limit: 2 });
   const second = await first.next();
   const last = await pets.list({ limit: 2, cursor: second?.nextCursor ?? undefined });
@@ -81,7 +78,7 @@ test('pages are read one by one and resumed with a cursor', async (t) => {
 });
 
 test('pages are requested from the base address even if their links point elsewhere', async (t) => {
-  const shop = await openShop(t, 5, { PUBLIC_URL: 'https://pets.test/store/v1' });
+  const shop = await stock(t, 5, { PUBLIC_URL: 'https://pets.test/store/v1' });
   assert.equal((await Array.fromAsync(shop.pets.listAll({ limit: 2 }))).length, 5);
   const paths = new Set(shop.asked.map((url) => url.replace(/\?.*/, '')));
   assert.deepEqual([...paths], [`${shop.baseUrl}/pets`]);

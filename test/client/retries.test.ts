@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
-import { AnimalStore, type AnimalStoreOptions, type Retry } from '../../client/src/index.ts';
+import type { AnimalStoreOptions, Retry } from '../../client/src/index.ts';
 import { dayMs, hourMs } from '../../src/clock.ts';
 import { startRelay } from '../support/relay.ts';
-import { startService } from '../support/service.ts';
-import { expectFailure } from './expect-failure.ts';
+import { expectFailure, openShop } from './shop.ts';
 
 const rex = { name: 'Rex', categoryId: 1 };
-const service = await startService({ after });
+const { service, connect } = await openShop({ after });
 const { clock } = service;
 
 let countBefore = 0;
@@ -20,17 +19,11 @@ const countAdded = async () => (await service.countPets()) - countBefore;
 async function createClient({ onRetry, ...options }: Partial<AnimalStoreOptions> = {}, perMinute = 100) {
   const retries: Retry[] = [];
   const apiKey = await service.createKey('enterprise', { perMinute, perDay: 100 });
-  const client = new AnimalStore({
-    baseUrl: service.baseUrl,
-    onRetry(retry) {
-      retries.push(retry);
-      return onRetry?.(retry);
-    },
-    onDeprecation: () => {},
-    ...options,
-    apiKey,
-  });
-  return { client, retries, apiKey };
+  const note = (retry: Retry) => {
+    retries.push(retry);
+    return onRetry?.(retry);
+  };
+  return { client: connect({ onRetry: note, ...options, apiKey }), retries, apiKey };
 }
 
 test('a request over the limit is retried after Retry-After and then succeeds', async () => {

@@ -3,13 +3,11 @@ import { createHmac } from 'node:crypto';
 import { after, test } from 'node:test';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { Webhook as ForeignVerifier, WebhookVerificationError } from 'svix';
-import { AnimalStore, verifyWebhook } from '../../client/src/index.ts';
+import { verifyWebhook } from '../../client/src/index.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { startService } from '../support/service.ts';
-import { expectFailure } from './expect-failure.ts';
+import { expectFailure, openShop } from './shop.ts';
 
-const service = await startService({ after }, { ENVIRONMENT: 'development' });
-const client = new AnimalStore({ apiKey: await service.createKey(), baseUrl: service.baseUrl });
+const { client } = await openShop({ after }, { ENVIRONMENT: 'development' });
 const big = 2n ** 63n - 1n;
 
 test('a webhook is created, read, listed, changed, pinged, rotated and deleted', async (t) => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { startServer } from '../support/local-server.ts';
 import { readToEnd } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
@@ -19,19 +19,11 @@ async function makeProject(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** Starts a registry and returns its address. */
-async function startRegistry(t: TestContext, answer: RequestListener): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume().once('end', () => answer(request, response));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close().closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-}
-
 /** Returns the listener of a registry that reports `weaknesses`. It returns only the name of each package. */
 function answerWith(status: number, weaknesses: object = {}): RequestListener {
-  return ({ method, url = '' }, response) => {
+  return async (request, response) => {
+    const { method, url = '' } = request;
+    await once(request.resume(), 'end');
     const told =
       method === 'POST'
         ? weaknesses
@@ -82,12 +74,17 @@ for (const [what, answer, expected, told] of [
     0,
     /no known weakness/,
   ],
-  ['fails if the answer is not an audit report', (_request, response) => response.end('<html>'), 1, /./],
+  [
+    'fails if the answer is not an audit report',
+    (request, response) => request.resume().once('end', () => response.end('<html>')),
+    1,
+    /./,
+  ],
   ['says that it was skipped if the registry does not support audits', answerWith(405), 0, skipped('405')],
   ['says that it was skipped if the registry is unreachable', null, 0, skipped('ECONNREFUSED')],
 ] as readonly [string, RequestListener | null, number, RegExp][])
   test(`CI ${what}`, async (t) => {
-    const registry = answer === null ? 'http://127.0.0.1:1/' : await startRegistry(t, answer);
+    const registry = answer === null ? 'http://127.0.0.1:1' : await startServer(t, answer);
     const { code, output } = await runAudit(await makeProject(t), registry);
     assert.equal(code, expected, output);
     assert.match(output, told);
@@ -97,7 +94,7 @@ for (const [what, answer, expected, told] of [
 test('CI fails if the lock file cannot be read', async (t) => {
   const folder = await makeProject(t);
   await writeFile(join(folder, 'package-lock.json'), '{"packages":');
-  const { code, output } = await runAudit(folder, await startRegistry(t, answerWith(200)));
+  const { code, output } = await runAudit(folder, await startServer(t, answerWith(200)));
   assert.equal(code, 1, output);
   assert.match(output, /could not be checked: .*lockfile/);
 });

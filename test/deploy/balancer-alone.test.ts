@@ -2,16 +2,22 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
-import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import { createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { operations } from '../../src/http/api/operations.ts';
 import { connectionsMax } from '../../src/http/connection/bounds.ts';
+import { listen } from '../support/local-server.ts';
 import { startNginx, whyNoNginx } from '../support/nginx.ts';
 import { exchangeRaw, openRaw, type RawResponse } from '../support/raw-http.ts';
 
 const skip = await whyNoNginx();
+const [conf, compose] = await Promise.all(
+  ['nginx.conf', 'compose.yaml'].map((name) =>
+    readFile(join(import.meta.dirname, '../../deploy', name), 'utf8'),
+  ),
+);
 
 /** Starts nginx with the shipped configuration in front of a stub, and counts the requests that reach the stub. */
 async function startBalancer(t: TestContext, changes?: Parameters<typeof startNginx>[2]) {
@@ -20,19 +26,9 @@ async function startBalancer(t: TestContext, changes?: Parameters<typeof startNg
     passedOn += 1;
     response.end();
   });
-  instance.listen(0, '127.0.0.1');
-  t.after(() => instance.close());
-  await once(instance, 'listening');
-  const { port } = instance.address() as AddressInfo;
+  const { port } = await listen(t, instance);
   const nginx = await startNginx(t, [port, port, port], changes);
   return { ...nginx, instance, countPassedOn: () => passedOn };
-}
-
-/** Returns the URL of the balancer's health check in deploy/compose.yaml. */
-async function readChecked(): Promise<URL> {
-  const compose = await readFile(join(import.meta.dirname, '../../deploy/compose.yaml'), 'utf8');
-  const [, checked = ''] = /test: \[CMD, wget, .*'(http:.+)'\]/.exec(compose) ?? [];
-  return new URL(checked);
 }
 
 test('nginx answers the health check of the balancer itself, so that no instance counts it', {
@@ -40,15 +36,15 @@ test('nginx answers the health check of the balancer itself, so that no instance
 }, async (t) => {
   const { url, ownUrl, countPassedOn } = await startBalancer(t);
   const before = countPassedOn();
-  const { port, pathname } = await readChecked();
+  const [, checked = ''] = /test: \[CMD, wget, .*'(http:.+)'\]/.exec(compose ?? '') ?? [];
+  const { port, pathname } = new URL(checked);
   const response = await fetch((port === '8090' ? ownUrl : url) + pathname);
   assert.equal(response.status, 200);
   assert.equal(countPassedOn(), before);
 });
 
-test('the methods that nginx allows are those of the service', async () => {
-  const text = await readFile(join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8');
-  const [, allowed = ''] = /add_header Allow "(.*)" always;/.exec(text) ?? [];
+test('the methods that nginx allows are those of the service', () => {
+  const [, allowed = ''] = /add_header Allow "(.*)" always;/.exec(conf ?? '') ?? [];
   const methods = new Set(['HEAD', ...operations.map(({ method }) => method)]);
   assert.equal(allowed, [...methods].sort().join(', '));
 });
@@ -73,14 +69,8 @@ async function startBesideResets(t: TestContext) {
     if (request.headers['x-reset'] !== undefined) request.socket.resetAndDestroy();
     else response.writeHead(201).end(`${request.url} ${await text(request)}`);
   });
-  const ports: number[] = [];
-  for (const server of [resetting, answering]) {
-    server.listen(0, '127.0.0.1');
-    t.after(() => server.close());
-    await once(server, 'listening');
-    ports.push((server.address() as AddressInfo).port);
-  }
-  const [reset = 0, answer = 0] = ports;
+  const { port: reset } = await listen(t, resetting);
+  const { port: answer } = await listen(t, answering);
   // One worker without a memory of failures sends every request to the resetting instance first.
   return startNginx(
     t,
@@ -158,9 +148,8 @@ test('nginx answers 503 with Retry-After if it has no connection left for an ins
   expectErrorBody(response, 'unavailable');
 });
 
-test('nginx opens fewer connections than an instance accepts', async () => {
-  const conf = await readFile(join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8');
-  const readNumber = (name: string) => Number(new RegExp(`^\\s*${name} (\\d+);`, 'm').exec(conf)?.[1]);
+test('nginx opens fewer connections than an instance accepts', () => {
+  const readNumber = (name: string) => Number(new RegExp(`^\\s*${name} (\\d+);`, 'm').exec(conf ?? '')?.[1]);
   const most = readNumber('worker_processes') * readNumber('worker_connections');
   assert.ok(most < connectionsMax, `${most}`);
 });

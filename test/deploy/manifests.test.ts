@@ -12,16 +12,27 @@ import { parseConfig, settings } from '../../src/config.ts';
 import { makeFolder } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
-const readShipped = (file: string) => readFile(join(root, 'deploy', file), 'utf8');
-const [manifests, composeFile, dockerfile] = await Promise.all(
-  ['kubernetes/animal-store.yaml', 'compose.yaml', 'Dockerfile'].map(readShipped),
-);
-const [deployment, service, budget] = parseAllDocuments(manifests ?? '').map((document) =>
-  document.toJS(),
-) as [Deployment, Service, PodDisruptionBudget];
-const compose = parse(composeFile ?? '', { merge: true }) as {
-  services: Record<string, { environment?: Record<string, unknown>; stop_grace_period?: string }>;
-};
+const names = [
+  'kubernetes/animal-store.yaml',
+  'compose.yaml',
+  'Dockerfile',
+  'animal-store.service',
+  'README.md',
+];
+const shipped = await Promise.all(names.map((name) => readFile(join(root, 'deploy', name), 'utf8')));
+const [manifests = '', composeFile = '', dockerfile = '', unit = '', readme = ''] = shipped;
+const [deployment, service, budget] = parseAllDocuments(manifests).map((document) => document.toJS()) as [
+  Deployment,
+  Service,
+  PodDisruptionBudget,
+];
+interface ComposeService {
+  readonly image: string;
+  readonly environment?: Readonly<Record<string, unknown>>;
+  readonly stop_grace_period?: string;
+}
+const { services }: { services: Record<string, ComposeService> } = parse(composeFile, { merge: true });
+const instances = Object.entries(services).flatMap(([name, one]) => (/^service-\d$/.test(name) ? [one] : []));
 
 /** The seconds that a shutdown takes at most after its drain. */
 const shutdownSecondsMax = 10;
@@ -33,7 +44,7 @@ const provided = {
 
 /** The settings that the image has unless a container overrides them. */
 function readImageSettings(): Record<string, string> {
-  const [, block = ''] = /^ENV ((?:.*\\\n)*.*)$/m.exec(dockerfile ?? '') ?? [];
+  const [, block = ''] = /^ENV ((?:.*\\\n)*.*)$/m.exec(dockerfile) ?? [];
   return Object.fromEntries(block.split(/[\s\\]+/).map((pair) => pair.split(/=(.*)/).slice(0, 2)));
 }
 
@@ -66,13 +77,13 @@ test('the manifests for Kubernetes have only fields, kinds and types that its in
 });
 
 test('the Deployment runs three instances that may write nothing and drain before they stop', () => {
-  const { replicas, template, strategy } = deployment.spec ?? assert.fail();
-  const pod = template.spec ?? assert.fail();
-  const [container = assert.fail()] = pod.containers;
-  assert.equal(replicas, 3);
-  assert.deepEqual(strategy?.rollingUpdate, { maxSurge: 1, maxUnavailable: 0 });
-  assert.equal(pod.securityContext?.runAsNonRoot, true);
-  assert.equal(pod.automountServiceAccountToken, false);
+  assert.partialDeepStrictEqual(deployment.spec, {
+    replicas: 3,
+    strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+    template: { spec: { automountServiceAccountToken: false, securityContext: { runAsNonRoot: true } } },
+  });
+  const { containers, terminationGracePeriodSeconds = 0 } = deployment.spec?.template.spec ?? assert.fail();
+  const [container = assert.fail()] = containers;
   assert.deepEqual(container.securityContext, {
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,
@@ -85,13 +96,10 @@ test('the Deployment runs three instances that may write nothing and drain befor
   const env = Object.fromEntries((container.env ?? []).map(({ name, value = '' }) => [name, value]));
   for (const secret of Object.keys(provided)) assert.ok(!(secret in env), secret);
   const { drainMs, opsHost, port, opsPort } = parseSettings({ ...provided, ...env });
-  assert.ok(drainMs / 1_000 + shutdownSecondsMax < (pod.terminationGracePeriodSeconds ?? 0));
+  assert.ok(drainMs / 1_000 + shutdownSecondsMax < terminationGracePeriodSeconds);
   assert.equal(opsHost, '0.0.0.0');
-  const ports = container.ports?.map(({ name, containerPort }) => [name, containerPort]);
-  assert.deepEqual(ports, [
-    ['http', port],
-    ['operator', opsPort],
-  ]);
+  const ports = container.ports?.map(({ name, containerPort }) => `${name} ${containerPort}`);
+  assert.deepEqual(ports, [`http ${port}`, `operator ${opsPort}`]);
 });
 
 test('the Service has only the public port of these pods, and the budget lets one of them go at a time', () => {
@@ -106,26 +114,57 @@ test('the Service has only the public port of these pods, and the budget lets on
 });
 
 test('each instance of the compose file drains before it stops, and has two databases, Sentinels and a webhook key', () => {
-  const instances = Object.entries(compose.services).filter(([name]) => name.startsWith('service-'));
   assert.equal(instances.length, 3);
-  for (const [, { environment = {}, stop_grace_period }] of instances) {
-    const { PGPASSWORD, ...rest } = Object.fromEntries(
-      Object.entries(environment).map(([name, value]) => [
-        name,
-        String(value).replace(/^\$\{\w+:-(.*)\}$/, '$1'),
-      ]),
-    );
+  for (const { environment = {}, stop_grace_period = '' } of instances) {
+    const given = Object.entries(environment).map(([name, value]) => [
+      name,
+      String(value).replace(/^\$\{\w+:-(.*)\}$/, '$1'),
+    ]);
+    const { PGPASSWORD, ...rest } = Object.fromEntries(given);
     assert.match(
       `${PGPASSWORD} ${rest['WEBHOOK_SECRET_KEY']}`,
       /^\$\{POSTGRES_PASSWORD:\?.* \$\{WEBHOOK_SECRET_KEY:\?/,
     );
-    const { drainMs, databaseUrl, redisUrl } = parseSettings({
-      ...rest,
-      WEBHOOK_SECRET_KEY: provided.WEBHOOK_SECRET_KEY,
-    });
-    assert.ok(drainMs / 1_000 + shutdownSecondsMax < Number.parseInt(stop_grace_period ?? '', 10));
-    const named = [...`${databaseUrl} ${redisUrl}`.matchAll(/[@/,]([a-z]+-\d):/g)].map(([, name]) => name);
+    const { WEBHOOK_SECRET_KEY } = provided;
+    const { drainMs, databaseUrl, redisUrl } = parseSettings({ ...rest, WEBHOOK_SECRET_KEY });
+    assert.ok(drainMs / 1_000 + shutdownSecondsMax < Number.parseInt(stop_grace_period, 10));
+    const named = Array.from(
+      `${databaseUrl} ${redisUrl}`.matchAll(/[@/,]([a-z]+-\d):/g),
+      ([, name = '']) => name,
+    );
     assert.deepEqual(named, ['postgres-1', 'postgres-2', 'sentinel-1', 'sentinel-2', 'sentinel-3']);
-    for (const name of named) assert.ok(name !== undefined && name in compose.services);
+    for (const name of named) assert.ok(name in services);
   }
+});
+
+test('the docker run command and the compose file both set a read-only root, no capabilities and no core dumps', () => {
+  const [command = ''] = /docker run .*animal-store`/.exec(readme) ?? [];
+  const options = '--read-only|--cap-drop ALL|--security-opt no-new-privileges|--ulimit core=0';
+  for (const option of options.split('|')) assert.ok(command.includes(option), option);
+  for (const instance of instances)
+    assert.partialDeepStrictEqual(instance, {
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      ulimits: { core: 0 },
+    });
+  assert.match(dockerfile, /^USER node$/m);
+});
+
+test('the systemd unit makes everything but the state folder read-only and forbids privileges and core dumps', () => {
+  const directives = `
+    User=animal-store StateDirectory=animal-store StateDirectoryMode=0700 UMask=0077 ProtectSystem=strict
+    ProtectHome=yes PrivateTmp=yes NoNewPrivileges=yes CapabilityBoundingSet= LimitCORE=0`;
+  const lines = unit.split('\n');
+  for (const directive of directives.trim().split(/\s+/)) assert.ok(lines.includes(directive), directive);
+  assert.doesNotMatch(unit, /^(?:ReadWritePaths|BindPaths)=/m);
+});
+
+test('every base image is pinned to an exact version', () => {
+  const bases = Array.from(dockerfile.matchAll(/^FROM (\S+)/gm), ([, image = '']) => image);
+  const others = Object.values(services).filter((one) => !instances.includes(one));
+  const images = [...bases, ...others.map(({ image }) => image)];
+  assert.ok(images.length >= 4);
+  for (const image of images)
+    assert.match(image, /:\d+\.\d+(?:\.\d+)?(?:-\w+)?$|@sha256:[\da-f]{64}$/, image);
 });

@@ -9,6 +9,7 @@ import { listParameters } from '../../../src/http/openapi/parameters.ts';
 import type { Operation } from '../../../src/http/operation.ts';
 import { exchangeOne, formatRequest, type RawResponse } from '../../support/raw-http.ts';
 import { createMovableClock, startService } from '../../support/service.ts';
+import { storeWebhooks } from '../../support/stored-webhooks.ts';
 import { startFaultyService } from '../faulty-service.ts';
 import { type Description, expectDescribed, listOperations } from './description.ts';
 
@@ -36,39 +37,29 @@ interface Change {
 
 type Drive = () => Promise<RawResponse>;
 
-const events = service.openFile();
-events.exec('delete from events where id <= 2; update event_horizon set deleted_to = 2');
-const [secret] = events.prepare("select value from secrets where name = 'cursor'").all();
+const shop = service.openFile();
+shop.exec('delete from events where id <= 2; update event_horizon set deleted_to = 2');
+const secret = shop.prepare("select value from secrets where name = 'cursor'").get();
 const eventIds = createEventIds(secret?.['value'] as Uint8Array);
 const lostEvent = eventIds.write(1n);
 const keptEvent = { eventId: eventIds.write(5n) };
 
+function findAccountId(name: string): number {
+  return Number(shop.prepare('select id from accounts where name = ?').get(name)?.['id']);
+}
+
 const [main] = await service.store.keyring.list();
 const full = await service.createKey('pro', undefined, { account: 'full', scopes });
-service
-  .openFile()
-  .exec(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 25)
+shop.exec(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 25)
   insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
-  select 'full' || n, (select id from accounts where name = 'full'), randomblob(32), '', '', 0 from numbers`);
+  select 'full' || n, ${findAccountId('full')}, randomblob(32), '', '', 0 from numbers`);
 const suspended = await service.createKey('pro', undefined, { account: 'suspended', scopes });
 await service.store.accounts.suspend('suspended');
 const lostWebhook = 'wh_0000000000000000';
 /** A webhook with as many requested messages as may wait. */
 const busyWebhook = 'wh_0000000000000001';
 const crowded = await service.createKey('enterprise', undefined, { scopes, account: 'crowded' });
-const crowdedAccount = `(select id from accounts where name = 'crowded')`;
-
-/** Returns the SQL values of webhooks that are disabled, so that the service sends nothing to them. */
-function formatWebhooks(
-  ...rows: readonly [publicId: string, accountId: number | string, position: number][]
-): string {
-  const lines = rows.map(
-    ([publicId, accountId, position]) =>
-      `('${publicId}', ${accountId}, 'key_1', 'https://partner.example/', 'pet.added', 1, 'all', 'disabled', ${position}, 0, 0, 0, 0)`,
-  );
-  return `insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status, position,
-    revision, failures, next_attempt_at_ms, created_at_ms) values ${lines.join()}`;
-}
+const crowdedId = findAccountId('crowded');
 
 /** For each operation, the changes to a valid call that produce the statuses that do not follow from its declaration. */
 const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
@@ -97,8 +88,6 @@ const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
   returnOrder: { 409: { path: '/orders/8/return' } },
 };
 
-const shop = service.openFile();
-
 /** Creates the objects that the examples refer to, such as an available animal, an open order and a closed order. */
 function prepare({ id, tag }: Operation): void {
   if (tag === 'keys')
@@ -108,10 +97,15 @@ function prepare({ id, tag }: Operation): void {
       insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms, expires_at_ms, revoked_at_ms)
         values ('key_0000000000000000', 1, x'01', 'as_stg_0000', 'pets:read', 0, 9000000000000, 9000000000000)`);
   if (tag === 'webhooks') {
-    const full = [1, 2, 3, 4, 5].map((at): [string, string, number] => [`wh_full${at}`, crowdedAccount, 9]);
-    shop.exec(`delete from webhooks;
-      ${formatWebhooks([webhookIdExample, 1, 9], [lostWebhook, 1, 0], [busyWebhook, 1, 9], ...full)};
-      with recursive numbers (n) as (select 101 union all select n + 1 from numbers where n < 200)
+    shop.exec('delete from webhooks');
+    // They are disabled, so the service sends nothing to them.
+    storeWebhooks(shop, [
+      { id: webhookIdExample, status: 'disabled', position: 9 },
+      { id: lostWebhook, status: 'disabled' },
+      { id: busyWebhook, status: 'disabled', position: 9 },
+      ...[1, 2, 3, 4, 5].map((at) => ({ id: `wh_full${at}`, accountId: crowdedId })),
+    ]);
+    shop.exec(`with recursive numbers (n) as (select 101 union all select n + 1 from numbers where n < 200)
         insert into webhook_requests (webhook_id, message_id, position)
         select (select id from webhooks where public_id = '${busyWebhook}'), 'evt_' || n, n from numbers`);
   }
@@ -143,21 +137,16 @@ async function call(operation: Operation, change: Change = {}): Promise<RawRespo
 
 let clients = 0;
 
-/** Returns a new client address each time, because an address has only 60 requests a minute without a key. */
-function nextClient(): string {
-  clients += 1;
-  return `10.0.${clients >> 8}.${clients & 255}`;
-}
-
 async function send(operation: Operation, change: Change = {}): Promise<RawResponse> {
-  const { method } = operation;
-  const usual = { baseUrl: service.baseUrl, key, method, path: pathOf(operation), headers: {} };
-  const { baseUrl, path, key: sent, body = bodyOf(operation), headers, ...other } = { ...usual, ...change };
+  const usual = { baseUrl: service.baseUrl, key, method: operation.method, path: pathOf(operation) };
+  const { baseUrl, path, key: sent, method, body = bodyOf(operation), headers } = { ...usual, ...change };
+  clients += 1;
   const answer = await fetch(baseUrl + path, {
-    method: other.method,
+    method,
     body,
     headers: {
-      'x-forwarded-for': nextClient(),
+      // An address has only 60 requests a minute without a key, so each call has its own.
+      'x-forwarded-for': `10.0.${clients >> 8}.${clients & 255}`,
       ...(sent !== null && { authorization: `Bearer ${sent}` }),
       ...(body !== null && { 'content-type': 'application/json' }),
       ...headers,
@@ -177,8 +166,8 @@ async function startBroken(): Promise<{ baseUrl: string; key: string }> {
   const { baseUrl, createKey, request, openFile } = await startService({ after });
   const valid = await createKey('enterprise', undefined, { scopes });
   await request(valid, '/pets');
-  const tables = 'pets categories orders inventory_totals events api_keys webhooks'.split(' ');
-  for (const table of tables) openFile().exec(`alter table ${table} rename to hidden_${table}`);
+  for (const table of 'pets categories orders inventory_totals events api_keys webhooks'.split(' '))
+    openFile().exec(`alter table ${table} rename to hidden_${table}`);
   return { baseUrl, key: valid };
 }
 
@@ -272,8 +261,12 @@ function expectExample(operation: Operation, { status, body }: RawResponse): voi
   assert.deepEqual(answer, examples[answer.code]?.value);
 }
 
+const origin = 'https://app.test';
+const forPages = await startService({ after }, { CORS_ORIGINS: origin });
+const keyForPages = await forPages.createKey('enterprise', undefined, { scopes });
+
 for (const operation of operations) {
-  const { id } = operation;
+  const { id, body, isIdempotent } = operation;
   const drives = { ...commonDrives(operation), ...declaredDrives(operation) };
 
   test(`every described status of ${id} has a test`, () => {
@@ -289,36 +282,30 @@ for (const operation of operations) {
       if (exactStatuses.has(status)) expectExample(operation, answer);
     });
 
-  if (operation.body !== undefined)
+  if (body !== undefined)
     test(`the example of invalid_body of ${id} is the answer to an empty body or to null as a field`, async () => {
-      const { required = [], properties } = operation.body ?? assert.fail();
-      const [first = ''] = Object.keys(properties);
-      const body = required.length > 0 ? '{}' : `{"${first}":null}`;
-      expectExample(operation, await call(operation, { body }));
+      const { required = [], properties } = body;
+      const sent = required.length > 0 ? {} : { [Object.keys(properties)[0] ?? '']: null };
+      expectExample(operation, await call(operation, { body: JSON.stringify(sent) }));
     });
-}
 
-const origin = 'https://app.test';
-const forPages = await startService({ after }, { CORS_ORIGINS: origin });
-const keyForPages = await forPages.createKey('enterprise', undefined, { scopes });
-
-for (const operation of operations)
-  test(`${operation.id} with CORS_ORIGINS matches the description, from whatever page it is called`, async () => {
+  test(`${id} with CORS_ORIGINS matches the description, from whatever page it is called`, async () => {
     for (const sent of [origin, 'https://other.test', null])
       for (const change of [{ key: keyForPages }, { key: null }, { key: keyForPages, method: 'PROPFIND' }]) {
         const headers = sent === null ? {} : { origin: sent };
         const answer = await call(operation, { baseUrl: forPages.baseUrl, headers, ...change });
         assert.equal(answer.headers.get('vary'), 'Origin');
         assert.equal(answer.headers.get('access-control-allow-origin'), sent === origin ? origin : null);
-        expectDescribed(description, operation.id, answer);
+        expectDescribed(description, id, answer);
       }
   });
 
-for (const operation of operations.filter(({ isIdempotent }) => isIdempotent))
-  test(`the answer of ${operation.id} to a retry with an Idempotency-Key matches the description`, async () => {
-    const headers = { 'idempotency-key': `retried-${operation.id}` };
-    await call(operation, { headers });
-    const answer = await call(operation, { headers });
-    assert.equal(answer.headers.get('idempotent-replayed'), 'true');
-    expectDescribed(description, operation.id, answer);
-  });
+  if (isIdempotent)
+    test(`the answer of ${id} to a retry with an Idempotency-Key matches the description`, async () => {
+      const headers = { 'idempotency-key': `retried-${id}` };
+      await call(operation, { headers });
+      const answer = await call(operation, { headers });
+      assert.equal(answer.headers.get('idempotent-replayed'), 'true');
+      expectDescribed(description, id, answer);
+    });
+}
