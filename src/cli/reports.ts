@@ -3,7 +3,7 @@ import { type AuditAction, auditActions, type ListedAuditEntry } from '../audit/
 import { dayMs } from '../clock.ts';
 import { errorCodes } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
-import { type ListedRequest, listRequests } from '../usage/request-rows.ts';
+import { type ListedRequest, listRequests } from '../usage/failed-requests.ts';
 import { type AccountUsage, listUsageByAccount, type UsageOrder, usageOrders } from '../usage/usage.ts';
 import {
   accountFilter,

@@ -41,7 +41,7 @@ export function deletesOld<T extends keyof Tables>(
         .returning(sql.lit(1n).as('deleted'))
     );
   });
-  return async (database: Database, ms: number): Promise<void> => {
+  return async (database: Database, ms: number | bigint): Promise<void> => {
     const oldest = { ms: BigInt(ms), count: BigInt(deletedRowsMax) };
     while ((await database.run(deleteOldest, oldest)).length === deletedRowsMax);
   };

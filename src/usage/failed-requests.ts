@@ -1,7 +1,19 @@
+import { sql } from 'kysely';
 import { type Clock, dayMs, hourMs } from '../clock.ts';
-import type { Database } from '../storage/database.ts';
-import { createRowBuffer } from '../storage/row-buffer.ts';
-import { addRequests, deleteOldRequests, type NewRequestRow } from './request-rows.ts';
+import type { Page } from '../page.ts';
+import {
+  byFilters,
+  type Database,
+  defineTransaction,
+  type RowOf,
+  type Steps,
+  statement,
+  step,
+} from '../storage/database.ts';
+import { deletesOld } from '../storage/delete-old.ts';
+import { insertRow } from '../storage/insert-row.ts';
+import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
+import { createRowBuffer, type NamedEntries } from '../storage/row-buffer.ts';
 
 /** Time in ms for which the store keeps requests. */
 export const requestsKeptMs = 7 * dayMs;
@@ -11,8 +23,6 @@ export const ownRowsMax = 100;
 export const requestRowsMax = 100_000;
 /** Maximum number of rows that wait to be written while the store is unavailable. Further requests are left out. */
 export const waitingRowsMax = 10_000;
-/** Maximum number of rows that one statement deletes. */
-const deletedRowsMax = 1_000n;
 
 /** A request that was answered with a status of 400 or more, or that took over a second. */
 export interface FailedRequest {
@@ -69,9 +79,9 @@ export function createFailedRequests(database: Database, clock: Clock) {
 
     /** Deletes the rows that are older than `requestsKeptMs`, and the oldest beyond `requestRowsMax`. */
     async sweep(): Promise<void> {
-      const beforeMs = BigInt(clock() - requestsKeptMs);
-      const bounds = { beforeMs, keptMax: BigInt(requestRowsMax), count: deletedRowsMax };
-      while ((await database.run(deleteOldRequests, bounds)).length > 0);
+      await deleteOlder(database, clock() - requestsKeptMs);
+      const [newest] = (await listRequests(database, { limit: 1 })).items;
+      if (newest !== undefined) await deleteBefore(database, newest.id - BigInt(requestRowsMax) + 1n);
     },
   };
 }
@@ -107,5 +117,88 @@ function addUp(earlier: NewRequestRow, later: NewRequestRow): NewRequestRow {
     last_at_ms: later.last_at_ms,
     duration_ms: isLonger ? later.duration_ms : earlier.duration_ms,
     times: earlier.times + later.times,
+  };
+}
+
+/** Adds a row. If a row with the same `merge_key` exists, adds to this row. */
+const addRequest = insertRow(
+  'requests',
+  [
+    ...(['at_ms', 'last_at_ms', 'account_id', 'key_id', 'address', 'operation', 'status'] as const),
+    ...(['code', 'message', 'request_id', 'duration_ms', 'times', 'merge_key'] as const),
+  ],
+  { on: ['merge_key'], replace: ['last_at_ms', 'duration_ms'], add: ['times'] },
+);
+
+/** A new row. A row with a `merge_key` stands for `times` requests, and has the longest duration. */
+type NewRequestRow = Parameters<typeof addRequest.build>[1];
+
+/** Adds the rows of one instance. */
+export const addRequests = defineTransaction(
+  'addRequests',
+  function* (rows: NamedEntries<NewRequestRow>): Steps<void> {
+    for (const [, row] of rows) yield* step(addRequest, row);
+  },
+  'row locks',
+);
+
+const deleteOlder = deletesOld('requests', ['id'], 'last_at_ms', { by: 'key' });
+const deleteBefore = deletesOld('requests', ['id'], 'id', { by: 'key' });
+
+type Filter = {
+  readonly accountId: bigint | null;
+  readonly keyId: string | null;
+  readonly status: bigint | null;
+  readonly code: string | null;
+  /** Unix milliseconds. */
+  readonly sinceMs: bigint | null;
+  readonly requestId: string | null;
+};
+
+const selectPage = byFilters((isSet: (name: keyof Filter) => boolean) =>
+  statement<Filter & PageRange>()((query, p) =>
+    query
+      .selectFrom('requests')
+      .leftJoin('accounts', 'accounts.id', 'requests.account_id')
+      .select(['requests.id', 'at_ms', 'last_at_ms', 'times', 'accounts.name as account', 'key_id'])
+      .select(['address', 'operation', 'status', 'code', 'message', 'request_id', 'duration_ms'])
+      .where('requests.id', '<=', p.newestId)
+      .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
+      .$if(isSet('keyId'), (narrowed) => narrowed.where('key_id', '=', p.keyId))
+      .$if(isSet('status'), (narrowed) => narrowed.where('status', '=', sql<bigint>`${p.status}`))
+      .$if(isSet('code'), (narrowed) => narrowed.where('code', '=', p.code))
+      .$if(isSet('sinceMs'), (narrowed) => narrowed.where('last_at_ms', '>=', sql<bigint>`${p.sinceMs}`))
+      .$if(isSet('requestId'), (narrowed) => narrowed.where('request_id', '=', p.requestId))
+      .orderBy('requests.id', 'desc')
+      .limit(p.count),
+  ),
+);
+
+/** A stored request, or several that share a row. Times are Unix milliseconds. */
+export type ListedRequest = ReturnType<typeof toListed>;
+
+/** Returns a page of the stored requests, newest first. */
+export function listRequests(database: Database, query: PageQuery<Filter>): Promise<Page<ListedRequest>> {
+  return readPage(database, selectPage, query, toListed);
+}
+
+/** A row of several requests has no request id, no address and no message. */
+function toListed(row: RowOf<ReturnType<typeof selectPage>>) {
+  return {
+    id: row.id,
+    atMs: Number(row.at_ms),
+    lastAtMs: Number(row.last_at_ms),
+    /** The number of requests of the row. */
+    times: Number(row.times),
+    /** The current name of the account; null for requests without a valid key. */
+    account: row.account,
+    keyId: row.key_id,
+    address: row.address,
+    operation: row.operation,
+    status: Number(row.status),
+    code: row.code,
+    message: row.message,
+    requestId: row.request_id,
+    durationMs: Number(row.duration_ms),
   };
 }

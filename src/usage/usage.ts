@@ -64,7 +64,8 @@ export function createUsageCounts(database: Database, clock: Clock) {
 
 const startOfHour = (atMs: number) => atMs - (atMs % hourMs);
 
-function addUp(earlier: AccountHour, later: AccountHour): AccountHour {
+/** Returns the sums of the counts. All else is that of `earlier`. */
+export function addUp<Hour extends Omit<UsageHour, 'atMs'>>(earlier: Hour, later: typeof earlier): Hour {
   return {
     ...earlier,
     requests: earlier.requests + later.requests,
@@ -77,21 +78,16 @@ function addUp(earlier: AccountHour, later: AccountHour): AccountHour {
 export async function listUsage(database: Database, accountId: bigint, nowMs: number): Promise<UsageHour[]> {
   const sinceMs = BigInt(nowMs - usageKeptMs);
   const rows = await database.read(selectHours, { accountId, sinceMs });
-  return rows.map((row) => ({
-    atMs: Number(row.hour_at_ms),
-    requests: Number(row.requests),
-    refusals: Number(row.refusals),
-    errors: Number(row.errors),
-  }));
+  return rows.map(toNumbers);
 }
 
-/** The counts by which accounts are ordered. */
+/** The counts by which accounts are ordered. `refused` are requests that a limit or a ban refused (429). */
 export const usageOrders = ['requests', 'refused', 'errors'] as const;
 
 /** One of `usageOrders`. */
 export type UsageOrder = (typeof usageOrders)[number];
 
-/** Request counts of an account, summed over hours. `refused` are requests that a limit or a ban refused (429). */
+/** Request counts of an account, summed over hours. */
 export interface AccountUsage extends Readonly<Record<UsageOrder, number>> {
   readonly account: string;
 }
@@ -105,18 +101,19 @@ export async function listUsageByAccount(
 ): Promise<AccountUsage[]> {
   const range = { sinceMs: BigInt(startOfHour(sinceMs)), count: BigInt(limit) };
   const rows = await database.read(selectByAccount({ order }), range);
-  return rows.map((row) => ({ account: row.account, ...toCounts(row) }));
+  return rows.map(({ account, ...counts }) => ({ account, ...toNumbers(counts) }));
 }
 
 /** Returns the counts of these accounts since the hour of `sinceMs`, by account id. Accounts without requests are absent. */
 export async function sumUsage(database: Database, sinceMs: number, accountIds: readonly bigint[]) {
   const range = { sinceMs: BigInt(startOfHour(sinceMs)), ids: `[${accountIds.join()}]` };
   const rows = await database.read(selectSums, range);
-  return new Map(rows.map((row) => [row.account_id, toCounts(row)]));
+  return new Map(rows.map(({ account_id, ...counts }) => [account_id, toNumbers(counts)]));
 }
 
-function toCounts(row: Readonly<Record<UsageOrder, bigint>>): Readonly<Record<UsageOrder, number>> {
-  return { requests: Number(row.requests), refused: Number(row.refused), errors: Number(row.errors) };
+function toNumbers<Name extends string>(row: Readonly<Record<Name, bigint>>): Record<Name, number> {
+  const entries = Object.entries<bigint>(row).map(([name, value]) => [name, Number(value)]);
+  return Object.fromEntries(entries);
 }
 
 const sums = [
@@ -174,7 +171,7 @@ export const addHours = defineTransaction(
 const selectHours = statement<{ accountId: bigint; sinceMs: bigint }>()((query, p) =>
   query
     .selectFrom('usage_hours')
-    .select(['hour_at_ms', 'requests', 'refusals', 'errors'])
+    .select(['hour_at_ms as atMs', 'requests', 'refusals', 'errors'])
     .where('account_id', '=', p.accountId)
     .where('hour_at_ms', '>=', p.sinceMs)
     .orderBy('hour_at_ms'),

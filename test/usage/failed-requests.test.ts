@@ -4,11 +4,11 @@ import { dayMs, hourMs } from '../../src/clock.ts';
 import {
   createFailedRequests,
   type FailedRequest,
+  listRequests,
   ownRowsMax,
   requestsKeptMs,
   waitingRowsMax,
 } from '../../src/usage/failed-requests.ts';
-import { listRequests } from '../../src/usage/request-rows.ts';
 import { createWorld, engines, order } from '../accounts/world.ts';
 import { runInProcess } from '../support/command-line.ts';
 import type { Engine } from '../support/engines.ts';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { constants } from 'node:sqlite';
 import { test } from 'node:test';
+import { selectForeignKeys } from '../../../src/accounts/key-rows.ts';
 import { selectOldest, selectPage } from '../../../src/pets/pet-rows.ts';
 import { openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import { toCall } from '../../../src/storage/sqlite/statements.ts';
-import { deleteOldRequests } from '../../../src/usage/request-rows.ts';
 import { makeFolder } from '../../support/service.ts';
 
 test('a statement with a limit is prepared only once', async (t) => {
@@ -27,7 +27,7 @@ test('a statement with a limit is prepared only once', async (t) => {
       connection.run(toCall(selectPage(filter), { ...filter, newestId: count, count }));
     }
     connection.run(toCall(selectOldest, { afterId: count, count }));
-    connection.run(toCall(deleteOldRequests, { beforeMs: count, keptMax: count, count }));
+    connection.run(toCall(selectForeignKeys, { pattern: '', nowMs: count, count }));
   }
 
   runEach(1n);

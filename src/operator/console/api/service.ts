@@ -5,7 +5,7 @@ import { hourMs } from '../../../clock.ts';
 import { AppError, errorCodes } from '../../../errors.ts';
 import { stringifyExactJson } from '../../../exact-json.ts';
 import { enumField } from '../../../schema.ts';
-import { listRequests } from '../../../usage/request-rows.ts';
+import { listRequests } from '../../../usage/failed-requests.ts';
 import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 
 const timeRule = 'must be a time in UTC, such as 2027-01-02 12:00';
@@ -55,29 +55,20 @@ export const serviceOperations = [
   /** Returns the health and traffic of this instance, and the inventory of the store. */
   operation('GET /overview', {}, async (_, context) => {
     const { vitals, readHealth, countInventory, allWebhooks, clock, database } = context;
-    const [health, inventory, { farthest, disabled }, feedLagSeconds, eventWaits, storeFailures, bansBegun] =
-      await Promise.all([
-        readHealth(),
-        countInventory(null),
-        allWebhooks.readLag(),
-        vitals.readMetric('event_lag_seconds'),
-        vitals.readMetric('event_waits'),
-        vitals.readMetric('store_failures_total'),
-        vitals.readMetric('bans_begun_total'),
-      ]);
+    const { farthest, disabled } = await allWebhooks.readLag();
     return {
       nowMs: clock(),
       engine: database.engine,
-      health,
-      inventory,
+      health: await readHealth(),
+      inventory: await countInventory(null),
       webhooks: {
         farthest: farthest[0] ?? null,
         disabled: Object.values(disabled).reduce((sum, count) => sum + count, 0),
       },
-      feedLagSeconds,
-      eventWaits,
-      storeFailures,
-      bansBegun,
+      feedLagSeconds: await vitals.readMetric('event_lag_seconds'),
+      eventWaits: await vitals.readMetric('event_waits'),
+      storeFailures: await vitals.readMetric('store_failures_total'),
+      bansBegun: await vitals.readMetric('bans_begun_total'),
       notes: vitals.list(),
     };
   }),
