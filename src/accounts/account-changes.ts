@@ -132,16 +132,16 @@ function* addAccount(name: string, plan: Plan, by: Authorship): Steps<bigint> {
   return row.id;
 }
 
-/** Returns the error for an account that does not exist. */
-export function noSuchAccount(name: string): OperatorError {
-  return new OperatorError(`there is no account "${name}": "accounts list" shows all accounts`);
-}
-
 /** Returns the account with this name. Throws OperatorError if there is none. */
 export function* findAccount(name: string): Steps<AccountRow> {
   const [account] = yield* step(selectAccount, { name });
-  if (account === undefined) throw noSuchAccount(name);
-  return account;
+  return requireAccount(account, name);
+}
+
+/** Returns the account that was found by its name. Throws OperatorError if there is none. */
+export function requireAccount(account: AccountRow | undefined, name: string): AccountRow {
+  if (account !== undefined) return account;
+  throw new OperatorError(`there is no account "${name}": "accounts list" shows all accounts`);
 }
 
 /** Checks the name before the query, because PostgreSQL accepts no text with U+0000. */

@@ -18,8 +18,8 @@ export function toPlanColumns({ name, limits, openHolds }: Plan) {
 /** An account as the statements select it. */
 export type AccountRow = RowOf<typeof selectAccount>;
 
-type PlanRow = Pick<AccountRow, 'plan' | 'per_minute' | 'per_day' | 'open_holds'>;
-type OwnLimitsRow = Pick<AccountRow, 'own_per_minute' | 'own_per_day' | 'own_until_ms'>;
+type PlanRow = Pick<AccountRow, (typeof planColumns)[number]>;
+type LimitsRow = Pick<AccountRow, (typeof limitColumns)[number]>;
 
 /** Returns the plan of an account row with its effective limits. Throws Error if the row has no valid plan. */
 export function readPlan(row: PlanRow): Plan {
@@ -33,14 +33,14 @@ export function readPlan(row: PlanRow): Plan {
 }
 
 /** Returns the limits of one account alone. Null if it has none, or if they have ended. */
-function readOwnLimits(row: OwnLimitsRow, nowMs: number): Limits | null {
+function readOwnLimits(row: LimitsRow, nowMs: number): Limits | null {
   const hasEnded = row.own_until_ms !== null && row.own_until_ms <= nowMs;
   if (row.own_per_minute === null || row.own_per_day === null || hasEnded) return null;
   return { perMinute: Number(row.own_per_minute), perDay: Number(row.own_per_day) };
 }
 
 /** Returns the limits that apply to an account at `nowMs`: its own, or those of its plan. */
-export function readLimits(row: PlanRow & OwnLimitsRow, nowMs: number): Limits {
+export function readLimits(row: LimitsRow, nowMs: number): Limits {
   return readOwnLimits(row, nowMs) ?? readPlan(row).limits;
 }
 
@@ -68,23 +68,23 @@ export function toListedAccount(row: AccountRow, nowMs: number) {
   };
 }
 
-const planColumns = ['name', 'plan', 'per_minute', 'per_day', 'open_holds'] as const;
-const ownColumns = ['own_per_minute', 'own_per_day', 'own_until_ms', 'suspended_at_ms'] as const;
+const planColumns = ['plan', 'per_minute', 'per_day', 'open_holds'] as const;
+/** The columns that `readLimits` needs. */
+export const limitColumns = [...planColumns, 'own_per_minute', 'own_per_day', 'own_until_ms'] as const;
 
 /** Inserts an account and returns its id. A name that is already taken violates a constraint. */
-export const insertAccount = statement<Pick<AccountRow, (typeof planColumns)[number] | 'created_at_ms'>>()(
-  (query, p) =>
-    query
-      .insertInto('accounts')
-      .values(pick(p, [...planColumns, 'created_at_ms']))
-      .returning('id'),
+export const insertAccount = statement<PlanRow & Pick<AccountRow, 'name' | 'created_at_ms'>>()((query, p) =>
+  query
+    .insertInto('accounts')
+    .values(pick(p, ['name', ...planColumns, 'created_at_ms']))
+    .returning('id'),
 );
 
 const selectAccounts = (query: QueryCreator<Tables>) =>
   query
     .selectFrom('accounts')
     .where('deleted_at_ms', 'is', null)
-    .select(['id', 'created_at_ms', ...planColumns, ...ownColumns])
+    .select(['id', 'name', 'created_at_ms', ...limitColumns, 'suspended_at_ms'])
     .select(({ selectFrom, fn }) =>
       selectFrom('api_keys')
         .select(fn.countAll<bigint>().as('count'))
@@ -145,6 +145,6 @@ export const selectAnyAccount = statement<{ count: bigint }>()((query, p) =>
 export const updateAccount = statement<AccountRow>()((query, p) =>
   query
     .updateTable('accounts')
-    .set(pick(p, [...planColumns, ...ownColumns]))
+    .set(pick(p, ['name', ...limitColumns, 'suspended_at_ms']))
     .where('id', '=', p.id),
 );

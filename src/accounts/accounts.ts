@@ -6,12 +6,12 @@ import type { Usage } from '../limits/rules/decision.ts';
 import { type Page, toPage } from '../page.ts';
 import type { Limits, Plan } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
-import { listUsage, type UsageHour } from '../usage/usage.ts';
+import { addUp, listUsage } from '../usage/usage.ts';
 import {
   type AccountChange,
   changeAccount,
   createAccount,
-  noSuchAccount,
+  requireAccount,
   resetAccountLimits,
 } from './account-changes.ts';
 import {
@@ -49,7 +49,7 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
     database.transact(changeAccount, { name, change: to, by: byNow() });
 
   return {
-    ...createAccountLists(database, clock),
+    ...createAccountReads(database, clock),
 
     create: (name: string, plan: Plan) => database.transact(createAccount, { name, plan, by: byNow() }),
     rename: (name: string, newName: string) => change(name, { newName }),
@@ -71,11 +71,15 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
   };
 }
 
-function createAccountLists(database: Database, clock: Clock) {
+/** The state of an account, for operators. */
+export type AccountState = Awaited<ReturnType<Accounts['readState']>>;
+
+function createAccountReads(database: Database, clock: Clock) {
   const toListed = (row: AccountRow) => toListedAccount(row, clock());
+  const find = async (name: string): Promise<ListedAccount> => toListed(await readAccount(database, name));
 
   return {
-    find: async (name: string): Promise<ListedAccount> => toListed(await readAccount(database, name)),
+    find,
 
     findId: (name: string) => findAccountId(database, name),
 
@@ -100,13 +104,35 @@ function createAccountLists(database: Database, clock: Clock) {
       const found = new Map(rows.map((row) => [row.name, toListed(row)]));
       return names.map((name) => found.get(name)).filter((account) => account !== undefined);
     },
+
+    /** Returns an account with its use. `look` reads its windows. */
+    async readState(name: string, look: LookAtUsage) {
+      const { keys: keysTotal, ...account } = await find(name);
+      const { id, limits } = account;
+      const nowMs = clock();
+      const [usage, { minute, day }, holdsOpen] = await Promise.all([
+        listUsage(database, id, nowMs),
+        look(`account:${id}`),
+        countOpenHolds(database, id),
+      ]);
+      const lastDay = usage.filter(({ atMs }) => atMs > nowMs - dayMs - hourMs);
+      return {
+        ...account,
+        minute: toWindow(minute, limits.perMinute),
+        day: toWindow(day, limits.perDay),
+        holdsOpen: Number(holdsOpen),
+        keysTotal,
+        /** Request counts per hour, oldest first. Hours without requests are absent. */
+        usage,
+        lastDay: lastDay.reduce(addUp, { requests: 0, refusals: 0, errors: 0 }),
+      };
+    },
   };
 }
 
 async function readAccount(database: Database, name: string): Promise<AccountRow> {
   const [row] = await database.read(selectAccount, { name });
-  if (row === undefined) throw noSuchAccount(name);
-  return row;
+  return requireAccount(row, name);
 }
 
 /** Returns the id of an account. Throws OperatorError if the account does not exist. */
@@ -120,49 +146,7 @@ export async function countOpenHolds(database: Database, accountId: bigint): Pro
   return holds?.count ?? 0n;
 }
 
-/** A rate limit window of an account. */
-export type WindowState = ReturnType<typeof toWindow>;
-
-/** The state of an account, for operators. */
-export type AccountState = Awaited<ReturnType<typeof readAccountState>>;
-
-/** Reads the state of an account. Throws OperatorError if the account does not exist. */
-export async function readAccountState(
-  sources: { database: Database; accounts: Pick<Accounts, 'find'>; look: LookAtUsage; clock: Clock },
-  name: string,
-) {
-  const { database, accounts, look, clock } = sources;
-  const { keys: keysTotal, ...account } = await accounts.find(name);
-  const { perMinute, perDay } = account.limits;
-  const nowMs = clock();
-  const [usage, { minute, day }, holdsOpen] = await Promise.all([
-    listUsage(database, account.id, nowMs),
-    look(`account:${account.id}`),
-    countOpenHolds(database, account.id),
-  ]);
-  return {
-    ...account,
-    minute: toWindow(minute, perMinute),
-    day: toWindow(day, perDay),
-    holdsOpen: Number(holdsOpen),
-    keysTotal,
-    /** Request counts per hour, oldest first. Hours without requests are absent. */
-    usage,
-    lastDay: sumUp(usage.filter(({ atMs }) => atMs > nowMs - dayMs - hourMs)),
-  };
-}
-
+/** `resetAtMs` is null if the window is not open. */
 function toWindow({ used, endsAtMs }: Usage['minute'], limit: number) {
-  /** `resetAtMs` is null if the window is not open. */
   return { limit, used, remaining: Math.max(0, limit - used), resetAtMs: used === 0 ? null : endsAtMs };
-}
-
-function sumUp(hours: readonly UsageHour[]): Omit<UsageHour, 'atMs'> {
-  const sum = { requests: 0, refusals: 0, errors: 0 };
-  for (const { requests, refusals, errors } of hours) {
-    sum.requests += requests;
-    sum.refusals += refusals;
-    sum.errors += errors;
-  }
-  return sum;
 }

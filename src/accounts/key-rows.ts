@@ -13,6 +13,7 @@ import { insertRow, pick } from '../storage/insert-row.ts';
 import type { NamedEntries } from '../storage/row-buffer.ts';
 import type { Tables } from '../storage/tables.ts';
 import { accountSuspended, keyError, type Scope, scopes } from './account.ts';
+import { limitColumns } from './account-rows.ts';
 
 /** Inserts a key: the hash and the visible start of its text, never the text itself. A null expiry never comes. */
 export const insertApiKey = insertRow('api_keys', [
@@ -26,29 +27,10 @@ const selectKeyRows = (query: QueryCreator<Tables>) =>
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
     .leftJoin('key_bans', 'key_bans.key_id', 'api_keys.id')
-    .select([
-      'api_keys.id',
-      'api_keys.account_id',
-      'api_keys.visible_start',
-      'api_keys.name',
-      'api_keys.scopes',
-      'api_keys.created_at_ms',
-      'api_keys.expires_at_ms',
-      'api_keys.revoked_at_ms',
-      'api_keys.last_used_at_ms',
-      'api_keys.replaced_by',
-      'api_keys.end_before_rotation_ms',
-      'key_bans.banned_until_ms',
-      'accounts.name as account_name',
-      'accounts.plan',
-      'accounts.per_minute',
-      'accounts.per_day',
-      'accounts.open_holds',
-      'accounts.own_per_minute',
-      'accounts.own_per_day',
-      'accounts.own_until_ms',
-      'accounts.suspended_at_ms',
-    ]);
+    .select(['api_keys.id', 'account_id', 'visible_start', 'api_keys.name', 'scopes', 'last_used_at_ms'])
+    .select(['api_keys.created_at_ms', 'expires_at_ms', 'revoked_at_ms'])
+    .select(['replaced_by', 'end_before_rotation_ms', 'key_bans.banned_until_ms'])
+    .select(['accounts.name as account_name', 'suspended_at_ms', ...limitColumns]);
 
 /** True for keys that are not revoked (see `isRotated`). */
 const isNotRevoked = sql<boolean>`(revoked_at_ms is null or revoked_at_ms = expires_at_ms)`;

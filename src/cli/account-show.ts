@@ -1,4 +1,4 @@
-import { type AccountState, readAccountState, type WindowState } from '../accounts/accounts.ts';
+import type { AccountState } from '../accounts/accounts.ts';
 import { type ListedKey, toTime } from '../accounts/key-rows.ts';
 import { OperatorError, reasonOf } from '../errors.ts';
 import type { LookAtUsage } from '../limits/counters.ts';
@@ -44,7 +44,7 @@ async function readState(
   account: string,
 ): Promise<AccountState> {
   const { redisUrl: url } = readConfig();
-  const read = (look: LookAtUsage) => readAccountState({ ...store, look, clock }, account);
+  const read = (look: LookAtUsage) => store.accounts.readState(account, look);
   if (url === null) return read(createStoredLook(store.database, clock));
   const { createRedisCounters, redisPrefix } = await import('../limits/redis/redis-counters.ts');
   const prefix = redisPrefix(await readSecret(store.database, 'cursor'));
@@ -91,7 +91,7 @@ function describeOwn(own: Overview['ownLimits']): string {
   return own.untilMs === null ? ', its own limits' : `, its own limits until ${formatTime(own.untilMs)}`;
 }
 
-function describeWindow({ used, limit, remaining, resetAtMs }: WindowState): string {
+function describeWindow({ used, limit, remaining, resetAtMs }: AccountState['minute']): string {
   const reset = resetAtMs === null ? 'not started' : `resets at ${formatSecond(resetAtMs).replace(' ', 'T')}`;
   return `${used} of ${limit} used, ${remaining} left, ${reset}`;
 }

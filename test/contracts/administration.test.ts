@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { readAccountState } from '../../src/accounts/accounts.ts';
 import { auditKeptMs, consoleActor, createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import { type BanPlace, createBans, type ListedBan } from '../../src/limits/bans.ts';
@@ -300,8 +299,7 @@ function describeAdministration(engine: Engine): void {
       for (const status of [200, 429, 404]) usage.note({ accountId }, status);
       await usage.flush();
       const look = createStoredLook(database, clock.now);
-      const sources = { database, accounts, look, clock: clock.now };
-      assert.partialDeepStrictEqual(await readAccountState(sources, 'Zoo'), {
+      assert.partialDeepStrictEqual(await accounts.readState('Zoo', look), {
         account: 'Zoo',
         plan: 'free',
         openHolds: 5,
@@ -315,9 +313,9 @@ function describeAdministration(engine: Engine): void {
         [[id, clock.now() + minuteMs]],
       );
       clock.advance(minuteMs + secondMs);
-      const { minute } = await readAccountState(sources, 'Zoo');
+      const { minute } = await accounts.readState('Zoo', look);
       assert.deepEqual(minute, { limit: 60, used: 0, remaining: 60, resetAtMs: null });
-      await assert.rejects(readAccountState(sources, 'None'), { name: 'OperatorError' });
+      await assert.rejects(accounts.readState('None', look), { name: 'OperatorError' });
     });
   });
 }

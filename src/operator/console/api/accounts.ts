@@ -1,5 +1,4 @@
 import Type, { type Static, type TObject } from 'typebox';
-import { readAccountState } from '../../../accounts/accounts.ts';
 import { dayMs, secondMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { NewKeySchema, overlapSecondsMax, toPartnerKey } from '../../../http/api/keys.ts';
@@ -87,9 +86,8 @@ export const accountOperations = [
   operation(
     'GET /accounts/{account}',
     { keysFrom: Type.Optional(Type.String({ pattern: '^key_[0-9A-Za-z]{16}$' })) },
-    async ({ account, keysFrom = null }, context) => {
-      const { keyring, allWebhooks, eventIds, clock } = context;
-      const state = await readAccountState(context, account);
+    async ({ account, keysFrom = null }, { accounts, look, keyring, allWebhooks, eventIds, clock }) => {
+      const state = await accounts.readState(account, look);
       const [keyPage, webhooks, oldest] = await Promise.all([
         keyring.listPage(state.id, pageRows, keysFrom),
         allWebhooks.listPage({ limit: Number(webhooksMax), account }),
