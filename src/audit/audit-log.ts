@@ -33,14 +33,11 @@ export function consoleActor(user: string, sessionId: string): Actor {
 
 /** Returns the system user of this process as the actor. A user without a name is named by its user id. */
 export function commandActor(): Actor {
-  return { kind: 'command', name: readUser() };
-}
-
-function readUser(): string {
+  const kind = 'command';
   try {
-    return userInfo().username;
+    return { kind, name: userInfo().username };
   } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
+    return { kind, name: `uid ${process.getuid?.() ?? 'unknown'}` };
   }
 }
 

@@ -126,11 +126,7 @@ const takeLink = statement<{ tokenHash: Uint8Array }>()((query, p) =>
 );
 
 const insertSession = insertRow('console_sessions', [
-  'token_hash',
-  'id',
-  'made_by',
-  'created_at_ms',
-  'expires_at_ms',
+  ...(['token_hash', 'id', 'made_by', 'created_at_ms', 'expires_at_ms'] as const),
 ]);
 
 const selectSession = statement<{ tokenHash: Uint8Array; nowMs: bigint }>()((query, p) =>

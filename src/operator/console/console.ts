@@ -1,13 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import { makeEmptyAnswer, makeTaggedAnswer, securityHeaders } from '../../http/response/answer.ts';
-import {
-  type Assets,
-  chooseForm,
-  makeAssets,
-  openOnce,
-  pagePolicy,
-} from '../../http/response/served-file.ts';
+import { chooseForm, makeAssets, openOnce, pagePolicy } from '../../http/response/served-file.ts';
 import { createPageRoute, type Route } from '../../http/route.ts';
 import { consolePath, type Sessions } from '../sessions.ts';
 import { accountOperations } from './api/accounts.ts';
@@ -55,14 +49,12 @@ const pageHeaders = [
  * without a session.
  */
 function createPageRoutes(): Route[] {
-  const open = openOnce(readConsoleAssets);
+  const open = openOnce(readConsoleFiles);
   const page = (path: string, answer: Parameters<typeof createPageRoute>[3]) =>
     createPageRoute(path, 'visitor', pageHeaders, answer);
 
   return [
-    page(consolePath, async () =>
-      makeTaggedAnswer(renderShell((await open()).version), [], 'text/html; charset=utf-8'),
-    ),
+    page(consolePath, async () => makeTaggedAnswer((await open()).shell, [], 'text/html; charset=utf-8')),
     page(`${consolePath}/`, () => makeEmptyAnswer(301, ['location', '../console'])),
     page(`${consolePath}/assets/{version}/{file}`, async ({ params, headers }) => {
       const { version, files } = await open();
@@ -83,8 +75,11 @@ const modules: ReadonlyMap<string, string> = new Map([
 ]);
 const ownFiles = new URL('pages/', import.meta.url);
 
-/** Reads the files of the console and its libraries. There is no build step. `addressLibraries` makes the only changes. */
-async function readConsoleAssets(): Promise<Assets> {
+/**
+ * Reads the files of the console and its libraries, and its only HTML page, which `main.js` fills. There is no build step.
+ * All URLs of the page are relative, so that it also works under the path of a proxy.
+ */
+async function readConsoleFiles() {
   const resolve = (file: string) => new URL(import.meta.resolve(file));
   const files = [
     ...(await readdir(ownFiles)).sort().map((name) => [name, new URL(name, ownFiles)] as const),
@@ -92,7 +87,9 @@ async function readConsoleAssets(): Promise<Assets> {
     ['uplot.css', resolve('uplot/dist/uPlot.min.css')] as const,
   ];
   const texts = files.map(async ([name, url]) => [name, addressLibraries(await readFile(url, 'utf8'))]);
-  return makeAssets(Object.fromEntries(await Promise.all(texts)));
+  const assets = await makeAssets(Object.fromEntries(await Promise.all(texts)));
+  const shell = await readFile(new URL('shell.html', import.meta.url), 'utf8');
+  return { ...assets, shell: shell.replaceAll('{assets}', `./console/assets/${assets.version}`) };
 }
 
 function nameModule(name: string): string {
@@ -109,30 +106,4 @@ function addressLibraries(text: string): string {
       modules.has(name) ? `${from}${quote}./${nameModule(name)}${quote}` : whole,
     )
     .replace(/^\/\/# sourceMappingURL=.*$/m, '');
-}
-
-/**
- * Returns the only HTML page. `main.js` fills it. All URLs are relative, so that the page also works under the path of
- * a proxy.
- */
-function renderShell(version: string): string {
-  const assets = `./console/assets/${version}`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Animal Store console</title>
-<link rel="icon" href="${assets}/icon.svg">
-<link rel="stylesheet" href="${assets}/uplot.css">
-<link rel="stylesheet" href="${assets}/console.css">
-<script type="module" src="${assets}/main.js"></script>
-</head>
-<body>
-<noscript><p>The console needs JavaScript. Every action is also a command: animal-store --help.</p></noscript>
-<div id="console"></div>
-</body>
-</html>
-`;
 }
