@@ -95,11 +95,10 @@ export const rotateKey = defineTransaction(
     const { key: old, caller } = yield* findKeyToChange(id, by);
     const isAgain = isRotated(old);
     const endMs = isAgain ? old.end_before_rotation_ms : old.expires_at_ms;
-    const state = readState(
-      { expires_at_ms: endMs, revoked_at_ms: isAgain ? null : old.revoked_at_ms },
-      by.nowMs,
-    );
-    if (state !== 'active') throw caller === null ? hasEnded(id, state) : keyNotFound();
+    const before = { expires_at_ms: endMs, revoked_at_ms: isAgain ? null : old.revoked_at_ms };
+    const state = readState(before, by.nowMs);
+    if (state !== 'active')
+      throw refuse(by, keyNotFound(), `the key "${id}" is already ${state}: "keys create" creates a new key`);
     if (caller !== null) requireScopes(caller, readScopes(old.scopes));
     if (isAgain) yield* takeBackSuccessor(old, by);
     // An overlap that has ended stays ended.
@@ -121,9 +120,8 @@ function* takeBackSuccessor({ id, replaced_by: successorId }: KeyRow, by: Author
   const [successor] = successorId === null ? [] : yield* step(selectKey, { id: successorId });
   if (successor === undefined || successor.last_used_at_ms !== null || successor.replaced_by !== null) {
     const reason = 'is already rotated, and the key that replaced it was used';
-    throw by.actor.kind === 'key'
-      ? new AppError('key_rotated', `keyId: this key ${reason}; rotate that key instead`)
-      : new OperatorError(`the key "${id}" ${reason}: rotate ${successorId ?? 'that key'} instead`);
+    const error = new AppError('key_rotated', `keyId: this key ${reason}; rotate that key instead`);
+    throw refuse(by, error, `the key "${id}" ${reason}: rotate ${successorId ?? 'that key'} instead`);
   }
   if (readState(successor, by.nowMs) !== 'revoked') yield* endKey(successor, by);
 }
@@ -185,9 +183,12 @@ function* findKeyToChange(id: string, by: Authorship) {
   // PostgreSQL accepts no text with U+0000.
   const [key] = keyId.test(id) ? yield* step(selectKey, { id }) : [];
   if (key !== undefined && (caller === null || caller.account_id === key.account_id)) return { key, caller };
-  throw caller === null
-    ? new OperatorError(`there is no key "${id}": "keys list" shows all keys`)
-    : keyNotFound();
+  throw refuse(by, keyNotFound(), `there is no key "${id}": "keys list" shows all keys`);
+}
+
+/** Returns `error` if the actor is a key, otherwise an OperatorError. */
+function refuse({ actor }: Authorship, error: AppError, message: string): Error {
+  return actor.kind === 'key' ? error : new OperatorError(message);
 }
 
 /** Reads the actor again. Throws if it has ended, or its account was suspended, since the request was authenticated. */
@@ -201,10 +202,6 @@ function* findCaller({ actor, nowMs }: Authorship): Steps<KeyRow> {
 /** Returns the 404 error for a key id. */
 export function keyNotFound(): AppError {
   return new AppError('not_found', 'keyId: there is no key with this identifier');
-}
-
-function hasEnded(id: string, state: string): OperatorError {
-  return new OperatorError(`the key "${id}" is already ${state}: "keys create" creates a new key`);
 }
 
 function requireScopes(caller: KeyRow, asked: readonly Scope[]): void {
