@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { deleteAccount, eraseAccount, eraseDeletedAccounts } from '../../src/accounts/delete-account.ts';
 import { createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs } from '../../src/clock.ts';
@@ -8,7 +8,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { copiedTables } from '../../src/storage/transfer/copy-tables.ts';
 import { keyed, openShop } from '../contracts/order-shop.ts';
 import type { Engine } from '../support/engines.ts';
-import { createWorld, engines, makePlan, order } from './world.ts';
+import { createWorld, describeOnEngines, fieldOf, fieldsOf, makePlan, order } from './world.ts';
 
 const names = ['Ms Smith', 'Smith-1017', 'Till of Smith', 'smith.example', 'key_smith'];
 
@@ -80,92 +80,87 @@ function failFrom(database: Database, write: number): Database {
   };
 }
 
-for (const engine of engines)
-  describe(`deleting an account on ${engine.name}`, { skip: engine.skip }, () => {
-    test('it leaves no name, reference or request in any table, frees the animals and keeps the events and sums', async (t) => {
-      const { accounts, store, pets, readRows, database, clock } = await furnish(t, engine);
-      const { execute } = store;
-      const before = await readAll(execute);
-      for (const name of names) assert.ok(before.includes(name), name);
-      const events = (await count(execute, 'events')) + (await count(execute, 'event_outbox'));
-      assert.deepEqual(await accounts.delete('Ms Smith', null), { keys: 1, webhooks: 1, holds: 2 });
-      const after = await readAll(execute);
-      for (const name of names) assert.ok(!after.includes(name), name);
-      assert.ok(after.includes('Ark-1'));
-      assert.deepEqual(await Promise.all(pets.map(readRows)), [
-        'sold owned, completed',
-        'available, cancelled',
-        'available, cancelled',
-        'pending owned, reserved',
-        'available, cancelled',
-      ]);
-      await sequenceEvents(database);
-      assert.equal(await count(execute, 'events'), events + 4);
-      const emptied = ['requests', 'first_answers', 'usage_hours', 'usage_windows', 'webhooks', 'key_bans'];
-      for (const table of emptied) assert.equal(await count(execute, table), 0, table);
-      const { items: entries } = await createAudit(database, clock.now).list({ limit: 1 });
-      assert.deepEqual(
-        entries.map(({ action, subject, account }) => [action, subject, account]),
-        [['account.deleted', 'deleted-1', 'deleted-1']],
-      );
-      assert.deepEqual(
-        (await accounts.list()).map(({ account }) => account),
-        ['Ark'],
-      );
-    });
-
-    test('a deleted and an unknown account are refused, and nobody can take the name of a deleted account', async (t) => {
-      const { accounts } = await furnish(t, engine);
-      await accounts.delete('Ms Smith', null);
-      for (const name of ['Ms Smith', 'deleted-1', 'None'])
-        await assert.rejects(accounts.delete(name, null), { message: /^there is no account/ });
-      await assert.rejects(accounts.create('deleted-1', makePlan('free')), { name: 'OperatorError' });
-      await accounts.create('Ms Smith', makePlan('free'));
-    });
-
-    test('with days to keep, an account whose order was completed within them stays as it is', async (t) => {
-      const { accounts, store } = await furnish(t, engine);
-      const before = await readAll(store.execute);
-      await assert.rejects(accounts.delete('Ms Smith', 1), { message: /^the account "Ms Smith" is kept/ });
-      assert.equal(await readAll(store.execute), before);
-      await store.execute(`update orders set closed_at_ms = closed_at_ms - ${dayMs} where id = 1`);
-      assert.equal((await accounts.delete('Ms Smith', 1)).holds, 2);
-    });
-
-    test('an erasure that was killed after any write is finished by the job of a service', async (t) => {
-      const { database, store, clock } = await furnish(t, engine);
-      const by = { actor: { kind: 'command', name: 'ann' }, nowMs: clock.now() } as const;
-      await database.transact(deleteAccount, { name: 'Ms Smith', keptMs: null, by });
-      for (let write = 1; write < 40; write += 3)
-        await eraseDeletedAccounts(failFrom(database, write)).catch(({ message }) =>
-          assert.equal(message, 'killed'),
-        );
-      await eraseDeletedAccounts(database);
-      const after = await readAll(store.execute);
-      for (const name of names) assert.ok(!after.includes(name), name);
-    });
-
-    test('a hold that its client cancels in that moment is not counted', async (t) => {
-      const { database, orders } = await furnish(t, engine);
-      const transact: Database['transact'] = async (cancel, input) => {
-        await orders.close('cancel', (input as { id: bigint }).id, { accountId: 1n, isManager: false });
-        return await database.transact(cancel, input);
-      };
-      assert.equal(await eraseAccount({ ...database, transact }, 1n), 0);
-    });
-
-    test('what a service wrote after the deletion is erased too, until a minute is over', async (t) => {
-      const { accounts, store, database } = await furnish(t, engine);
-      const { execute } = store;
-      await accounts.delete('Ms Smith', null);
-      await execute(`update accounts set deleted_at_ms = 9000000000000 where id = 1`);
-      await execute('insert into usage_hours values (1, 0, 7, 0, 0)');
-      await execute(`update orders set reference = 'Smith-1017' where account_id = 1`);
-      await eraseDeletedAccounts(database);
-      assert.ok(!(await readAll(execute)).includes('Smith-1017'));
-      assert.deepEqual([await count(execute, 'usage_hours'), await count(execute, 'erasures')], [0, 1]);
-      await execute('update accounts set deleted_at_ms = 1 where id = 1');
-      await eraseDeletedAccounts(database);
-      assert.equal(await count(execute, 'erasures'), 0);
-    });
+describeOnEngines('deleting an account', (engine) => {
+  test('it leaves no name, reference or request in any table, frees the animals and keeps the events and sums', async (t) => {
+    const { accounts, store, pets, readRows, database, clock } = await furnish(t, engine);
+    const { execute } = store;
+    const before = await readAll(execute);
+    for (const name of names) assert.ok(before.includes(name), name);
+    const events = (await count(execute, 'events')) + (await count(execute, 'event_outbox'));
+    assert.deepEqual(await accounts.delete('Ms Smith', null), { keys: 1, webhooks: 1, holds: 2 });
+    const after = await readAll(execute);
+    for (const name of names) assert.ok(!after.includes(name), name);
+    assert.ok(after.includes('Ark-1'));
+    assert.deepEqual(await Promise.all(pets.map(readRows)), [
+      'sold owned, completed',
+      'available, cancelled',
+      'available, cancelled',
+      'pending owned, reserved',
+      'available, cancelled',
+    ]);
+    await sequenceEvents(database);
+    assert.equal(await count(execute, 'events'), events + 4);
+    const emptied = ['requests', 'first_answers', 'usage_hours', 'usage_windows', 'webhooks', 'key_bans'];
+    for (const table of emptied) assert.equal(await count(execute, table), 0, table);
+    const { items: entries } = await createAudit(database, clock.now).list({ limit: 1 });
+    assert.deepEqual(fieldsOf(entries, 'action', 'subject', 'account'), [
+      ['account.deleted', 'deleted-1', 'deleted-1'],
+    ]);
+    assert.deepEqual(fieldOf(await accounts.list(), 'account'), ['Ark']);
   });
+
+  test('a deleted and an unknown account are refused, and nobody can take the name of a deleted account', async (t) => {
+    const { accounts } = await furnish(t, engine);
+    await accounts.delete('Ms Smith', null);
+    for (const name of ['Ms Smith', 'deleted-1', 'None'])
+      await assert.rejects(accounts.delete(name, null), { message: /^there is no account/ });
+    await assert.rejects(accounts.create('deleted-1', makePlan('free')), { name: 'OperatorError' });
+    await accounts.create('Ms Smith', makePlan('free'));
+  });
+
+  test('with days to keep, an account whose order was completed within them stays as it is', async (t) => {
+    const { accounts, store } = await furnish(t, engine);
+    const before = await readAll(store.execute);
+    await assert.rejects(accounts.delete('Ms Smith', 1), { message: /^the account "Ms Smith" is kept/ });
+    assert.equal(await readAll(store.execute), before);
+    await store.execute(`update orders set closed_at_ms = closed_at_ms - ${dayMs} where id = 1`);
+    assert.equal((await accounts.delete('Ms Smith', 1)).holds, 2);
+  });
+
+  test('an erasure that was killed after any write is finished by the job of a service', async (t) => {
+    const { database, store, clock } = await furnish(t, engine);
+    const by = { actor: { kind: 'command', name: 'ann' }, nowMs: clock.now() } as const;
+    await database.transact(deleteAccount, { name: 'Ms Smith', keptMs: null, by });
+    for (let write = 1; write < 40; write += 3)
+      await eraseDeletedAccounts(failFrom(database, write)).catch(({ message }) =>
+        assert.equal(message, 'killed'),
+      );
+    await eraseDeletedAccounts(database);
+    const after = await readAll(store.execute);
+    for (const name of names) assert.ok(!after.includes(name), name);
+  });
+
+  test('a hold that its client cancels in that moment is not counted', async (t) => {
+    const { database, orders } = await furnish(t, engine);
+    const transact: Database['transact'] = async (cancel, input) => {
+      await orders.close('cancel', (input as { id: bigint }).id, { accountId: 1n, isManager: false });
+      return await database.transact(cancel, input);
+    };
+    assert.equal(await eraseAccount({ ...database, transact }, 1n), 0);
+  });
+
+  test('what a service wrote after the deletion is erased too, until a minute is over', async (t) => {
+    const { accounts, store, database } = await furnish(t, engine);
+    const { execute } = store;
+    await accounts.delete('Ms Smith', null);
+    await execute(`update accounts set deleted_at_ms = 9000000000000 where id = 1`);
+    await execute('insert into usage_hours values (1, 0, 7, 0, 0)');
+    await execute(`update orders set reference = 'Smith-1017' where account_id = 1`);
+    await eraseDeletedAccounts(database);
+    assert.ok(!(await readAll(execute)).includes('Smith-1017'));
+    assert.deepEqual([await count(execute, 'usage_hours'), await count(execute, 'erasures')], [0, 1]);
+    await execute('update accounts set deleted_at_ms = 1 where id = 1');
+    await eraseDeletedAccounts(database);
+    assert.equal(await count(execute, 'erasures'), 0);
+  });
+});

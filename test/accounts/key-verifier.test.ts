@@ -13,7 +13,7 @@ import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts
 import { freeLimits } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { sqliteEngine } from '../support/engines.ts';
-import { createWorld, engines, findListed, makePlan, order } from './world.ts';
+import { createWorld, describeOnEngines, findListed, makePlan, order } from './world.ts';
 
 const here = '192.0.2.7';
 const elsewhere = '192.0.2.8';
@@ -24,15 +24,15 @@ const unavailable = { name: 'AppError', code: 'unavailable' };
 
 /** Counts the calls of a database. After `hold`, its reads run at once, but return their rows only after `release`. */
 function watch(database: Database) {
-  const held: (() => void)[] = [];
-  let isHolding = false;
+  let held = Promise.withResolvers<void>();
+  held.resolve();
   const calls: unknown[][] = [];
   const watched: Database = {
     ...database,
     async read(...call) {
       calls.push(call);
       const rows = await database.read(...call);
-      if (isHolding) await new Promise<void>((resolve) => held.push(resolve));
+      await held.promise;
       return rows;
     },
     transact(...call) {
@@ -40,17 +40,10 @@ function watch(database: Database) {
       return database.transact(...call);
     },
   };
-  return {
-    watched,
-    calls,
-    hold() {
-      isHolding = true;
-    },
-    release() {
-      isHolding = false;
-      for (const resolve of held.splice(0)) resolve();
-    },
+  const hold = () => {
+    held = Promise.withResolvers();
   };
+  return { watched, calls, hold, release: () => held.resolve() };
 }
 
 /** Opens a verifier and the limits of addresses over a watched store. */
@@ -83,60 +76,59 @@ function callerOf(found: LookedUp | Promise<LookedUp>) {
   return found.caller;
 }
 
-for (const engine of engines)
-  describe(`verifying keys on ${engine.name}`, { skip: engine.skip }, () => {
-    test('finds the account of a key with its plan, its limits and the known scopes', async (t) => {
-      const { verify, issue, store } = await open(t, engine);
-      const plan = makePlan('enterprise', 7, 10);
-      const { key, id } = await issue({ account: 'Zoo', plan, name: 'Till' });
-      await store.execute(`update api_keys set scopes = 'pets:write fish:read pets:read'`);
-      assert.deepEqual(callerOf(await verify(key)), {
-        accountId: 1n,
-        accountName: 'Zoo',
-        keyId: id,
-        keyName: 'Till',
-        keyExpiresAtMs: null,
-        plan: 'enterprise',
-        limits: { perMinute: 7, perDay: 10 },
-        scopes: ['pets:read', 'pets:write'],
-        isSuspended: false,
-      });
-    });
-
-    test('writes the minute of the last use once a minute, and nothing for a refused key', async (t) => {
-      const { keyring, verify, verifier, issue, calls, clock } = await open(t, engine);
-      const [used, unused, ended] = [await issue(), await issue(), await issue()];
-      await keyring.revoke(ended.id);
-      clock.advance(minuteMs - 1);
-      for (const { key } of [used, ended]) await verify(key);
-      await verifier.flush();
-      const lastUse = async (id: string) => (await findListed(keyring, id)).lastUsedAtMs;
-      assert.equal(await lastUse(used.id), clock.now() - minuteMs + 1);
-      for (const { id } of [unused, ended]) assert.equal(await lastUse(id), null);
-      clock.advance(1);
-      calls.length = 0;
-      const minute = clock.now();
-      for (let second = 0; second < 60; second += 1) {
-        await verify(used.key);
-        await verifier.flush();
-        clock.advance(secondMs);
-      }
-      assert.equal(await lastUse(used.id), minute);
-      assert.equal(calls.length, 60 + 1);
-    });
-
-    test('does not set the last use back if an instance writes an older use late', async (t) => {
-      const { keyring, verify, verifier, issue, store, clock } = await open(t, engine);
-      const { key, id } = await issue();
-      await verify(key);
-      clock.advance(minuteMs);
-      const prompt = createKeyVerifier(await store.open(), clock.now);
-      await prompt.verify(key, here);
-      await prompt.flush();
-      await verifier.flush();
-      assert.equal((await findListed(keyring, id)).lastUsedAtMs, clock.now());
+describeOnEngines('verifying keys', (engine) => {
+  test('finds the account of a key with its plan, its limits and the known scopes', async (t) => {
+    const { verify, issue, store } = await open(t, engine);
+    const plan = makePlan('enterprise', 7, 10);
+    const { key, id } = await issue({ account: 'Zoo', plan, name: 'Till' });
+    await store.execute(`update api_keys set scopes = 'pets:write fish:read pets:read'`);
+    assert.deepEqual(callerOf(await verify(key)), {
+      accountId: 1n,
+      accountName: 'Zoo',
+      keyId: id,
+      keyName: 'Till',
+      keyExpiresAtMs: null,
+      plan: 'enterprise',
+      limits: { perMinute: 7, perDay: 10 },
+      scopes: ['pets:read', 'pets:write'],
+      isSuspended: false,
     });
   });
+
+  test('writes the minute of the last use once a minute, and nothing for a refused key', async (t) => {
+    const { keyring, verify, verifier, issue, calls, clock } = await open(t, engine);
+    const [used, unused, ended] = [await issue(), await issue(), await issue()];
+    await keyring.revoke(ended.id);
+    clock.advance(minuteMs - 1);
+    for (const { key } of [used, ended]) await verify(key);
+    await verifier.flush();
+    const lastUse = async (id: string) => (await findListed(keyring, id)).lastUsedAtMs;
+    assert.equal(await lastUse(used.id), clock.now() - minuteMs + 1);
+    for (const { id } of [unused, ended]) assert.equal(await lastUse(id), null);
+    clock.advance(1);
+    calls.length = 0;
+    const minute = clock.now();
+    for (let second = 0; second < 60; second += 1) {
+      await verify(used.key);
+      await verifier.flush();
+      clock.advance(secondMs);
+    }
+    assert.equal(await lastUse(used.id), minute);
+    assert.equal(calls.length, 60 + 1);
+  });
+
+  test('does not set the last use back if an instance writes an older use late', async (t) => {
+    const { keyring, verify, verifier, issue, store, clock } = await open(t, engine);
+    const { key, id } = await issue();
+    await verify(key);
+    clock.advance(minuteMs);
+    const prompt = createKeyVerifier(await store.open(), clock.now);
+    await prompt.verify(key, here);
+    await prompt.flush();
+    await verifier.flush();
+    assert.equal((await findListed(keyring, id)).lastUsedAtMs, clock.now());
+  });
+});
 
 describe('a key', () => {
   test('that is mistyped or of another environment is refused synchronously and without a query', async (t) => {

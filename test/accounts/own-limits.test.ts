@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { createKeyVerifier, freshMs } from '../../src/accounts/key-verifier.ts';
 import { dayMs, hourMs } from '../../src/clock.ts';
 import { createCorrectionFollower } from '../../src/limits/corrections.ts';
@@ -8,101 +8,100 @@ import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts
 import type { Database } from '../../src/storage/database.ts';
 import { createUsageCounts, listUsageByAccount } from '../../src/usage/usage.ts';
 import { createWorld as createCommandWorld } from '../support/command-line.ts';
-import { createWorld, engines, makePlan, order } from './world.ts';
+import { createWorld, describeOnEngines, makePlan, order } from './world.ts';
 
-for (const engine of engines)
-  describe(`the own limits of an account on ${engine.name}`, { skip: engine.skip }, () => {
-    test('apply on any plan until their end, and set-plan removes them', async (t) => {
-      const { keyring, accounts, database, clock } = await createWorld(t, engine);
-      const { key } = await keyring.issue(order({ account: 'Zoo', plan: makePlan('pro') }));
-      const verifier = createKeyVerifier(database, clock.now);
-      const readLimits = async () => {
-        clock.advance(freshMs);
-        const found = await verifier.verifyAgain(key);
-        return 'caller' in found ? found.caller.limits : null;
-      };
-      const own = { perMinute: 7, perDay: 9 };
-      await accounts.setLimits('Zoo', own, clock.now() + hourMs);
-      assert.deepEqual(await readLimits(), own);
-      assert.deepEqual((await accounts.find('Zoo')).limits, own);
-      clock.advance(hourMs);
-      assert.deepEqual(await readLimits(), { perMinute: 300, perDay: 10_000 });
-      assert.equal((await accounts.find('Zoo')).ownLimits, null);
-      await accounts.setLimits('Zoo', own, null);
-      assert.deepEqual(await readLimits(), own);
-      await accounts.setPlan('Zoo', makePlan('free'));
-      assert.deepEqual(await readLimits(), { perMinute: 60, perDay: 1_000 });
-      await assert.rejects(accounts.setLimits('Ark', own, null), { name: 'OperatorError' });
-    });
-
-    test('a reset lets both windows start again, once, and does not close windows that began after it', async (t) => {
-      const { keyring, accounts, database, clock } = await createWorld(t, engine);
-      const { id, account } = await keyring.issue(order({ account: 'Zoo' }));
-      const { id: accountId } = await accounts.find(account);
-      const counters = createMemoryCounters();
-      const limiter = createLimiter({ counters, clock: clock.now });
-      const limits = { perMinute: 2, perDay: 3 };
-      const caller = { accountId, accountName: account, keyId: id, limits };
-      const take = async () => (await limiter.takeForKey(caller)).code;
-      for (let sent = 0; sent < 2; sent += 1) await take();
-      assert.equal(await take(), 'rate_limit_exceeded');
-      const resets = createCorrectionFollower(database, counters, clock.now);
-      await accounts.resetLimits(account);
-      await resets.follow();
-      clock.advance(1);
-      assert.equal(await take(), null);
-      await createCorrectionFollower(database, counters, clock.now).follow();
-      assert.deepEqual([await take(), await take()], [null, 'rate_limit_exceeded']);
-      clock.advance(dayMs);
-      await resets.sweep();
-      await assert.rejects(accounts.resetLimits('Ark'), { name: 'OperatorError' });
-    });
-
-    test('a reset is applied even if a later one became visible first', async (t) => {
-      const { keyring, accounts, database, clock } = await createWorld(t, engine);
-      const subjects: string[] = [];
-      for (const name of ['Zoo', 'Ark']) {
-        await keyring.issue(order({ account: name }));
-        await accounts.resetLimits(name);
-        subjects.push(`account:${(await accounts.find(name)).id}`);
-      }
-      const applied: string[] = [];
-      const counters = { ...createMemoryCounters(), reset: (subject: string) => applied.push(subject) > 0 };
-      let hidden = 1;
-      const read: Database['read'] = async (...call) => (await database.read(...call)).slice(hidden);
-      const corrections = createCorrectionFollower({ ...database, read }, counters, clock.now);
-      await corrections.follow();
-      hidden = 0;
-      await corrections.follow();
-      assert.deepEqual(applied, subjects.toReversed());
-    });
-
-    test('the accounts that send the most, are refused most and fail most come first', async (t) => {
-      const { keyring, accounts, database, clock } = await createWorld(t, engine);
-      const counts = createUsageCounts(database, clock.now);
-      for (const [name, statuses] of [
-        ['Zoo', [200, 200, 200, 404]],
-        ['Ark', [429, 429, 200]],
-        ['Own', [500, 500]],
-      ] as const) {
-        await keyring.issue(order({ account: name }));
-        const caller = { accountId: await accounts.findId(name) };
-        for (const status of statuses) counts.note(caller, status);
-      }
-      clock.advance(hourMs);
-      counts.note({ accountId: await accounts.findId('Own') }, 200);
-      await counts.flush();
-      const list = async (by: 'requests' | 'refused' | 'errors', sinceMs = 0) =>
-        (await listUsageByAccount(database, sinceMs, by, 10)).map(({ account }) => account);
-      assert.deepEqual(await list('requests'), ['Zoo', 'Ark', 'Own']);
-      assert.deepEqual(await list('refused'), ['Ark', 'Zoo', 'Own']);
-      assert.deepEqual(await list('errors'), ['Own', 'Zoo', 'Ark']);
-      assert.deepEqual(await list('requests', clock.now()), ['Own']);
-      assert.deepEqual(await listUsageByAccount(database, 0, 'refused', 1), [
-        { account: 'Ark', requests: 3, refused: 2, errors: 0 },
-      ]);
-    });
+describeOnEngines('the own limits of an account', (engine) => {
+  test('apply on any plan until their end, and set-plan removes them', async (t) => {
+    const { keyring, accounts, database, clock } = await createWorld(t, engine);
+    const { key } = await keyring.issue(order({ account: 'Zoo', plan: makePlan('pro') }));
+    const verifier = createKeyVerifier(database, clock.now);
+    const readLimits = async () => {
+      clock.advance(freshMs);
+      const found = await verifier.verifyAgain(key);
+      return 'caller' in found ? found.caller.limits : null;
+    };
+    const own = { perMinute: 7, perDay: 9 };
+    await accounts.setLimits('Zoo', own, clock.now() + hourMs);
+    assert.deepEqual(await readLimits(), own);
+    assert.deepEqual((await accounts.find('Zoo')).limits, own);
+    clock.advance(hourMs);
+    assert.deepEqual(await readLimits(), { perMinute: 300, perDay: 10_000 });
+    assert.equal((await accounts.find('Zoo')).ownLimits, null);
+    await accounts.setLimits('Zoo', own, null);
+    assert.deepEqual(await readLimits(), own);
+    await accounts.setPlan('Zoo', makePlan('free'));
+    assert.deepEqual(await readLimits(), { perMinute: 60, perDay: 1_000 });
+    await assert.rejects(accounts.setLimits('Ark', own, null), { name: 'OperatorError' });
   });
+
+  test('a reset lets both windows start again, once, and does not close windows that began after it', async (t) => {
+    const { keyring, accounts, database, clock } = await createWorld(t, engine);
+    const { id, account } = await keyring.issue(order({ account: 'Zoo' }));
+    const { id: accountId } = await accounts.find(account);
+    const counters = createMemoryCounters();
+    const limiter = createLimiter({ counters, clock: clock.now });
+    const limits = { perMinute: 2, perDay: 3 };
+    const caller = { accountId, accountName: account, keyId: id, limits };
+    const take = async () => (await limiter.takeForKey(caller)).code;
+    for (let sent = 0; sent < 2; sent += 1) await take();
+    assert.equal(await take(), 'rate_limit_exceeded');
+    const resets = createCorrectionFollower(database, counters, clock.now);
+    await accounts.resetLimits(account);
+    await resets.follow();
+    clock.advance(1);
+    assert.equal(await take(), null);
+    await createCorrectionFollower(database, counters, clock.now).follow();
+    assert.deepEqual([await take(), await take()], [null, 'rate_limit_exceeded']);
+    clock.advance(dayMs);
+    await resets.sweep();
+    await assert.rejects(accounts.resetLimits('Ark'), { name: 'OperatorError' });
+  });
+
+  test('a reset is applied even if a later one became visible first', async (t) => {
+    const { keyring, accounts, database, clock } = await createWorld(t, engine);
+    const subjects: string[] = [];
+    for (const name of ['Zoo', 'Ark']) {
+      await keyring.issue(order({ account: name }));
+      await accounts.resetLimits(name);
+      subjects.push(`account:${(await accounts.find(name)).id}`);
+    }
+    const applied: string[] = [];
+    const counters = { ...createMemoryCounters(), reset: (subject: string) => applied.push(subject) > 0 };
+    let hidden = 1;
+    const read: Database['read'] = async (...call) => (await database.read(...call)).slice(hidden);
+    const corrections = createCorrectionFollower({ ...database, read }, counters, clock.now);
+    await corrections.follow();
+    hidden = 0;
+    await corrections.follow();
+    assert.deepEqual(applied, subjects.toReversed());
+  });
+
+  test('the accounts that send the most, are refused most and fail most come first', async (t) => {
+    const { keyring, accounts, database, clock } = await createWorld(t, engine);
+    const counts = createUsageCounts(database, clock.now);
+    for (const [name, statuses] of [
+      ['Zoo', [200, 200, 200, 404]],
+      ['Ark', [429, 429, 200]],
+      ['Own', [500, 500]],
+    ] as const) {
+      await keyring.issue(order({ account: name }));
+      const caller = { accountId: await accounts.findId(name) };
+      for (const status of statuses) counts.note(caller, status);
+    }
+    clock.advance(hourMs);
+    counts.note({ accountId: await accounts.findId('Own') }, 200);
+    await counts.flush();
+    const list = async (by: 'requests' | 'refused' | 'errors', sinceMs = 0) =>
+      (await listUsageByAccount(database, sinceMs, by, 10)).map(({ account }) => account);
+    assert.deepEqual(await list('requests'), ['Zoo', 'Ark', 'Own']);
+    assert.deepEqual(await list('refused'), ['Ark', 'Zoo', 'Own']);
+    assert.deepEqual(await list('errors'), ['Own', 'Zoo', 'Ark']);
+    assert.deepEqual(await list('requests', clock.now()), ['Own']);
+    assert.deepEqual(await listUsageByAccount(database, 0, 'refused', 1), [
+      { account: 'Ark', requests: 3, refused: 2, errors: 0 },
+    ]);
+  });
+});
 
 test('the commands for limits print what applies', async (t) => {
   const { print, readJson } = await createCommandWorld(t);

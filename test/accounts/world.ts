@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
+import { describe, type TestContext } from 'node:test';
 import { createAccounts } from '../../src/accounts/accounts.ts';
 import { createKeyring, type KeyOrder, type Keyring } from '../../src/accounts/keyring.ts';
+import type { Page } from '../../src/page.ts';
 import { type Plan, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { type Engine, findPostgres, sqliteEngine } from '../support/engines.ts';
+import { type Engine, findEngines } from '../support/engines.ts';
 import { createMovableClock } from '../support/service.ts';
 
-export const engines = [sqliteEngine, await findPostgres()];
+export const engines = await findEngines();
+
+/** Declares tests on each engine. */
+export function describeOnEngines(title: string, declare: (engine: Engine) => void): void {
+  for (const engine of engines)
+    describe(`${title} on ${engine.name}`, { skip: engine.skip }, () => declare(engine));
+}
 
 /** Creates a keyring and accounts over a new store, with a clock that only the test moves. */
 export async function createWorld(t: TestContext, engine: Engine) {
@@ -41,4 +48,30 @@ export async function findListed(keyring: Keyring, id: string) {
   const listed = (await keyring.list()).find((key) => key.id === id);
   assert.ok(listed);
   return listed;
+}
+
+/** The OperatorError with this message, for `assert.rejects`. */
+export const operatorError = (message: string | RegExp) => ({ name: 'OperatorError', message });
+
+/** Returns a field of each item. */
+export const fieldOf = <Item, Name extends keyof Item>(items: readonly Item[], name: Name) =>
+  items.map((item) => item[name]);
+
+/** Returns these fields of each item. */
+export function fieldsOf<Item, Name extends keyof Item>(items: readonly Item[], ...names: readonly Name[]) {
+  return items.map((item) => names.map((name) => item[name]));
+}
+
+/** Returns the items of all pages. `list` gets the position of a page, and null for the first. */
+export async function walk<Item, Position = bigint>(
+  list: (from: Position | null) => Promise<Page<Item, Position>>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let from: Position | null = null;
+  do {
+    const page: Page<Item, Position> = await list(from);
+    items.push(...page.items);
+    from = page.next;
+  } while (from !== null);
+  return items;
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { dayMs, hourMs } from '../../src/clock.ts';
 import {
   createFailedRequests,
@@ -9,7 +9,7 @@ import {
   requestsKeptMs,
   waitingRowsMax,
 } from '../../src/usage/failed-requests.ts';
-import { createWorld, engines, order } from '../accounts/world.ts';
+import { createWorld, describeOnEngines, fieldsOf, order } from '../accounts/world.ts';
 import { runInProcess } from '../support/command-line.ts';
 import type { Engine } from '../support/engines.ts';
 import { until } from '../support/processes.ts';
@@ -37,95 +37,98 @@ async function open(t: TestContext, engine: Engine) {
   return { ...world, requests, list };
 }
 
-for (const engine of engines)
-  describe(`failed requests on ${engine.name}`, { skip: engine.skip }, () => {
-    test('are found by account, key, status, code, time and request id', async (t) => {
-      const { requests, list, clock } = await open(t, engine);
-      requests.note(conflict);
-      clock.advance(hourMs);
-      const stranger = { accountId: null, keyId: null, status: 404, code: 'not_found', requestId: 'r2' };
-      requests.note({ ...conflict, ...stranger });
-      await requests.flush();
-      const [newest, oldest] = await list();
-      assert.partialDeepStrictEqual(newest, { account: null, status: 404, requestId: 'r2', times: 1 });
-      const { accountId: _, ...shown } = conflict;
-      const atMs = clock.now() - hourMs;
-      const times = { times: 1, atMs, lastAtMs: atMs };
-      assert.deepEqual(oldest, { id: oldest?.id, ...shown, account: 'Zoo', ...times });
-      const { keyId, status, code, requestId } = conflict;
-      for (const filter of [{ accountId: 1n }, { keyId }, { status }, { code }, { requestId }]) {
-        const [found, ...others] = await list(filter);
-        assert.deepEqual([found?.requestId, others], ['r1', []]);
-      }
-      assert.equal((await list({ sinceMs: clock.now() })).length, 1);
-      assert.equal((await list({ code: 'gone' })).length, 0);
-    });
-
-    test('a million refusals of one key share one row for each hour', async (t) => {
-      const { requests, list, clock } = await open(t, engine);
-      const refusal = { ...conflict, status: 429, code: 'rate_limit_exceeded' };
-      for (let hour = 0; hour < 2; hour += 1) {
-        for (let sent = 0; sent < 500_000; sent += 1) {
-          requests.note(refusal);
-          if (sent % 100_000 === 0) await requests.flush();
-        }
-        clock.advance(hourMs);
-      }
-      await requests.flush();
-      const rows = await list();
-      assert.deepEqual(
-        rows.map(({ times, keyId, requestId, address }) => [times, keyId, requestId, address]),
-        Array(2).fill([500_000, 'key_1', null, null]),
-      );
-    });
-
-    test('of one account in an hour get a bounded number of rows, with one for each status beyond, also for strangers', async (t) => {
-      const { requests, list } = await open(t, engine);
-      for (const accountId of [1n, null])
-        for (let sent = 0; sent < 5_000; sent += 1) {
-          const [status, code] = sent % 2 ? [409, 'pet_unavailable'] : [429, 'key_banned'];
-          requests.note({ ...conflict, accountId, status, code, keyId: `key_${sent}` });
-        }
-      await requests.flush();
-      const rows = await list();
-      assert.equal(rows.length, 2 * (ownRowsMax + 2));
-      assert.equal(
-        rows.reduce((sum, { times }) => sum + times, 0),
-        10_000,
-      );
-      assert.deepEqual(
-        rows.filter(({ times }) => times > 1).map(({ keyId, message }) => [keyId, message]),
-        Array(4).fill([null, null]),
-      );
-    });
-
-    test('of two instances are added up, and rows that cannot be written are kept within a bound', async (t) => {
-      const { requests, list, store, clock } = await open(t, engine);
-      const other = createFailedRequests(await store.open(), clock.now);
-      const refusal = { ...conflict, status: 429, code: 'rate_limit_exceeded' };
-      await store.execute('alter table requests rename to hidden');
-      for (const each of [requests, other]) each.note(refusal);
-      await assert.rejects(requests.flush());
-      requests.note(refusal);
-      for (let account = 0; account < waitingRowsMax + 10; account += 1)
-        requests.note({ ...conflict, accountId: BigInt(account + 10) });
-      await store.execute('alter table hidden rename to requests');
-      await Promise.all([requests.flush(), other.flush()]);
-      assert.equal((await list({ status: 429 }))[0]?.times, 3);
-      assert.equal((await list({ limit: waitingRowsMax + 100 })).length, waitingRowsMax);
-    });
-
-    test('are kept for 7 days', async (t) => {
-      const { requests, list, clock } = await open(t, engine);
-      requests.note(conflict);
-      clock.advance(dayMs);
-      requests.note(conflict);
-      await requests.flush();
-      clock.advance(requestsKeptMs - dayMs + 1);
-      await requests.sweep();
-      assert.equal((await list()).length, 1);
-    });
+describeOnEngines('failed requests', (engine) => {
+  test('are found by account, key, status, code, time and request id', async (t) => {
+    const { requests, list, clock } = await open(t, engine);
+    requests.note(conflict);
+    clock.advance(hourMs);
+    const stranger = { accountId: null, keyId: null, status: 404, code: 'not_found', requestId: 'r2' };
+    requests.note({ ...conflict, ...stranger });
+    await requests.flush();
+    const [newest, oldest] = await list();
+    assert.partialDeepStrictEqual(newest, { account: null, status: 404, requestId: 'r2', times: 1 });
+    const { accountId: _, ...shown } = conflict;
+    const atMs = clock.now() - hourMs;
+    const times = { times: 1, atMs, lastAtMs: atMs };
+    assert.deepEqual(oldest, { id: oldest?.id, ...shown, account: 'Zoo', ...times });
+    const { keyId, status, code, requestId } = conflict;
+    for (const filter of [{ accountId: 1n }, { keyId }, { status }, { code }, { requestId }]) {
+      const [found, ...others] = await list(filter);
+      assert.deepEqual([found?.requestId, others], ['r1', []]);
+    }
+    assert.equal((await list({ sinceMs: clock.now() })).length, 1);
+    assert.equal((await list({ code: 'gone' })).length, 0);
   });
+
+  test('a million refusals of one key share one row for each hour', async (t) => {
+    const { requests, list, clock } = await open(t, engine);
+    const refusal = { ...conflict, status: 429, code: 'rate_limit_exceeded' };
+    for (let hour = 0; hour < 2; hour += 1) {
+      for (let sent = 0; sent < 500_000; sent += 1) {
+        requests.note(refusal);
+        if (sent % 100_000 === 0) await requests.flush();
+      }
+      clock.advance(hourMs);
+    }
+    await requests.flush();
+    const rows = await list();
+    assert.deepEqual(
+      fieldsOf(rows, 'times', 'keyId', 'requestId', 'address'),
+      Array(2).fill([500_000, 'key_1', null, null]),
+    );
+  });
+
+  test('of one account in an hour get a bounded number of rows, with one for each status beyond, also for strangers', async (t) => {
+    const { requests, list } = await open(t, engine);
+    for (const accountId of [1n, null])
+      for (let sent = 0; sent < 5_000; sent += 1) {
+        const [status, code] = sent % 2 ? [409, 'pet_unavailable'] : [429, 'key_banned'];
+        requests.note({ ...conflict, accountId, status, code, keyId: `key_${sent}` });
+      }
+    await requests.flush();
+    const rows = await list();
+    assert.equal(rows.length, 2 * (ownRowsMax + 2));
+    assert.equal(
+      rows.reduce((sum, { times }) => sum + times, 0),
+      10_000,
+    );
+    assert.deepEqual(
+      fieldsOf(
+        rows.filter(({ times }) => times > 1),
+        'keyId',
+        'message',
+      ),
+      Array(4).fill([null, null]),
+    );
+  });
+
+  test('of two instances are added up, and rows that cannot be written are kept within a bound', async (t) => {
+    const { requests, list, store, clock } = await open(t, engine);
+    const other = createFailedRequests(await store.open(), clock.now);
+    const refusal = { ...conflict, status: 429, code: 'rate_limit_exceeded' };
+    await store.execute('alter table requests rename to hidden');
+    for (const each of [requests, other]) each.note(refusal);
+    await assert.rejects(requests.flush());
+    requests.note(refusal);
+    for (let account = 0; account < waitingRowsMax + 10; account += 1)
+      requests.note({ ...conflict, accountId: BigInt(account + 10) });
+    await store.execute('alter table hidden rename to requests');
+    await Promise.all([requests.flush(), other.flush()]);
+    assert.equal((await list({ status: 429 }))[0]?.times, 3);
+    assert.equal((await list({ limit: waitingRowsMax + 100 })).length, waitingRowsMax);
+  });
+
+  test('are kept for 7 days', async (t) => {
+    const { requests, list, clock } = await open(t, engine);
+    requests.note(conflict);
+    clock.advance(dayMs);
+    requests.note(conflict);
+    await requests.flush();
+    clock.advance(requestsKeptMs - dayMs + 1);
+    await requests.sweep();
+    assert.equal((await list()).length, 1);
+  });
+});
 
 test('the operator finds why a request failed, by its request id and by account, on the command line', async (t) => {
   const service = await startService(t);
