@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatKey, generateKey, hashKey, type KeyEnvironment } from '../../src/accounts/api-key.ts';
-import { insertApiKey } from '../../src/accounts/key-rows.ts';
 import { createKeyVerifier, freshMs, knownMs, type LookedUp, lane } from '../../src/accounts/key-verifier.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
@@ -13,7 +12,7 @@ import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts
 import { freeLimits } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { sqliteEngine } from '../support/engines.ts';
-import { createWorld, describeOnEngines, findListed, makePlan, order } from './world.ts';
+import { createWorld, describeOnEngines, fieldOf, findListed, makePlan, order } from './world.ts';
 
 const here = '192.0.2.7';
 const elsewhere = '192.0.2.8';
@@ -149,16 +148,13 @@ describe('a key', () => {
     const { key } = await issue();
     const body = key.slice('as_stg_'.length, -6);
     const guesses = [4, 12, body.length - 1].map((known) =>
-      formatKey('stg', body.slice(0, known) + body.slice(known).replaceAll(/./g, 'a')),
+      formatKey('stg', body.slice(0, known).padEnd(22, 'a')),
     );
     for (const text of guesses) assert.deepEqual(await verify(text), invalid);
     callerOf(await verify(key));
     const hashes = [...guesses, key].map((text) => ({ secretHash: hash('sha256', text, 'buffer') }));
-    assert.deepEqual(
-      calls.map(([, parameters]) => parameters),
-      hashes,
-    );
-    assert.equal(new Set(calls.map(([statement]) => statement)).size, 1);
+    assert.deepEqual(fieldOf(calls, 1), hashes);
+    assert.equal(new Set(fieldOf(calls, 0)).size, 1);
   });
 
   test('is remembered for a second, also if it is refused or its address has used up its limit, but not if it is unknown', async (t) => {
@@ -273,20 +269,12 @@ describe('simultaneous requests of a known key', () => {
   });
 
   test('are accepted if they arrive after the key was created, even if an earlier read is still running', async (t) => {
-    const { verifier, watched, calls, release } = await openHeld(t);
+    const { verifier, store, calls, release } = await openHeld(t);
     const key = generateKey('stg');
     const early = Array.from({ length: 100 }, () => verifier.verifyAgain(key));
     await nextTurn();
-    await watched.run(insertApiKey, {
-      id: 'key_late',
-      account_id: 1n,
-      secret_hash: hashKey(key),
-      visible_start: '',
-      name: null,
-      scopes: '',
-      created_at_ms: 0n,
-      expires_at_ms: null,
-    });
+    await store.execute(`insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
+      values ('key_late', 1, x'${Buffer.from(hashKey(key)).toString('hex')}', '', '', 0)`);
     const late = verifier.verifyAgain(key);
     release();
     assert.deepEqual(await early[0], invalid);

@@ -6,9 +6,9 @@ import { createCorrectionFollower } from '../../src/limits/corrections.ts';
 import { createLimiter } from '../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { createUsageCounts, listUsageByAccount } from '../../src/usage/usage.ts';
+import { createUsageCounts, listUsageByAccount, type UsageOrder } from '../../src/usage/usage.ts';
 import { createWorld as createCommandWorld } from '../support/command-line.ts';
-import { createWorld, describeOnEngines, makePlan, order } from './world.ts';
+import { createWorld, describeOnEngines, fieldOf, makePlan, order } from './world.ts';
 
 describeOnEngines('the own limits of an account', (engine) => {
   test('apply on any plan until their end, and set-plan removes them', async (t) => {
@@ -37,7 +37,7 @@ describeOnEngines('the own limits of an account', (engine) => {
   test('a reset lets both windows start again, once, and does not close windows that began after it', async (t) => {
     const { keyring, accounts, database, clock } = await createWorld(t, engine);
     const { id, account } = await keyring.issue(order({ account: 'Zoo' }));
-    const { id: accountId } = await accounts.find(account);
+    const accountId = await accounts.findId(account);
     const counters = createMemoryCounters();
     const limiter = createLimiter({ counters, clock: clock.now });
     const limits = { perMinute: 2, perDay: 3 };
@@ -58,12 +58,12 @@ describeOnEngines('the own limits of an account', (engine) => {
   });
 
   test('a reset is applied even if a later one became visible first', async (t) => {
-    const { keyring, accounts, database, clock } = await createWorld(t, engine);
+    const { accounts, database, clock } = await createWorld(t, engine);
     const subjects: string[] = [];
     for (const name of ['Zoo', 'Ark']) {
-      await keyring.issue(order({ account: name }));
+      await accounts.create(name, makePlan('free'));
       await accounts.resetLimits(name);
-      subjects.push(`account:${(await accounts.find(name)).id}`);
+      subjects.push(`account:${await accounts.findId(name)}`);
     }
     const applied: string[] = [];
     const counters = { ...createMemoryCounters(), reset: (subject: string) => applied.push(subject) > 0 };
@@ -91,15 +91,14 @@ describeOnEngines('the own limits of an account', (engine) => {
     clock.advance(hourMs);
     counts.note({ accountId: await accounts.findId('Own') }, 200);
     await counts.flush();
-    const list = async (by: 'requests' | 'refused' | 'errors', sinceMs = 0) =>
-      (await listUsageByAccount(database, sinceMs, by, 10)).map(({ account }) => account);
+    const list = async (by: UsageOrder, sinceMs = 0) =>
+      fieldOf(await listUsageByAccount(database, sinceMs, by, 10), 'account');
     assert.deepEqual(await list('requests'), ['Zoo', 'Ark', 'Own']);
     assert.deepEqual(await list('refused'), ['Ark', 'Zoo', 'Own']);
     assert.deepEqual(await list('errors'), ['Own', 'Zoo', 'Ark']);
     assert.deepEqual(await list('requests', clock.now()), ['Own']);
-    assert.deepEqual(await listUsageByAccount(database, 0, 'refused', 1), [
-      { account: 'Ark', requests: 3, refused: 2, errors: 0 },
-    ]);
+    const [first, ...others] = await listUsageByAccount(database, 0, 'refused', 1);
+    assert.deepEqual([first, others], [{ account: 'Ark', requests: 3, refused: 2, errors: 0 }, []]);
   });
 });
 
@@ -107,18 +106,13 @@ test('the commands for limits print what applies', async (t) => {
   const { print, readJson } = await createCommandWorld(t);
   await print('accounts create Zoo --plan free');
   const set = 'accounts set-limits Zoo --per-minute 600 --per-day 50000';
-  assert.equal(
-    await print(`${set} --until 2027-01-11`),
-    'Zoo may send 600 requests a minute and 50000 a day until 2027-01-11T00:00:00.000Z\n',
-  );
+  const told = 'Zoo may send 600 requests a minute and 50000 a day until 2027-01-11T00:00:00.000Z\n';
+  assert.equal(await print(`${set} --until 2027-01-11`), told);
   assert.match(await print('accounts list'), /Zoo +free +600 +50000/);
   const shown = await print('accounts show Zoo');
   assert.match(shown, /^plan +free: 600 a minute, 50000 a day, its own limits until 2027-01-11 00:00Z$/m);
   assert.deepEqual((await readJson('accounts show Zoo')).ownLimits, { until: '2027-01-11T00:00:00.000Z' });
   assert.deepEqual(await readJson('accounts reset-limits Zoo'), { account: 'Zoo', reset: true });
-  const entries = await readJson('audit --account Zoo');
-  assert.deepEqual(
-    entries.map(({ action }: { action: string }) => action),
-    ['account.limits_reset', 'account.limits_set', 'account.created'],
-  );
+  const actions = fieldOf<{ action: string }, 'action'>(await readJson('audit --account Zoo'), 'action');
+  assert.deepEqual(actions, ['account.limits_reset', 'account.limits_set', 'account.created']);
 });

@@ -95,19 +95,11 @@ describeInBrowser('accounts and keys in the console', (browser) => {
     await window('0 left');
 
     const limits = { 'Requests a minute': '70', 'For how many days': '3' };
-    await act(
-      'Set limits',
-      limits,
-      'Save',
-      '70 a minute, 1,000 a day, set for this account until 2027-01-05',
-    );
+    const set = '70 a minute, 1,000 a day, set for this account until 2027-01-05';
+    await act('Set limits', limits, 'Save', set);
     await window('10 left');
-    await act(
-      'Reset windows',
-      {},
-      'Reset the windows of Happy Paws',
-      'The windows of Happy Paws start again.',
-    );
+    const reset = 'The windows of Happy Paws start again.';
+    await act('Reset windows', {}, 'Reset the windows of Happy Paws', reset);
     await window('70 left');
   });
 
@@ -157,8 +149,7 @@ describeInBrowser('accounts and keys in the console', (browser) => {
   });
 
   test('the page of an account shows the limits of the plans, plots 7 days and links to the keys that do not fit', async (t) => {
-    const desk = await openDesk(t, browser());
-    const { page, open, press, see, dialog, createKey, request, openFile } = desk;
+    const { page, open, press, see, dialog, createKey, request, openFile } = await openDesk(t, browser());
     const key = await createKey('free', undefined, { account: 'Happy Paws', name: 'the oldest' });
     for (const path of ['/pets', '/pets', '/pets', '/nothing']) await request(key, path);
     const file = openFile();

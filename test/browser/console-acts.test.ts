@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fieldOf } from '../accounts/world.ts';
 import { storeWebhooks } from '../support/stored-webhooks.ts';
 import { describeInBrowser } from './chromium.ts';
 import { openDesk } from './console.ts';
@@ -9,10 +10,8 @@ const offHook = 'wh_9tKq2ZmX0aLr5VnC';
 
 describeInBrowser('the acts of the console', (browser) => {
   test('each act is done in its dialog, says what it did, and is in the audit log with its author', async (t) => {
-    const { act, dialog, open, readRows, see, createKey, store, request, send, openFile } = await openDesk(
-      t,
-      browser(),
-    );
+    const desk = await openDesk(t, browser());
+    const { act, dialog, open, readRows, see, createKey, store, request, send, openFile } = desk;
     const key = await createKey('pro', undefined, { account: 'Hapy Paws' });
     for (const petId of [1, 2]) {
       await store.catalogue.add({ name: `n${petId}`, categoryId: 1n });
@@ -63,13 +62,8 @@ describeInBrowser('the acts of the console', (browser) => {
     await act(`Disable ${hook}`, {}, `Disable ${hook}`, `${hook} is disabled.`, ofHook);
     await act(`Enable ${offHook}`, {}, `Enable ${offHook}`, `${offHook} is enabled.`);
     await act(`Replay ${offHook}`, { Send: 'now' }, `Replay ${offHook}`, 'has its new position.');
-    assert.deepEqual(
-      file
-        .prepare('select status from webhooks order by id')
-        .all()
-        .map(({ status }) => status),
-      ['disabled', 'enabled'],
-    );
+    const webhooks = file.prepare('select status from webhooks order by id').all();
+    assert.deepEqual(fieldOf(webhooks, 'status'), ['disabled', 'enabled']);
     assert.equal(await dialog.count(), 0);
 
     await open('audit', 'Audit log');

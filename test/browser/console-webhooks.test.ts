@@ -8,7 +8,8 @@ const one = 'wh_8tKq2ZmX0aLr5VnC';
 const other = 'wh_9tKq2ZmX0aLr5VnC';
 
 /** Two accounts with a webhook each, and five events. The first webhook has received two of them. */
-async function furnishWebhooks({ createKey, store, openFile }: Desk) {
+async function furnish(desk: Desk) {
+  const { createKey, store, openFile } = desk;
   await createKey('pro', undefined, { account: 'Happy Paws' });
   await createKey('pro', undefined, { account: 'Acme Zoo' });
   for (let n = 0; n < 5; n += 1) await store.catalogue.add({ name: `n${n}`, categoryId: 1n });
@@ -17,10 +18,8 @@ async function furnishWebhooks({ createKey, store, openFile }: Desk) {
     { id: one, url: 'https://paws.example/hook', position: 2, result: '503' },
     { id: other, accountId: 2, url: 'https://acme.example/hook', status: 'disabled', position: 5 },
   ]);
-  const read = (id: string) => ({
-    ...file.prepare('select status, position from webhooks where public_id = ?').get(id),
-  });
-  return { read };
+  const select = file.prepare('select status, position from webhooks where public_id = ?');
+  return { ...desk, file, read: (id: string) => ({ ...select.get(id) }) };
 }
 
 describeInBrowser('webhooks in the console', (browser) => {
@@ -31,13 +30,11 @@ describeInBrowser('webhooks in the console', (browser) => {
     await see('No account has a webhook yet.');
     await filter({ Status: 'disabled' });
     await see('No webhook on this page matches.');
-    await furnishWebhooks(desk);
+    await furnish(desk);
     await open('webhooks', 'Webhooks');
     const [, newest = '', oldest = ''] = await readRows();
-    assert.match(
-      newest,
-      /https:\/\/acme\.example\/hook.*wh_9.*Acme Zoo.*disabled by its account.*at the end.*none yet/s,
-    );
+    assert.match(newest, /https:\/\/acme\.example\/hook.*wh_9.*Acme Zoo.*disabled by its account/s);
+    assert.match(newest, /disabled by its account.*at the end.*none yet/s);
     assert.match(oldest, /paws\.example.*wh_8.*Happy Paws.*enabled.*3 events, .*503.*2027-01-02 11:58:00Z/s);
     assert.ok(!(await page.content()).includes('whsec_'));
     await filter({ Account: 'Acme Zoo' });
@@ -47,9 +44,9 @@ describeInBrowser('webhooks in the console', (browser) => {
   });
 
   test('a webhook can replay from a given event, replay from the oldest event, or continue with new events', async (t) => {
-    const desk = await openDesk(t, browser());
-    const { open, act, press, submit, see, dialog, readRows } = desk;
-    const { read } = await furnishWebhooks(desk);
+    const { open, act, press, submit, see, dialog, readRows, read, file } = await furnish(
+      await openDesk(t, browser()),
+    );
     await open('webhooks', 'Webhooks');
     const [, , row = ''] = await readRows();
     const [second = ''] = /evt_\w{16}/.exec(row) ?? [];
@@ -69,17 +66,16 @@ describeInBrowser('webhooks in the console', (browser) => {
       .waitFor();
     assert.deepEqual(read(other), { status: 'disabled', position: 2 });
     await dialog.getByRole('button', { name: 'Back' }).click();
-    desk.openFile().exec(`delete from events where id < 4; update event_horizon set deleted_to = 3`);
+    file.exec(`delete from events where id < 4; update event_horizon set deleted_to = 3`);
     await act(`Enable ${other}`, {}, `Enable ${other}`, 'no longer kept: first replay the webhook');
     await see('no longer kept: first replay the webhook');
     assert.deepEqual(read(other), { status: 'disabled', position: 2 });
   });
 
   test('the page of a webhook shows its attempts and sends one event again, and failing webhooks are filtered', async (t) => {
-    const desk = await openDesk(t, browser());
-    const { page, open, filter, press, submit, see, openFile, store } = desk;
-    await furnishWebhooks(desk);
-    const file = openFile();
+    const { page, open, filter, press, submit, see, file, store } = await furnish(
+      await openDesk(t, browser()),
+    );
     file.exec(`update webhooks set failures = 3 where public_id = '${one}';
       insert into webhook_attempts (webhook_id, message_id, at_ms, result, duration_ms)
       values (1, 'evt_0000000000000001', unixepoch() * 1000, '503', 1234)`);
@@ -101,9 +97,7 @@ describeInBrowser('webhooks in the console', (browser) => {
   });
 
   test('an account shows its webhooks; the overview shows the number of disabled ones and the greatest lag', async (t) => {
-    const desk = await openDesk(t, browser());
-    const { page, open, arrive, readRows } = desk;
-    await furnishWebhooks(desk);
+    const { page, open, arrive, readRows } = await furnish(await openDesk(t, browser()));
     await open('accounts/Happy%20Paws', 'Happy Paws');
     const table = page.getByRole('region', { name: 'Webhooks' });
     assert.match((await table.textContent()) ?? '', /paws\.example/);
@@ -122,14 +116,14 @@ describeInBrowser('webhooks in the console', (browser) => {
   });
 
   test('the dialog that revokes a key names the webhooks that the key created, and can disable them', async (t) => {
-    const desk = await openDesk(t, browser());
-    const { open, press, submit, see, dialog, openFile, store } = desk;
-    const { read } = await furnishWebhooks(desk);
+    const { open, press, submit, see, dialog, file, store, read } = await furnish(
+      await openDesk(t, browser()),
+    );
     const [key] = await store.keyring.list('Happy Paws');
     const { id: keyId = '', visibleStart = '' } = key ?? {};
     const third = 'wh_7tKq2ZmX0aLr5VnC';
-    storeWebhooks(openFile(), [{ id: third, url: 'https://paws.example/other', keyId: 'key_2' }]);
-    openFile().prepare('update webhooks set key_id = ? where public_id = ?').run(keyId, one);
+    storeWebhooks(file, [{ id: third, url: 'https://paws.example/other', keyId: 'key_2' }]);
+    file.prepare('update webhooks set key_id = ? where public_id = ?').run(keyId, one);
     await open('accounts/Happy%20Paws', 'Happy Paws');
     await press(`Revoke ${visibleStart}`);
     const items = dialog.getByRole('listitem');
@@ -139,12 +133,9 @@ describeInBrowser('webhooks in the console', (browser) => {
     await see('is revoked. The webhooks that it created are disabled.');
     assert.deepEqual([read(one)['status'], read(third)['status']], ['disabled', 'enabled']);
     const log = (await store.audit.list({ limit: 2 })).items;
-    assert.deepEqual(
-      log.map(({ action, subject, actor }) => [action, subject, actor.kind]),
-      [
-        ['webhook.disabled', one, 'console'],
-        ['key.revoked', keyId, 'console'],
-      ],
-    );
+    assert.partialDeepStrictEqual(log, [
+      { action: 'webhook.disabled', subject: one, actor: { kind: 'console' } },
+      { action: 'key.revoked', subject: keyId, actor: { kind: 'console' } },
+    ]);
   });
 });

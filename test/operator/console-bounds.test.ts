@@ -59,29 +59,17 @@ test('with 3,000 webhooks, a page reads only its own rows with any filter, and t
   await createKey('pro', undefined, { account: 'Zoo' });
   const file = openFile();
   file.exec('begin');
-  const status = (n: number) => (n % 100 === 0 ? 'disabled' : 'enabled');
-  storeWebhooks(
-    file,
-    Array.from({ length: 3_000 }, (_, n) => ({ id: `wh_${n}`, status: status(n) })),
-  );
+  for (let n = 0; n < 3_000; n += 1)
+    storeWebhooks(file, [{ id: `wh_${n}`, status: n % 100 === 0 ? 'disabled' : 'enabled' }]);
   file.exec('commit');
   const { counts, database } = countRows(store.database);
   const webhooks = createOperatorWebhooks(database, Date.now);
   const query = { limit: 50, account: null, status: null, newestId: null };
-  for (const [wanted, items, rows] of [
-    [null, 50, 51],
-    ['disabled', 30, 30],
-  ] as const) {
-    counts.length = 0;
-    const page = await webhooks.listPage({ ...query, status: wanted });
-    assert.deepEqual([page.items.length, counts.reduce((sum, count) => sum + count, 0)], [items, rows]);
-  }
-  counts.length = 0;
-  assert.deepEqual(await webhooks.readLag(), {
-    farthest: [],
-    disabled: { owner: 30, operator: 0, gone: 0, failing: 0 },
-  });
-  assert.deepEqual(counts, [0, 1]);
+  assert.equal((await webhooks.listPage(query)).items.length, 50);
+  assert.equal((await webhooks.listPage({ ...query, status: 'disabled' })).items.length, 30);
+  const disabled = { owner: 30, operator: 0, gone: 0, failing: 0 };
+  assert.deepEqual(await webhooks.readLag(), { farthest: [], disabled });
+  assert.deepEqual(counts, [51, 30, 0, 1]);
 
   const found = (accountId: bigint | null, status: string | null, isFailing: 1n | null = null) => {
     const asked = selectWebhookPage({ accountId, status, isFailing, publicId: null });
@@ -92,8 +80,7 @@ test('with 3,000 webhooks, a page reads only its own rows with any filter, and t
   assert.equal(found(null, 'x'), 'SEARCH webhooks USING INDEX webhooks_by_status (status=? AND id<?)');
   const byAccount = 'SEARCH webhooks USING INDEX webhooks_by_account (account_id=? AND id<?)';
   assert.deepEqual([found(1n, null), found(1n, 'x')], [byAccount, byAccount]);
-  const hold = explain(file, compileStatement(selectOverdueHold, 'sqlite'));
-  assert.deepEqual(hold, [
+  assert.deepEqual(explain(file, compileStatement(selectOverdueHold, 'sqlite')), [
     'SEARCH orders USING INDEX orders_owning (pet_id=?)',
     'SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)',
   ]);
@@ -110,14 +97,9 @@ test('a text that PostgreSQL cannot store gets 404 in a path, and 400 in a query
   const cookie = await service.signIn();
   const send = async (method: string, path: string, body?: object) =>
     service?.call(cookie, path, { method, ...(body && { body: JSON.stringify(body) }) }) ?? assert.fail();
-  for (const path of [
-    '/accounts/%00/suspend',
-    '/accounts/%00/resume',
-    '/keys/key_%00/lift-ban',
-    '/webhooks/wh_%00/enable',
-    '/webhooks/wh_%00/disable',
-  ])
-    assert.equal((await send('POST', path)).status, 404, path);
+  const acts = 'accounts/%00/suspend accounts/%00/resume keys/key_%00/lift-ban webhooks/wh_%00/enable';
+  for (const path of `${acts} webhooks/wh_%00/disable`.split(' '))
+    assert.equal((await send('POST', `/${path}`)).status, 404, path);
   assert.equal((await send('POST', '/keys/key_%00/revoke', { disableWebhooks: true })).status, 404);
   assert.equal((await send('GET', '/accounts/%00')).status, 404);
   const filters = 'accounts?name orders?reference orders?account bans?before webhooks?account audit?account';

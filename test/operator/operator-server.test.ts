@@ -104,16 +104,10 @@ test("the operator's port refuses a malformed request and closes the connection,
     assert.deepEqual([answer.status, answer.headers.get('connection'), others], [status, 'close', []]);
     assert.equal(JSON.parse(answer.body).code, code);
   }
+  const { headersMs, requestMs, keepAliveMs } = defaultTimeouts;
   const { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections } = service.server;
-  assert.deepEqual(
-    [headersTimeout, requestTimeout, keepAliveTimeout, maxConnections],
-    [
-      defaultTimeouts.headersMs,
-      defaultTimeouts.requestMs,
-      defaultTimeouts.keepAliveMs,
-      operatorConnectionsMax,
-    ],
-  );
+  assert.deepEqual([headersTimeout, requestTimeout, keepAliveTimeout], [headersMs, requestMs, keepAliveMs]);
+  assert.equal(maxConnections, operatorConnectionsMax);
 });
 
 test('a console request whose body breaks off gets a 400 response', async (t) => {

@@ -28,18 +28,16 @@ test('addresses without a valid key, the documentation and open holds have fixed
 });
 
 test('enterprise accepts any numbers of requests and of open holds within their bounds', () => {
-  for (const limits of [
-    { perMinute: 1, perDay: 1 },
-    { perMinute: 10, perDay: 7 },
-    { perMinute: limitMax, perDay: limitMax },
-  ]) {
-    assert.deepEqual(resolvePlan('enterprise', limits), { name: 'enterprise', limits });
+  const name = 'enterprise';
+  for (const [perMinute, perDay] of [
+    [1, 1],
+    [10, 7],
+    [limitMax, limitMax],
+  ] as const) {
+    const limits = { perMinute, perDay };
+    assert.deepEqual(resolvePlan(name, limits), { name, limits });
     for (const openHolds of [1, openHoldsMax])
-      assert.deepEqual(resolvePlan('enterprise', { ...limits, openHolds }), {
-        name: 'enterprise',
-        limits,
-        openHolds,
-      });
+      assert.deepEqual(resolvePlan(name, { ...limits, openHolds }), { name, limits, openHolds });
   }
 });
 
