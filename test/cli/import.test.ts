@@ -13,23 +13,18 @@ import { sqliteEngine } from '../support/engines.ts';
 const header = 'name,categoryId,status\n';
 const categoryRule = 'must be an integer from -9223372036854775808 to 9223372036854775807';
 
-/** Imports a file with this content into a store. The file `-` is standard input. */
-async function load({ folder, run }: World, name: string, content: string, options = '', isTTY = false) {
-  const file = name === '-' ? name : join(folder, name);
+/** Imports a file with this content into a store. The file `-` is standard input. Returns the output and the animals. */
+async function load(world: World, name: string, content: string, options = '', isTTY = false) {
+  const file = name === '-' ? name : join(world.folder, name);
   if (name !== '-') await writeFile(file, content);
-  return { ...(await run(`import "${file}" ${options}`, { stdin: content, isTTY })), file };
+  const ran = await world.run(`import "${file}" ${options}`, { stdin: content, isTTY });
+  const rows = world.execute('select id, name, category_id, status from pets order by id');
+  return { ...ran, file, pets: rows.map((row) => Object.values(row)) };
 }
 
 /** Like `load`, into a new store. */
 async function loadAlone(t: TestContext, ...given: [name: string, content: string, ...rest: string[]]) {
-  const world = await createWorld(t);
-  const loaded = await load(world, ...given);
-  return { ...loaded, pets: listPets(world) };
-}
-
-function listPets({ execute }: Pick<World, 'execute'>) {
-  const rows = execute('select id, name, category_id, status from pets order by id');
-  return rows.map(({ id, name, category_id, status }) => [id, name, category_id, status]);
+  return load(await createWorld(t), ...given);
 }
 
 function expectRefusal({ code, stderr }: Ran, line: RegExp) {
@@ -62,15 +57,13 @@ describe('import', () => {
       if (name === '-') assert.match(stdout, /^imported 1 animal from standard input/);
     });
 
-  for (const [name, count] of [
-    ['animals.csv', 300],
-    ['animals.ndjson', 40],
-  ] as const)
-    test(`takes the example catalogue ${name}`, async (t) => {
-      const { readJson } = await createWorld(t);
+  test('takes the example catalogues', async (t) => {
+    const { readJson } = await createWorld(t);
+    for (const [name, imported] of Object.entries({ 'animals.csv': 300, 'animals.ndjson': 40 })) {
       const file = join(import.meta.dirname, '../../examples', name);
-      assert.partialDeepStrictEqual(await readJson(`import ${file}`), { imported: count, errorsTotal: 0 });
-    });
+      assert.partialDeepStrictEqual(await readJson(`import ${file}`), { imported, errorsTotal: 0 });
+    }
+  });
 });
 
 describe('import of a file with bad rows', () => {
@@ -141,22 +134,16 @@ test('import reports no numbers if its outcome is unknown', async (t) => {
   const catalogue = openCatalogue(await store.open());
   const lost: Catalogue = {
     ...catalogue,
-    async load(batches, options) {
-      await catalogue.load(batches, options);
+    async load(...given) {
+      await catalogue.load(...given);
       throw new OutcomeUnknownError('the connection was lost');
     },
   };
-  const { json, failure } = await importFile(
-    lost,
-    '-',
-    { format: 'csv', skipInvalid: false, dryRun: false },
-    { actor: { kind: 'command', name: 'mira' }, nowMs: Date.UTC(2027, 0, 2, 12) },
-    {
-      stdin: Readable.from([Buffer.from(`${header}Rex,1,\n`)]),
-      stdout: new PassThrough(),
-      stderr: new PassThrough(),
-    },
-  );
+  const options = { format: 'csv', skipInvalid: false, dryRun: false } as const;
+  const by = { actor: { kind: 'command', name: 'mira' }, nowMs: 0 } as const;
+  const stdin = Readable.from([Buffer.from(`${header}Rex,1,\n`)]);
+  const terminal = { stdin, stdout: new PassThrough(), stderr: new PassThrough() };
+  const { json, failure } = await importFile(lost, '-', options, by, terminal);
   assert.partialDeepStrictEqual(json, { imported: null, changed: null, skipped: 0, errorsTotal: 0 });
   assert.ok(failure instanceof OutcomeUnknownError);
 });
@@ -164,20 +151,19 @@ test('import reports no numbers if its outcome is unknown', async (t) => {
 test('import refuses an unknown column by name, and ignores it with --ignore-unknown', async (t) => {
   const world = await createWorld(t);
   const content = 'name,categoryId,Colour\nRex,1,red\n';
-  expectRefusal(await load(world, 'a.csv', content), /column "Colour" is not known/);
-  assert.deepEqual(listPets(world), []);
-  assert.equal((await load(world, 'b.csv', content, '--ignore-unknown')).code, 0);
-  assert.equal(listPets(world).length, 1);
+  const refused = await load(world, 'a.csv', content);
+  expectRefusal(refused, /column "Colour" is not known/);
+  assert.deepEqual(refused.pets, []);
+  const { code, pets } = await load(world, 'b.csv', content, '--ignore-unknown');
+  assert.deepEqual([code, pets.length], [0, 1]);
 });
 
-describe('the progress of an import', () => {
-  test('is shown on standard error if that is a terminal: first for reading, then for writing, without a percentage if the size is unknown', async (t) => {
-    const { stdout, stderr } = await load(await createWorld(t), 'a.csv', `${header}Rex,1,\n`, '', true);
-    assert.match(stderr, /reading \[.* 0 % of 0\.0 MiB.*writing \[.* 100 %/s);
-    assert.match(stdout, /^imported 1 animal/);
-    const piped = await load(await createWorld(t), '-', `${header}Rex,1,\n`, '--format csv', true);
-    assert.match(piped.stderr, /^(?!.*%).*reading 0\.0 MiB/s);
-  });
+test('the progress of an import is shown on standard error if that is a terminal: first for reading, then for writing, without a percentage if the size is unknown', async (t) => {
+  const { stdout, stderr } = await load(await createWorld(t), 'a.csv', `${header}Rex,1,\n`, '', true);
+  assert.match(stderr, /reading \[.* 0 % of 0\.0 MiB.*writing \[.* 100 %/s);
+  assert.match(stdout, /^imported 1 animal/);
+  const piped = await load(await createWorld(t), '-', `${header}Rex,1,\n`, '--format csv', true);
+  assert.match(piped.stderr, /^(?!.*%).*reading 0\.0 MiB/s);
 });
 
 describe('imported rows with an id', () => {
@@ -190,10 +176,10 @@ describe('imported rows with an id', () => {
   }
 
   test('change existing animals and count only those that differ, while rows without an id add animals', async (t) => {
-    const world = await prepare(t);
-    const { stdout } = await load(world, 'a.csv', `${exported}2,Max,7,sold\n,New,8,\n3,Kit,1,\n`, '--json');
+    const content = `${exported}2,Max,7,sold\n,New,8,\n3,Kit,1,\n`;
+    const { stdout, pets } = await load(await prepare(t), 'a.csv', content, '--json');
     assert.partialDeepStrictEqual(JSON.parse(stdout), { imported: 1, changed: 1, skipped: 0, dryRun: false });
-    assert.deepEqual(listPets(world), [
+    assert.deepEqual(pets, [
       [1, 'Rex', 1, 'available'],
       [2, 'Max', 7, 'sold'],
       [3, 'Kit', 1, 'available'],
@@ -202,52 +188,45 @@ describe('imported rows with an id', () => {
   });
 
   test('leave omitted fields unchanged', async (t) => {
-    const world = await prepare(t);
-    await load(world, 'a.ndjson', '{"id":1,"status":"sold"}\n{"id":2,"name":"Max"}\n{"id":3}\n');
-    assert.deepEqual(
-      listPets(world).map(([, name, , status]) => [name, status]),
-      [
-        ['Rex', 'sold'],
-        ['Max', 'available'],
-        ['Kit', 'available'],
-      ],
-    );
+    const content = '{"id":1,"status":"sold"}\n{"id":2,"name":"Max"}\n{"id":3}\n';
+    const { pets } = await load(await prepare(t), 'a.ndjson', content);
+    assert.deepEqual(pets, [
+      [1, 'Rex', 1, 'sold'],
+      [2, 'Max', 1, 'available'],
+      [3, 'Kit', 1, 'available'],
+    ]);
   });
 
   test('are refused with the whole import if an id is unknown or repeated, or if the status of an owned animal would change', async (t) => {
     const world = await prepare(t);
     world.execute("update pets set is_owned = 1, status = 'pending' where id = 3");
-    const before = listPets(world);
     const content = `${exported}9,A,1,\n1,B,1,\n1,C,1,\n3,D,1,sold\n,E,1,\n2,F,1,\n`;
     const refused = await load(world, 'a.csv', content, '--json');
+    const rule = 'must stay as it is: an order owns this animal, and only the order changes its status';
     assert.deepEqual(JSON.parse(refused.stdout).errors, [
       { line: 2, field: 'id', rule: 'names no animal' },
       { line: 4, field: 'id', rule: 'is already in an earlier row' },
-      {
-        line: 5,
-        field: 'status',
-        rule: 'must stay as it is: an order owns this animal, and only the order changes its status',
-      },
+      { line: 5, field: 'status', rule },
     ]);
     expectRefusal(refused, /^error: nothing was imported: 3 of 6 rows are invalid/);
-    assert.deepEqual(listPets(world), before);
+    assert.deepEqual(refused.pets, [
+      [1, 'Rex', 1, 'available'],
+      [2, 'Tom', 1, 'available'],
+      [3, 'Kit', 1, 'pending'],
+    ]);
     const skipped = await load(world, 'a.csv', content, '--json --skip-invalid');
     assert.partialDeepStrictEqual(JSON.parse(skipped.stdout), { imported: 1, changed: 2, skipped: 3 });
-    assert.deepEqual(
-      listPets(world).map(([, name]) => name),
-      ['B', 'F', 'Kit', 'E'],
-    );
+    const names = skipped.pets.map(([, name]) => name);
+    assert.deepEqual(names, ['B', 'F', 'Kit', 'E']);
   });
 
   test('are all checked by --dry-run, which writes nothing', async (t) => {
-    const world = await prepare(t);
     const content = 'id,name,categoryId\n1,Max,2\n,Tom,3\n7,Kit,4\n';
-    const { code, stdout, stderr } = await load(world, 'a.csv', content, '--dry-run --skip-invalid');
-    assert.equal(code, 0);
-    assert.match(stdout, /^would import 1 animal and change 1 from .* s, skipped 1 invalid row\n$/);
-    assert.match(stderr, /^line 4: id names no animal\n/);
-    assert.equal(listPets(world).length, 3);
-    assert.equal(listPets(world)[0]?.[1], 'Rex');
+    const dry = await load(await prepare(t), 'a.csv', content, '--dry-run --skip-invalid');
+    assert.equal(dry.code, 0);
+    assert.match(dry.stdout, /^would import 1 animal and change 1 from .* s, skipped 1 invalid row\n$/);
+    assert.match(dry.stderr, /^line 4: id names no animal\n/);
+    assert.deepEqual([dry.pets.length, dry.pets[0]?.[1]], [3, 'Rex']);
   });
 });
 
@@ -261,12 +240,8 @@ test('the audit log has one entry for an import with an effect: the source witho
   assert.equal((await load(world, '-', `${header}Rex,1,\nTom,x,\n`, '--format csv')).code, 1);
   assert.deepEqual(listEntries(), []);
   await load(world, '-', `${header}Rex,1,\n`, '--format csv');
-  await load(
-    world,
-    'a.csv',
-    'id,name,categoryId\n1,Max,2\n,Tom,3\n,Bo,3\n7,Kit,4\n,Bad,x\n',
-    '--skip-invalid',
-  );
+  const rows = 'id,name,categoryId\n1,Max,2\n,Tom,3\n,Bo,3\n7,Kit,4\n,Bad,x\n';
+  await load(world, 'a.csv', rows, '--skip-invalid');
   assert.deepEqual(listEntries(), [
     ['standard input', { added: 1, changed: 0, refused: 0 }],
     ['a.csv', { added: 2, changed: 1, refused: 2 }],

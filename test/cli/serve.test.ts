@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { isKeyText } from '../../src/accounts/api-key.ts';
 import { findPostgres } from '../support/engines.ts';
+import { listen } from '../support/local-server.ts';
 import { readToEnd, runProgram, serveInProcess, spawnProgram, until } from '../support/processes.ts';
 import { makeFolder, startService } from '../support/service.ts';
 
@@ -17,8 +18,7 @@ const freePorts = { PORT: '0', OPS_PORT: '0' };
 
 describe('serve', () => {
   test('with --json prints its addresses in one JSON value and logs to standard error', async (t) => {
-    const folder = await makeFolder(t);
-    const service = await serveInProcess(t, { settings: { DATABASE_URL: `sqlite:${folder}/store.db` } });
+    const service = await serveInProcess(t);
     const { code, stdout } = await service.end('SIGTERM');
     assert.equal(code, 0);
     assert.deepEqual(JSON.parse(stdout), { url: service.url, opsUrl: service.opsUrl, key: null });
@@ -32,10 +32,7 @@ describe('serve', () => {
     t.after(() => child.kill('SIGKILL'));
     const ended = readToEnd(child);
     let output = '';
-    child.stdout?.on('data', (chunk) => {
-      output += chunk;
-    });
-    while (!output.includes('serving')) await (child.stdout && once(child.stdout, 'data'));
+    while (!output.includes('serving')) output += await (child.stdout && once(child.stdout, 'data'));
     const [line = ''] = /^ {2}curl .*$/m.exec(output) ?? [];
     const { stdout } = await promisify(execFile)('sh', ['-c', line]);
     assert.match(stdout, /^\{"id":1,"name":"Rex","categoryId":1,"status":"available"\}\[\{"id":1,.*\}\]$/);
@@ -71,27 +68,24 @@ describe('serve', () => {
   });
 
   test('prints one line that names the port if the port is in use, exits with 1, and creates the first key at the next start', async (t) => {
-    const holder = createServer().listen(0, '127.0.0.1');
-    t.after(() => holder.close());
-    await once(holder, 'listening');
-    const taken = String((holder.address() as AddressInfo).port);
+    const { port: taken } = await listen(t, createServer());
     const DATABASE_URL = `sqlite:${join(await makeFolder(t), 'store.db')}`;
     const settings = { ...freePorts, DATABASE_URL, ENVIRONMENT: 'development' };
     for (const port of ['PORT', 'OPS_PORT']) {
       const taking = { ...settings, [port]: taken, LOG_LEVEL: 'silent' };
       const { code, stderr } = await runProgram(['serve'], { settings: taking });
-      assert.equal(code, 1);
-      assert.equal(stderr, `error: cannot listen on 127.0.0.1:${taken}: the port is taken\n`);
+      assert.deepEqual(
+        [code, stderr],
+        [1, `error: cannot listen on 127.0.0.1:${taken}: the port is taken\n`],
+      );
     }
     assert.notEqual((await serveInProcess(t, { settings })).key, null);
   });
 });
 
 test('stops on SIGTERM even if another program holds a lock on the store', async (t) => {
-  const path = `${await makeFolder(t)}/store.db`;
-  const settings = { DATABASE_URL: `sqlite:${path}`, ENVIRONMENT: 'development' };
-  const service = await serveInProcess(t, { settings });
-  const locker = new DatabaseSync(path, { timeout: 10_000 });
+  const service = await serveInProcess(t, { settings: { ENVIRONMENT: 'development' } });
+  const locker = new DatabaseSync(service.settings.DATABASE_URL.slice('sqlite:'.length), { timeout: 10_000 });
   t.after(() => locker.close());
   locker.exec('begin immediate');
   const headers = { authorization: `Bearer ${service.key}`, connection: 'close' };
@@ -102,14 +96,15 @@ test('stops on SIGTERM even if another program holds a lock on the store', async
 });
 
 describe('a start that waits for a lock', () => {
-  /** Starts a service on a locked store, sends SIGTERM while the service waits, and returns its result. */
-  async function stopWhileStarting(t: TestContext, DATABASE_URL: string) {
+  /** Starts a service on a locked store, sends SIGTERM while the service waits, and expects that it exits with 0. */
+  async function stopWhileStarting(t: TestContext, DATABASE_URL: string): Promise<void> {
     const settings = { ...freePorts, ENVIRONMENT: 'staging', DATABASE_URL };
     const child = spawnProgram(['serve', '--json'], { settings });
     t.after(() => child.kill('SIGKILL'));
-    const ended = readToEnd(child);
     child.stderr?.once('data', () => child.kill('SIGTERM'));
-    return ended;
+    const { code, stdout, stderr } = await readToEnd(child);
+    assert.deepEqual([code, stdout], [0, '']);
+    assert.match(stderr, /"starting".*"stopping: the start is cancelled"/s);
   }
 
   test('on a SQLite file exits with 0 on SIGTERM', async (t) => {
@@ -117,17 +112,13 @@ describe('a start that waits for a lock', () => {
     const holder = new DatabaseSync(path);
     t.after(() => holder.close());
     holder.exec('begin exclusive');
-    const { code, stderr, stdout } = await stopWhileStarting(t, `sqlite:${path}`);
-    assert.deepEqual([code, stdout], [0, '']);
-    assert.match(stderr, /"starting".*"stopping: the start is cancelled"/s);
+    await stopWhileStarting(t, `sqlite:${path}`);
   });
 
   test('on PostgreSQL exits with 0 on SIGTERM', { skip: postgres.skip }, async (t) => {
     const { url } = await postgres.createEmptyStore(t);
     await holdMigratorLock(t, url);
-    const { code, stderr, stdout } = await stopWhileStarting(t, url);
-    assert.deepEqual([code, stdout], [0, '']);
-    assert.match(stderr, /"stopping: the start is cancelled"/);
+    await stopWhileStarting(t, url);
   });
 
   test('on PostgreSQL does not happen if the schema is current', { skip: postgres.skip }, async (t) => {
@@ -148,8 +139,7 @@ describe('a start that waits for a lock', () => {
 });
 
 test('a service survives SIGHUP, and opens no debugger on SIGUSR1', async (t) => {
-  const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
-  const service = await serveInProcess(t, { settings });
+  const service = await serveInProcess(t);
   for (const signal of ['SIGHUP', 'SIGUSR1'] as const) {
     service.child.kill(signal);
     assert.equal((await fetch(`${service.opsUrl}/healthz`)).status, 200);
@@ -160,25 +150,14 @@ test('a service survives SIGHUP, and opens no debugger on SIGUSR1', async (t) =>
 });
 
 describe('a service that stops', () => {
-  async function startWithKey(t: Parameters<typeof serveInProcess>[0]) {
-    const DATABASE_URL = `sqlite:${await makeFolder(t)}/store.db`;
-    const settings = { DATABASE_URL, ENVIRONMENT: 'development' };
-    const service = await serveInProcess(t, { settings });
-    assert.ok(service.key);
-    return { ...service, key: service.key, settings };
-  }
-
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     test(`on ${signal} exits with 0 and does not wait for an endless timer`, async (t) => {
-      const service = await serveInProcess(t, {
-        settings: { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` },
-        preload: 'setInterval(() => undefined, 60_000);',
-      });
+      const service = await serveInProcess(t, { preload: 'setInterval(() => undefined, 60_000);' });
       assert.equal((await service.end(signal)).code, 0);
     });
 
   test('ends immediately on a second SIGINT, even during a request', async (t) => {
-    const service = await startWithKey(t);
+    const service = await serveInProcess(t, { settings: { ENVIRONMENT: 'development' } });
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname).on('error', () => undefined);
     const head = `authorization: Bearer ${service.key}\r\ncontent-type: application/json\r\nexpect: 100-continue`;
@@ -199,7 +178,7 @@ describe('a service that stops', () => {
   });
 
   test('stores the last use of its keys', async (t) => {
-    const service = await startWithKey(t);
+    const service = await serveInProcess(t, { settings: { ENVIRONMENT: 'development' } });
     await fetch(`${service.url}/pets`, { headers: { authorization: `Bearer ${service.key}` } });
     await service.end('SIGTERM');
     const { stdout } = await runProgram(['keys', 'list', '--json'], service);
@@ -213,16 +192,11 @@ describe('an uncaught error', () => {
     ['a rejected promise', `Promise.reject(new Error('out of the blue'))`],
   ] as const)
     test(`writes one fatal log line and exits with 1: ${kind}`, async (t) => {
-      const service = await serveInProcess(t, {
-        settings: { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` },
-        preload: `process.on('SIGUSR2', () => { ${failure}; })`,
-      });
+      const service = await serveInProcess(t, { preload: `process.on('SIGUSR2', () => { ${failure}; })` });
       await service.untilLogged('serving');
-      const { code } = await service.end('SIGUSR2');
-      assert.equal(code, 1);
+      assert.equal((await service.end('SIGUSR2')).code, 1);
       const lines = service.readLog().trimEnd().split('\n');
       const fatal = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 60);
-      assert.equal(fatal.length, 1);
-      assert.equal(fatal[0].err.message, 'out of the blue');
+      assert.deepEqual([fatal.length, fatal[0].err.message], [1, 'out of the blue']);
     });
 });

@@ -5,21 +5,31 @@ import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { readToEnd, runProgram, serveInProcess, spawnProgram, until } from '../support/processes.ts';
 import { findFreePort } from '../support/redis-server.ts';
-import { makeFolder } from '../support/service.ts';
+import { type Ending, makeFolder } from '../support/service.ts';
+
+const commands = [
+  ['keys', 'list'],
+  ['export', '--format', 'csv'],
+];
+
+/** Creates a store and returns the settings of a command that uses it. */
+async function prepare(t: Ending) {
+  const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
+  await runProgram(['migrate'], { settings });
+  return settings;
+}
 
 describe('standard output', () => {
-  test('may be closed by its reader without an error', async (t) => {
-    const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
-    await runProgram(['migrate'], { settings });
-    const child = spawnProgram(['keys', 'list'], { settings });
-    child.stdout?.destroy();
-    const [[code], stderr] = await Promise.all([once(child, 'close'), child.stderr && text(child.stderr)]);
-    assert.deepEqual([code, stderr], [0, '']);
-  });
+  for (const args of commands)
+    test(`may be closed by its reader without an error of "${args.join(' ')}"`, async (t) => {
+      const child = spawnProgram(args, { settings: await prepare(t) });
+      child.stdout?.destroy();
+      const [[code], stderr] = await Promise.all([once(child, 'close'), child.stderr && text(child.stderr)]);
+      assert.deepEqual([code, stderr], [0, '']);
+    });
 
   test('may be closed by its reader without stopping a service', async (t) => {
-    const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db`, LOG_REQUESTS: 'all' };
-    const service = await serveInProcess(t, { settings });
+    const service = await serveInProcess(t, { settings: { LOG_REQUESTS: 'all' } });
     service.child.stdout?.destroy();
     service.child.stderr?.destroy();
     for (let count = 0; count < 3; count += 1) assert.equal((await fetch(`${service.url}/pets`)).status, 401);
@@ -32,13 +42,9 @@ describe('standard output', () => {
   }, () => {
     const line = /^error: standard output cannot be written: ENOSPC[^\n]*\n$/;
 
-    for (const args of [
-      ['keys', 'list'],
-      ['export', '--format', 'csv'],
-    ])
+    for (const args of commands)
       test(`ends "${args.join(' ')}" with one line and exit code 1`, async (t) => {
-        const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
-        await runProgram(['migrate'], { settings });
+        const settings = await prepare(t);
         const { code, stderr } = await runProgram(args, { settings, stdout: openSync('/dev/full', 'w') });
         assert.equal(code, 1);
         assert.match(stderr, line);

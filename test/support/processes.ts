@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import type { Ending } from './service.ts';
+import { type Ending, makeFolder } from './service.ts';
 
 const main = join(import.meta.dirname, '../../bin/animal-store.js');
 
@@ -61,12 +61,11 @@ export async function readToEnd(child: ChildProcess): Promise<Ended> {
 /** A service in its own process, on free ports. */
 export type ServiceProcess = Awaited<ReturnType<typeof serveInProcess>>;
 
-/** Runs `serve --json` and resolves when the service listens. Kills the service after the test. */
-export async function serveInProcess(test: Ending, { settings, ...options }: ProcessOptions) {
-  const child = spawnProgram(['serve', '--json'], {
-    settings: { PORT: '0', OPS_PORT: '0', ENVIRONMENT: 'staging', ...settings },
-    ...options,
-  });
+/** Runs `serve --json`, on a new store by default, and resolves when the service listens. Kills it after the test. */
+export async function serveInProcess(test: Ending, { settings: given, ...options }: ProcessOptions = {}) {
+  const DATABASE_URL = given?.['DATABASE_URL'] ?? `sqlite:${await makeFolder(test)}/store.db`;
+  const settings = { PORT: '0', OPS_PORT: '0', ENVIRONMENT: 'staging', ...given, DATABASE_URL };
+  const child = spawnProgram(['serve', '--json'], { settings, ...options });
   test.after(() => child.kill('SIGKILL'));
   let log = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -82,6 +81,7 @@ export async function serveInProcess(test: Ending, { settings, ...options }: Pro
   return {
     ...told,
     child,
+    settings,
     /** Returns the log so far. */
     readLog: () => log,
     /** Resolves when the log contains a text. */
