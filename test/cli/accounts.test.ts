@@ -2,28 +2,20 @@ import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
 import { test } from 'node:test';
 import { minuteMs } from '../../src/clock.ts';
-import { createWorld } from '../support/command-line.ts';
+import { createWorld, expectMistake } from '../support/command-line.ts';
 
 const createdAt = '2027-01-02T12:00:00.000Z';
 
 test('an account is created, renamed, suspended and resumed, each with a line of output', async (t) => {
   const { print, readJson } = await createWorld(t);
-  for (const [command, line] of [
-    ['create Zoo --plan pro', 'Zoo is created on the plan pro'],
-    ['rename Zoo Ark', 'Zoo is renamed to Ark'],
-    ['suspend Ark', 'Ark is suspended'],
-  ] as const)
-    assert.equal(await print(`accounts ${command}`), `${line}\n`);
+  assert.equal(await print('accounts create Zoo --plan pro'), 'Zoo is created on the plan pro\n');
+  assert.equal(await print('accounts rename Zoo Ark'), 'Zoo is renamed to Ark\n');
+  assert.equal(await print('accounts suspend Ark'), 'Ark is suspended\n');
   assert.match(await print('accounts list'), /\nArk {6}pro .* suspended$/m);
   assert.match(await print('accounts show Ark'), /^suspended {3}since 2027-01-02 12:00Z$/m);
   assert.equal(await print('accounts resume Ark'), 'Ark is active again\n');
-  assert.deepEqual(await readJson('accounts create Own --plan free'), {
-    account: 'Own',
-    plan: 'free',
-    perMinute: 60,
-    perDay: 1_000,
-    openHolds: 5,
-  });
+  const own = { account: 'Own', plan: 'free', perMinute: 60, perDay: 1_000, openHolds: 5 };
+  assert.deepEqual(await readJson('accounts create Own --plan free'), own);
 });
 
 test('accounts set-plan changes the limits that accounts list shows', async (t) => {
@@ -52,27 +44,22 @@ test('the audit log shows who changed which account, and never a key', async (t)
   const successor = await readJson(`keys rotate ${made.id}`);
   await print(`keys revoke ${successor.id}`);
   const log = await readJson('audit --account Zoo');
-  assert.deepEqual(
-    log.map(({ action, subject }: Record<string, string>) => [action, subject]),
-    [
-      ['key.revoked', successor.id],
-      ['key.created', successor.id],
-      ['key.rotated', made.id],
-      ['key.created', made.id],
-      ['account.created', 'Zoo'],
-    ],
-  );
+  const entries = log.map(({ action, subject }: Record<string, string>) => `${action} ${subject}`);
+  assert.deepEqual(entries, [
+    `key.revoked ${successor.id}`,
+    `key.created ${successor.id}`,
+    `key.rotated ${made.id}`,
+    `key.created ${made.id}`,
+    'account.created Zoo',
+  ]);
   assert.deepEqual(log[0].by, { kind: 'command', name: userInfo().username });
   assert.equal(log[0].at, '2027-01-02T12:01:00.000Z');
   assert.equal(log[3].after.name, 'Till');
   const shown = await print('audit');
   assert.match(shown, /^WHEN +WHO +DID +TO/);
   assert.ok(!`${shown}${JSON.stringify(log)}`.includes(made.key.slice(12)));
-  for (const [filter, count] of [
-    [`--of ${made.id} --limit 1`, 1],
-    ['--since 30s', 3],
-    ['--by nobody', 0],
-  ] as const)
+  const counts = { [`--of ${made.id} --limit 1`]: 1, '--since 30s': 3, '--by nobody': 0 };
+  for (const [filter, count] of Object.entries(counts))
     assert.equal((await readJson(`audit ${filter}`)).length, count, filter);
 });
 
@@ -100,10 +87,8 @@ test('accounts show lists the newest keys of an account and reports that there a
   execute(`insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
     with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 50)
     select 'key_' || n, 1, randomblob(32), 'as_dev_', 'pets:read', 2000000000000 + n from numbers`);
-  assert.match(
-    await print('accounts show Zoo'),
-    /^\(the newest 50 of 51; to list all: keys list --account "Zoo"\)$/m,
-  );
+  const more = /^\(the newest 50 of 51; to list all: keys list --account "Zoo"\)$/m;
+  assert.match(await print('accounts show Zoo'), more);
   const { keys, keysTotal } = await readJson('accounts show Zoo');
   assert.deepEqual([keys.length, keys[0].id, keys[49].id, keysTotal], [50, 'key_1', 'key_50', 51]);
 });
@@ -131,13 +116,11 @@ test('accounts show prints the rate limit windows, keys, open holds and usage of
     openHolds: { limit: 5, open: 0 },
     lastDay: { requests: 110, refusals: 3, errors: 3 },
   });
-  assert.deepEqual(
-    found.hours.map(({ from, requests }: { from: string; requests: number }) => [from, requests]),
-    [
-      ['2027-01-02T11:00:00.000Z', 100],
-      ['2027-01-02T12:00:00.000Z', 10],
-    ],
-  );
+  assert.partialDeepStrictEqual(found.hours, [
+    { from: '2027-01-02T11:00:00.000Z', requests: 100 },
+    { from: '2027-01-02T12:00:00.000Z', requests: 10 },
+  ]);
+  assert.equal(found.hours.length, 2);
 });
 
 test('every table fits 80 columns', async (t) => {
@@ -156,12 +139,8 @@ test('accounts delete prints what it ended, and refuses an account that is delet
   const { print, readJson, run } = await createWorld(t);
   await print('keys create --plan free --account Zoo');
   const command = 'accounts delete Zoo --confirm Zoo --keep-days 30';
-  assert.equal(
-    await print(command),
-    'Zoo is deleted; revoked keys: 1, deleted webhooks: 0, cancelled holds: 0\n',
-  );
+  const ended = 'revoked keys: 1, deleted webhooks: 0, cancelled holds: 0';
+  assert.equal(await print(command), `Zoo is deleted; ${ended}\n`);
   assert.deepEqual([await readJson('accounts list'), await readJson('keys list')], [[], []]);
-  const again = await run(command);
-  assert.equal(again.code, 1);
-  assert.match(again.stderr, /^error: there is no account "Zoo".*\n$/);
+  expectMistake(await run(command), 1, /^error: there is no account "Zoo"/);
 });

@@ -10,12 +10,11 @@ import { runProgram } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
 /** Creates a store with rows in every table, and the address of a store that does not exist yet. */
-async function createWorld(t: TestContext) {
+async function prepare(t: TestContext) {
   const source = await sqliteEngine.createStore(t);
   const original = await source.open();
   await fillStore(original);
-  const folder = await makeFolder(t);
-  return { from: source.url, to: `sqlite:${join(folder, 'moved.db')}`, original, folder };
+  return { from: source.url, to: `sqlite:${await makeFolder(t)}/moved.db`, original };
 }
 
 /** Runs a move that must fail with one line. */
@@ -25,8 +24,7 @@ async function expectRefusal(from: string, to: string, line: RegExp): Promise<vo
 
 describe('migrate', () => {
   test('without --from and --to updates the schema of the store at DATABASE_URL', async (t) => {
-    const folder = await makeFolder(t);
-    const { code, stdout } = await runInProcess(['migrate'], `sqlite:${join(folder, 'store.db')}`);
+    const { code, stdout } = await runInProcess(['migrate'], `sqlite:${await makeFolder(t)}/store.db`);
     assert.deepEqual([code, stdout], [0, 'the sqlite store has the newest schema\n']);
   });
 
@@ -37,31 +35,22 @@ describe('migrate', () => {
       wrapper: ['sh', '-c', 'ulimit -f 128; exec "$@"', 'sh'],
     });
     assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /^error: the database [^\n]+ cannot be opened: [^\n]*(?:full|disk I\/O error)[^\n]*\n$/,
-    );
+    assert.match(stderr, /^error: the database .+ cannot be opened: .*(?:full|disk I\/O error).*\n$/);
   });
 
   test('--from --to copies a whole store and reports what it copied, with its progress on a terminal', async (t) => {
-    const { from, to, original } = await createWorld(t);
-    const { code, stdout, stderr } = await runInProcess(`migrate --from ${from} --to ${to}`, from, {
-      isTTY: true,
-    });
+    const { from, to, original } = await prepare(t);
+    const move = `migrate --from ${from} --to ${to}`;
+    const { code, stdout, stderr } = await runInProcess(move, unopened, { isTTY: true });
     assert.equal(code, 0);
     assert.match(stderr, /moving \[.* % of 24,053 rows.*checking \[.* 100 % of 24,053 rows/s);
-    assert.match(
-      stdout,
-      /^moved 12,000 animals, 2 accounts and 11 keys in \d+\.\d s, and compared every row\n$/,
-    );
+    const moved = /^moved 12,000 animals, 2 accounts and 11 keys in \d+\.\d s, and compared every row\n$/;
+    assert.match(stdout, moved);
     const copy = await openDatabase(to);
     t.after(() => copy.close());
     assert.deepEqual(await readContents(copy), await readContents(original));
     await expectRefusal(from, to, /moved\.db is not empty: nothing was moved/);
-    const again = await runInProcess(
-      `migrate --from ${from} --to ${to.replace('moved', 'again')} --json`,
-      from,
-    );
+    const again = await runInProcess(`${move.replace('moved', 'again')} --json`, unopened);
     assert.deepEqual(JSON.parse(again.stdout), {
       animals: 12_000,
       accounts: 2,
@@ -75,7 +64,7 @@ describe('migrate', () => {
   });
 
   test('refuses to move a store to itself, however its path is written', async (t) => {
-    const { from } = await createWorld(t);
+    const { from } = await prepare(t);
     const other = from.replace(/store\.db$/, './store.db');
     await expectRefusal(from, other, /cannot be moved to itself/);
   });
@@ -88,7 +77,7 @@ describe('migrate', () => {
   });
 
   test('never shows a password', async (t) => {
-    const { from } = await createWorld(t);
+    const { from } = await prepare(t);
     const closed = 'postgres://root:hunter2@127.0.0.1:1/animals';
     const line = /^(?!.*hunter2).*127\.0\.0\.1:1\/animals cannot be opened/;
     await expectRefusal(closed, from, line);

@@ -10,22 +10,27 @@ const isThere = { name: 'OperatorError', message: /exists already: --force repla
 
 async function makeTarget(t: TestContext) {
   const folder = await makeFolder(t);
-  return { folder, file: join(folder, 'animals.csv') };
+  const file = join(folder, 'animals.csv');
+  /** Expects that the folder has only the file, with this content. */
+  const expectOnly = async (content: string) => {
+    assert.equal(await readFile(file, 'utf8'), content);
+    assert.deepEqual(await readdir(folder), ['animals.csv']);
+  };
+  return { folder, file, expectOnly };
 }
 
 test('a file that another program creates during the write is not replaced', async (t) => {
-  const { folder, file } = await makeTarget(t);
+  const { file, expectOnly } = await makeTarget(t);
   const writing = writeWholeFile(file, { replaces: false }, async (unfinished) => {
     await writeFile(unfinished, 'ours');
     await writeFile(file, 'theirs');
   });
   await assert.rejects(writing, isThere);
-  assert.equal(await readFile(file, 'utf8'), 'theirs');
-  assert.deepEqual(await readdir(folder), ['animals.csv']);
+  await expectOnly('theirs');
 });
 
 test('a file that another program creates right before the last step is not replaced', async (t) => {
-  const { folder, file } = await makeTarget(t);
+  const { file, expectOnly } = await makeTarget(t);
   const { link } = promises;
   t.mock.method(promises, 'link', async (from: string, to: string) => {
     await writeFile(to, 'theirs');
@@ -38,33 +43,29 @@ test('a file that another program creates right before the last step is not repl
   });
   const writing = writeWholeFile(file, { replaces: false }, (unfinished) => writeFile(unfinished, 'ours'));
   await assert.rejects(writing, isThere);
-  assert.equal(await readFile(file, 'utf8'), 'theirs');
-  assert.deepEqual(await readdir(folder), ['animals.csv']);
+  await expectOnly('theirs');
 });
 
 test('a write that fails midway leaves the old file unchanged and no other file', async (t) => {
-  const { folder, file } = await makeTarget(t);
+  const { file, expectOnly } = await makeTarget(t);
   await writeFile(file, 'mine');
   const failing = writeWholeFile(file, { replaces: true }, async (unfinished) => {
     await writeFile(unfinished, 'ours');
     throw new Error('the store is gone');
   });
   await assert.rejects(failing, /the store is gone/);
-  assert.equal(await readFile(file, 'utf8'), 'mine');
-  assert.deepEqual(await readdir(folder), ['animals.csv']);
+  await expectOnly('mine');
 });
 
 test('a broken link is replaced only with force', async (t) => {
-  const { folder, file } = await makeTarget(t);
+  const { folder, file, expectOnly } = await makeTarget(t);
+  const write = (replaces: boolean) =>
+    writeWholeFile(file, { replaces }, (unfinished) => writeFile(unfinished, 'ours'));
   await symlink(join(folder, 'nowhere'), file);
-  await assert.rejects(
-    writeWholeFile(file, { replaces: false }, () => undefined),
-    isThere,
-  );
+  await assert.rejects(write(false), isThere);
   assert.deepEqual(await readdir(folder), ['animals.csv']);
-  await writeWholeFile(file, { replaces: true }, (unfinished) => writeFile(unfinished, 'ours'));
-  assert.equal(await readFile(file, 'utf8'), 'ours');
-  assert.deepEqual(await readdir(folder), ['animals.csv']);
+  await write(true);
+  await expectOnly('ours');
 });
 
 test('a file has its final mode before its first byte is written, and never a wider mode', async (t) => {
