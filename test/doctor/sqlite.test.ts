@@ -1,45 +1,36 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, glob, mkdir, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { dayMs, systemClock } from '../../src/clock.ts';
 import { inspectSqlite } from '../../src/doctor/inspect-sqlite.ts';
 import { checkOwnership } from '../../src/doctor/machine.ts';
-import { runInProcess } from '../support/command-line.ts';
+import { createWorld, type World } from '../support/command-line.ts';
 import { obeyPermissions } from '../support/obey-permissions.ts';
 import { runProgram } from '../support/processes.ts';
 import { type Ending, makeFolder, startService } from '../support/service.ts';
 import { examineWith, expectFinding } from './examined.ts';
 
-/** Creates a store with an account in a new folder. */
+/** Creates a store with an account in a new folder, by the clock of the machine. */
 async function makeStore(test: Ending) {
-  const folder = await makeFolder(test);
-  const file = join(folder, 'store.db');
-  await runInProcess(['migrate'], `sqlite:${file}`);
-  const { code } = await runInProcess(['keys', 'create', '--plan', 'free'], `sqlite:${file}`);
-  assert.equal(code, 0);
-  return { folder, file, settings: { DATABASE_URL: `sqlite:${file}` } };
+  const world = await createWorld(test);
+  await world.run('keys create --plan free', { clock: systemClock });
+  return { ...world, file: world.path, settings: { DATABASE_URL: world.url } };
 }
 
 /** Resolves when another process has opened the file, or when `looking` settles first. */
 async function untilOpenedBy(looking: Promise<unknown>, file: string): Promise<void> {
-  let isOver = false;
-  const end = () => {
-    isOver = true;
-  };
-  looking.then(end, end);
-  while (!isOver && !(await isOpenElsewhere(file)));
+  const isOver = looking.then(
+    () => true,
+    () => true,
+  );
+  while (!(await Promise.race([isOver, isOpenElsewhere(file)])));
 }
 
 async function isOpenElsewhere(file: string): Promise<boolean> {
-  const others = (await readdir('/proc')).filter(
-    (entry) => /^\d+$/.test(entry) && entry !== String(process.pid),
-  );
-  for (const other of others) {
-    const descriptors = await readdir(`/proc/${other}/fd`).catch(() => []);
-    for (const descriptor of descriptors)
-      if ((await readlink(`/proc/${other}/fd/${descriptor}`).catch(() => '')) === file) return true;
+  for await (const descriptor of glob('/proc/[0-9]*/fd/*')) {
+    const isOurs = descriptor.startsWith(`/proc/${process.pid}/`);
+    if (!isOurs && (await readlink(descriptor).catch(() => '')) === file) return true;
   }
   return false;
 }
@@ -47,12 +38,6 @@ async function isOpenElsewhere(file: string): Promise<boolean> {
 function makeAnimals(count: number): string {
   return `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
     insert into pets (name, category_id, status) select 'Rex ' || i, i, 'available' from n`;
-}
-
-function execute(file: string, sql: string): void {
-  const store = new DatabaseSync(file);
-  store.exec(sql);
-  store.close();
 }
 
 async function damage(file: string): Promise<void> {
@@ -91,49 +76,42 @@ describe('about a SQLite store, the doctor reports', () => {
   });
 
   test('that it is intact even if another process writes during the check', async (t) => {
-    const { file } = await makeStore(t);
-    execute(file, makeAnimals(1_000_000));
+    const { file, execute } = await makeStore(t);
+    execute(makeAnimals(1_000_000));
     const looking = inspectSqlite(file, 'staging', Date.now(), 60_000);
     await untilOpenedBy(looking, file);
-    for (let turn = 0; turn < 8; turn += 1) execute(file, makeAnimals(5_000));
+    for (let turn = 0; turn < 8; turn += 1) execute(makeAnimals(5_000));
     expectFinding((await looking).findings, 'store', 'ok', /is intact/);
   });
 
-  const faults: readonly (readonly [
-    what: string,
-    harm: (file: string) => unknown,
-    check: string,
-    is: RegExp,
-  ])[] = [
+  type Harm = (world: World) => unknown;
+  const newer = `insert into schema_migrations values ('9999-newer', '2030-01-01T00:00:00.000Z')`;
+  const noDatabase = 'This is a text of more than a hundred bytes. '.repeat(100);
+  const makeFolderOf: Harm = async ({ path }) => {
+    await rm(path);
+    await mkdir(path);
+  };
+  const faults: readonly (readonly [what: string, harm: Harm, check: string, is: RegExp])[] = [
     [
       'its schema is newer than the program',
-      (file) =>
-        execute(file, `insert into schema_migrations values ('9999-newer', '2030-01-01T00:00:00.000Z')`),
+      ({ execute }) => execute(newer),
       'schema',
-      /newer than this program: it has "9999-newer"/,
+      /newer than .* has "9999-newer"/,
     ],
-    ['its pages are damaged', damage, 'store', /is damaged|malformed/],
+    ['its pages are damaged', ({ path }) => damage(path), 'store', /is damaged|malformed/],
     [
-      'the file is not a database',
-      (file) => writeFile(file, 'This is a text of more than a hundred bytes. '.repeat(100)),
+      'it is no database',
+      ({ path }) => writeFile(path, noDatabase),
       'store',
-      /cannot be opened: file is not a database/,
+      /cannot be opened: file is not/,
     ],
-    [
-      'its path is a folder',
-      async (file) => {
-        await rm(file);
-        await mkdir(file);
-      },
-      'store',
-      /it is not a file/,
-    ],
+    ['its path is a folder', makeFolderOf, 'store', /it is not a file/],
   ];
   for (const [what, harm, check, is] of faults)
     test(`that ${what}`, async (t) => {
-      const { file, settings } = await makeStore(t);
-      await harm(file);
-      expectFinding(await examineWith(settings), check, 'problem', is);
+      const world = await makeStore(t);
+      await harm(world);
+      expectFinding(await examineWith(world.settings), check, 'problem', is);
     });
 
   test('that its newest row has a time in the future', async (t) => {
@@ -143,11 +121,10 @@ describe('about a SQLite store, the doctor reports', () => {
   });
 
   test('its size, and how much of it is unused', async (t) => {
-    const { file, settings } = await makeStore(t);
+    const { execute, settings } = await makeStore(t);
     expectFinding(await examineWith(settings), 'size', 'ok', /takes 0\.\d MiB, of which 0\.0 MiB are unused/);
-    execute(file, 'create table filler (bytes blob)');
-    execute(file, 'insert into filler select zeroblob(80 * 1024 * 1024)');
-    execute(file, 'drop table filler');
+    const filler = 'insert into filler select zeroblob(80 * 1024 * 1024)';
+    execute(`create table filler (bytes blob); ${filler}; drop table filler`);
     expectFinding(await examineWith(settings), 'size', 'warning', /takes 80\.\d MiB, of which 80\.\d MiB/);
   });
 
@@ -186,14 +163,12 @@ describe('about a SQLite store, the doctor reports', () => {
   });
 
   test('the ids of active keys from another environment, but no revoked keys', async (t) => {
-    const { settings } = await makeStore(t);
+    const { settings, readJson, print } = await makeStore(t);
     const elsewhere = { ...settings, ENVIRONMENT: 'production' };
-    const [{ id }] = JSON.parse(
-      (await runInProcess(['keys', 'list', '--json'], settings.DATABASE_URL)).stdout,
-    );
+    const [{ id }] = await readJson('keys list');
     const named = new RegExp(`^keys of another environment do not work in production: ${id}$`);
     expectFinding(await examineWith(elsewhere), 'keys', 'warning', named);
-    await runInProcess(['keys', 'revoke', id], settings.DATABASE_URL);
+    await print(`keys revoke ${id}`);
     assert.ok((await examineWith(elsewhere)).every(({ check }) => check !== 'keys'));
   });
 });
