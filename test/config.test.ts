@@ -92,6 +92,7 @@ describe('the settings of contract section 8', () => {
 });
 
 describe('a wrong setting', () => {
+  const keyOf = (bytes: number) => Buffer.alloc(bytes).toString('base64');
   const split = (texts: string) => texts.trim().split(/\s+/);
   const wrongs: Record<SettingName, readonly string[]> = {
     HOST: ['a b', '-x', 'http://localhost', '127.0.0.1:80', '[::1]'],
@@ -127,13 +128,7 @@ describe('a wrong setting', () => {
     CONSOLE_URL: ['https://ops.example.com/console/', 'https://ops.example.com/v1'],
     CORS_ORIGINS: ['*', 'null', 'example.com', 'https://a.example/', 'https://a.example,x', 'file:///x'],
     WEBHOOK_ALLOW_NETWORKS: ['10.0.0.0/0', '::/0', 'example.com', '10.0.0.0/33', '10.1', 'all', '10.0.0.1;'],
-    WEBHOOK_SECRET_KEY: [
-      'secret',
-      Buffer.alloc(31).toString('base64'),
-      Buffer.alloc(32).toString('hex'),
-      `${Buffer.alloc(32).toString('base64')},`,
-      Buffer.alloc(33).toString('base64'),
-    ],
+    WEBHOOK_SECRET_KEY: ['secret', keyOf(31), keyOf(33), `${keyOf(32)},`, Buffer.alloc(32).toString('hex')],
   };
   for (const [setting, texts] of Object.entries(wrongs))
     test(`${setting} is reported with its name and its rule`, () => {
@@ -153,9 +148,8 @@ describe('a wrong setting', () => {
   });
 
   test('is reported together with all other wrong settings, in one line', () => {
-    const message = messageOf(
-      Object.fromEntries(Object.entries(wrongs).map(([name, [text]]) => [name, text ?? ''])),
-    );
+    const texts = Object.entries(wrongs).map(([name, [text]]) => [name, text ?? '']);
+    const message = messageOf(Object.fromEntries(texts));
     assert.ok(!message.includes('\n'));
     const named = [...message.matchAll(/([A-Z_]+) must be /g)].map(([, name]) => name);
     assert.deepEqual(named, Object.keys(settings));
@@ -170,27 +164,19 @@ describe('a wrong setting', () => {
 
 test('the public port and the operator port cannot be the same port of one address, but both may be any free port', () => {
   const ports = { PORT: '9000', OPS_PORT: '9000' };
-  for (const wrong of [
-    ports,
-    { ...ports, HOST: '0.0.0.0' },
-    { ...ports, OPS_HOST: '::' },
-    { PORT: '8081' },
-    { OPS_PORT: '8080' },
-  ])
+  const overlaps = [ports, { ...ports, HOST: '0.0.0.0' }, { ...ports, OPS_HOST: '::' }];
+  for (const wrong of [...overlaps, { PORT: '8081' }, { OPS_PORT: '8080' }])
     assert.equal(messageOf(wrong), 'wrong settings: OPS_PORT must differ from PORT');
   assert.equal(parseConfig({ ...ports, HOST: '10.0.0.1' }).opsPort, 9000);
   assert.equal(parseConfig({ PORT: '0', OPS_PORT: '0' }).opsPort, 0);
 });
 
 test('an address of Sentinels is read with its default port, its user and its password', () => {
-  assert.deepEqual(parseSentinelAddress('redis+sentinel://u:s%40@s1,s2:26380,[::1]:3/my.master-1'), {
-    nodes: [
-      { host: 's1', port: 26_379 },
-      { host: 's2', port: 26_380 },
-      { host: '::1', port: 3 },
-    ],
-    name: 'my.master-1',
-    username: 'u',
-    password: 's@',
-  });
+  const parsed = parseSentinelAddress('redis+sentinel://u:s%40@s1,s2:26380,[::1]:3/my.master-1');
+  const nodes = [
+    { host: 's1', port: 26_379 },
+    { host: 's2', port: 26_380 },
+    { host: '::1', port: 3 },
+  ];
+  assert.deepEqual(parsed, { nodes, name: 'my.master-1', username: 'u', password: 's@' });
 });

@@ -16,11 +16,10 @@ const fragmentLength = 8;
 /** Asserts that a text contains no part of a key beyond its visible start. */
 function assertAbsent(key: string, place: string, told: string): void {
   const secret = key.slice(visibleStart(key).length);
-  for (let index = 0; index + fragmentLength <= secret.length; index += 1)
-    assert.ok(
-      !told.includes(secret.slice(index, index + fragmentLength)),
-      `a part of a key stands in ${place}`,
-    );
+  for (let index = 0; index + fragmentLength <= secret.length; index += 1) {
+    const fragment = secret.slice(index, index + fragmentLength);
+    assert.ok(!told.includes(fragment), `a part of a key stands in ${place}`);
+  }
 }
 
 function spoil(key: string): string {
@@ -30,6 +29,7 @@ function spoil(key: string): string {
 /** Sends a key in every place in which a client might put it, correctly or by mistake. Returns all answers. */
 async function sendEverywhere({ app, request }: TestService, key: string): Promise<string> {
   const encoded = key.replaceAll('_', '%5F');
+  const authorization = `Authorization: Bearer ${key}`;
   const whollyEncoded = Buffer.from(key).toString('hex').replaceAll(/../g, '%$&');
   const requests = [
     request(key, '/pets'),
@@ -53,10 +53,10 @@ async function sendEverywhere({ app, request }: TestService, key: string): Promi
       request(key, '/pets', { method: 'POST', body: key, headers: { 'content-type': type } }),
     ),
     request(key, '/pets', { method: 'DELETE' }),
-    sendRaw(app.url, `GET /v1/pets/${key} HTTP/1.1\r\nAuthorization: Bearer ${key}\r\n${key}\r\n\r\n`),
+    sendRaw(app.url, `GET /v1/pets/${key} HTTP/1.1\r\n${authorization}\r\n${key}\r\n\r\n`),
     sendRaw(
       app.url,
-      `GET /v1/%zz${key} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+      `GET /v1/%zz${key} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${authorization}\r\n\r\n`,
     ),
   ];
   const answers = await Promise.all(requests);
@@ -74,42 +74,34 @@ async function sendRaw(url: string, message: string): Promise<string> {
 }
 
 /** Creates a runner of commands on the store of a service. It records their output without the issued keys. */
-function createOperator(service: TestService) {
+function createOperator({ config, clock }: TestService) {
   const printed: string[] = [];
 
-  async function run(...args: readonly string[]): Promise<string> {
-    const { stdout, stderr } = await runInProcess(args, service.config.databaseUrl, {
-      clock: service.clock.now,
-    });
+  async function run(args: string): Promise<string> {
+    const { stdout, stderr } = await runInProcess(args, config.databaseUrl, { clock: clock.now });
     printed.push(stderr);
     return stdout;
   }
 
   return {
     readPrinted: () => printed.join('\n'),
-    async issue(...args: readonly string[]): Promise<{ id: string; key: string }> {
-      return JSON.parse(await run(...args, '--json'));
-    },
-    async print(...args: readonly string[]): Promise<void> {
-      printed.push(await run(...args), await run(...args, '--json'));
+    issue: async (args: string): Promise<{ id: string; key: string }> =>
+      JSON.parse(await run(`${args} --json`)),
+    async print(args: string): Promise<void> {
+      printed.push(await run(args), await run(`${args} --json`));
     },
   };
 }
 
 async function readFiles(folder: string): Promise<(readonly [name: string, content: string])[]> {
-  const names = await readdir(folder);
-  return Promise.all(
-    names.map(async (name) => [name, await readFile(join(folder, name), 'latin1')] as const),
-  );
+  const read = async (name: string) => [name, await readFile(join(folder, name), 'latin1')] as const;
+  return Promise.all((await readdir(folder)).map(read));
 }
 
 /** Issues keys by command and in the process, then uses, lists, rotates, revokes and expires them. */
 async function liveThrough(t: TestContext) {
-  const service = await startService(t, {
-    LOG_REQUESTS: 'all',
-    CORS_ORIGINS: 'https://app.example.com',
-    TRUST_PROXY: '1',
-  });
+  const settings = { LOG_REQUESTS: 'all', CORS_ORIGINS: 'https://app.example.com', TRUST_PROXY: '1' };
+  const service = await startService(t, settings);
   const operator = createOperator(service);
   const folder = dirname(service.config.databaseUrl.slice('sqlite:'.length));
   const answers: string[] = [];
@@ -122,33 +114,33 @@ async function liveThrough(t: TestContext) {
   };
 
   const plan = makePlan('enterprise', 1_000_000, 1_000_000);
-  const numbers = ['--per-minute', '1000000', '--per-day', '1000000'];
-  const lasting = await operator.issue('keys', 'create', '--plan', 'enterprise', ...numbers);
+  const numbers = '--per-minute 1000000 --per-day 1000000';
+  const lasting = await operator.issue(`keys create --plan enterprise ${numbers}`);
   const passing = await service.store.keyring.issue(order({ plan, account: 'Zoo', lifetimeMs: hourMs }));
-  const narrow = await operator.issue('keys', 'create', '--account', 'Zoo', '--scopes', 'pets:read');
+  const narrow = await operator.issue('keys create --account Zoo --scopes pets:read');
   const poor = await service.store.keyring.issue(order());
   await send([lasting, passing, narrow, poor]);
 
-  const successor = await operator.issue('keys', 'rotate', lasting.id, '--overlap', '0s');
+  const successor = await operator.issue(`keys rotate ${lasting.id} --overlap 0s`);
   const other = await service.store.keyring.rotate(passing.id, 60_000);
   const animals = join(folder, 'animals.csv');
   await writeFile(animals, 'name,categoryId\nRex,1\nbad,row\n');
   for (const args of [
-    ['keys', 'rotate', lasting.id],
-    ['keys', 'revoke', narrow.id],
-    ['keys', 'revoke', poor.key],
-    ['accounts', 'set-plan', 'Zoo', '--plan', 'business'],
-    ['import', animals],
-    ['import', animals, '--skip-invalid'],
-    ['export'],
-    ['export', '--output', join(folder, 'all.ndjson'), '--force'],
+    `keys rotate ${lasting.id}`,
+    `keys revoke ${narrow.id}`,
+    `keys revoke ${poor.key}`,
+    'accounts set-plan Zoo --plan business',
+    `import ${animals}`,
+    `import ${animals} --skip-invalid`,
+    'export',
+    `export --output ${join(folder, 'all.ndjson')} --force`,
   ])
-    await operator.print(...args);
+    await operator.print(args);
   service.clock.advance(hourMs);
   const keys = [lasting, passing, narrow, poor, successor, other];
   await send(keys);
-  await operator.print('keys', 'list');
-  await operator.print('accounts', 'list');
+  await operator.print('keys list');
+  await operator.print('accounts list');
   return { service, folder, keys, answers: answers.join('\n'), printed: operator.readPrinted() };
 }
 

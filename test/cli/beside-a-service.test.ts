@@ -6,17 +6,16 @@ import { systemClock } from '../../src/clock.ts';
 import { openStore } from '../../src/store.ts';
 import { makePlan, order } from '../accounts/world.ts';
 import { runProgram, serveInProcess, until } from '../support/processes.ts';
-import { makeFolder } from '../support/service.ts';
 
 /** Time in ms within which a command takes effect on a service of the same machine (contract section 5). */
 const effectMsMax = 2_000;
 const ample = makePlan('enterprise', 1_000_000, 1_000_000);
 
 test('while a service runs', async (t) => {
-  const folder = await makeFolder(t);
-  const databaseUrl = `sqlite:${join(folder, 'store.db')}`;
-  const settings = { DATABASE_URL: databaseUrl, ENVIRONMENT: 'staging' };
-  const service = await serveInProcess(t, { settings });
+  const service = await serveInProcess(t);
+  const { settings } = service;
+  const { DATABASE_URL: databaseUrl } = settings;
+  const file = databaseUrl.slice('sqlite:'.length);
   const store = await openStore({ databaseUrl, environment: 'staging' }, systemClock);
   t.after(() => store.close());
 
@@ -53,21 +52,21 @@ test('while a service runs', async (t) => {
     assert.ok(imported > 0);
     const listed = await fetch(`${service.url}/pets`, { headers: { authorization: `Bearer ${key}` } });
     assert.equal(((await listed.json()) as unknown[]).length, Math.min(imported, 20));
-    const { exported } = JSON.parse(await run(`export --output ${join(folder, 'all.ndjson')} --json`));
+    const { exported } = JSON.parse(await run(`export --output ${file}.ndjson --json`));
     assert.equal(exported, imported);
     assert.deepEqual(JSON.parse(await run('migrate --json')), { engine: 'sqlite', schema: 'newest' });
   });
 
   await t.test('vacuum gives unused pages back while the service adds and lists animals', async () => {
     const { key } = await store.keyring.issue(order({ plan: ample }));
-    const raw = new DatabaseSync(join(folder, 'store.db'), { timeout: 5_000 });
+    const raw = new DatabaseSync(file, { timeout: 5_000 });
     t.after(() => raw.close());
     const filler = 'insert into filler select zeroblob(64 * 1024 * 1024)';
     raw.exec(`create table filler (bytes blob); ${filler}; drop table filler`);
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     let isOver = false;
+    const ids: number[] = [];
     const adding = (async () => {
-      const ids: number[] = [];
       while (!isOver) {
         const body = '{"name":"Rex","categoryId":77}';
         const added = await fetch(`${service.url}/pets`, { method: 'POST', headers, body });
@@ -75,17 +74,14 @@ test('while a service runs', async (t) => {
         ids.push(((await added.json()) as { id: number }).id);
         assert.equal((await ask(key)).status, 200);
       }
-      return ids;
     })();
     const { before, after } = JSON.parse(await run('vacuum --json'));
     assert.ok(before > 64 * 2 ** 20 && after < 4 * 2 ** 20, `${before} ${after}`);
     isOver = true;
-    const ids = await adding;
-    const kept = raw.prepare('select id from pets where category_id = 77 order by id').all();
-    assert.deepEqual(
-      kept.map(({ id }) => id),
-      ids,
-    );
+    await adding;
+    const rows = raw.prepare('select id from pets where category_id = 77 order by id').all();
+    const kept = rows.map(({ id }) => id);
+    assert.deepEqual(kept, ids);
     assert.deepEqual({ ...raw.prepare('pragma quick_check').get() }, { quick_check: 'ok' });
     assert.match(await run('vacuum'), /^gave 0\.0 MiB back: the store takes \d\.\d MiB\n$/);
   });

@@ -18,11 +18,11 @@ describe('animal-store doctor', () => {
   });
 
   test('exits with 1 if there is a problem, says how to solve it, and shows no password', async () => {
-    const settings = {
-      ...ports,
-      DATABASE_URL: 'postgres://user:S3cret@127.0.0.1:1/a',
-      REDIS_URL: 'redis://user:S3cret@127.0.0.1:1',
-    };
+    const [DATABASE_URL, REDIS_URL] = [
+      'postgres://user:S3cret@127.0.0.1:1/a',
+      'redis://user:S3cret@127.0.0.1:1',
+    ];
+    const settings = { ...ports, DATABASE_URL, REDIS_URL };
     const { code, stdout, stderr } = await runProgram(['doctor'], { settings });
     assert.deepEqual([code, stderr], [1, 'error: the doctor found 2 problems\n']);
     assert.match(stdout, /^problem {2}store .*\n +-> check that the server runs/m);

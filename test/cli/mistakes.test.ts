@@ -117,27 +117,13 @@ describe('a failed command prints one line and exits with 1:', () => {
 });
 
 describe('a command that needs an existing store fails with one line and creates none:', () => {
-  const commands = [
-    'keys create --plan free',
-    'keys list',
-    'accounts list',
-    'accounts show Zoo',
-    'bans list',
-    'audit',
-    'orders list',
-    'pets show 1',
-    'export',
-    'vacuum',
-    'backup a.db',
-  ];
-  for (const command of commands)
+  const commands = `keys create --plan free, keys list, accounts list, accounts show Zoo, bans list, audit, orders list,
+    pets show 1, export, vacuum, backup a.db`;
+  for (const command of commands.split(/,\s+/))
     test(command, async (t) => {
       const path = join(await makeFolder(t), 'store.db');
-      expectMistake(
-        await runInProcess(command, `sqlite:${path}`),
-        1,
-        /there is no store .*store\.db: "serve", "import", "migrate" and "restore" create one/,
-      );
+      const line = /there is no store .*store\.db: "serve", "import", "migrate" and "restore" create one/;
+      expectMistake(await runInProcess(command, `sqlite:${path}`), 1, line);
       assert.equal(existsSync(path), false);
     });
 
@@ -149,8 +135,8 @@ describe('a command that needs an existing store fails with one line and creates
 });
 
 describe('an unusable store prints one line and exits with 1:', () => {
-  async function assertRefused(databaseUrl: string, line: RegExp): Promise<void> {
-    expectMistake(await runInProcess('keys list', databaseUrl), 1, line);
+  async function assertRefused(databaseUrl: string, line: RegExp, command = 'keys list'): Promise<void> {
+    expectMistake(await runInProcess(command, databaseUrl), 1, line);
   }
 
   test('the address is not a plain path', async () => {
@@ -163,12 +149,9 @@ describe('an unusable store prints one line and exits with 1:', () => {
     const folder = await makeFolder(t);
     await mkdir(join(folder, 'folder.db'));
     await writeFile(join(folder, 'text.db'), 'This is a text of more than a hundred bytes. '.repeat(100));
-    for (const [path, line] of [
-      ['folder.db', /the database .*folder\.db cannot be opened: /],
-      ['text.db/store.db', /text\.db\/store\.db cannot be opened: /],
-      ['text.db', /cannot be opened: file is not a database/],
-    ] as const)
-      await assertRefused(`sqlite:${folder}/${path}`, line);
+    await assertRefused(`sqlite:${folder}/folder.db`, /the database .*folder\.db cannot be opened: /);
+    await assertRefused(`sqlite:${folder}/text.db/store.db`, /text\.db\/store\.db cannot be opened: /);
+    await assertRefused(`sqlite:${folder}/text.db`, /cannot be opened: file is not a database/);
   });
 
   test('the PostgreSQL server does not answer, and the line shows no password', async () => {
@@ -177,23 +160,18 @@ describe('an unusable store prints one line and exits with 1:', () => {
   });
 
   test('a store in PostgreSQL has its own tools for the work of this command', async () => {
-    for (const [command, line] of [
-      ['backup a.db', /use pg_dump for PostgreSQL/],
-      ['restore a.db', /use pg_restore for PostgreSQL/],
-      ['vacuum', /PostgreSQL needs no vacuum: autovacuum does it/],
-    ] as const)
-      expectMistake(await runInProcess(command, 'postgres://127.0.0.1:1/animals'), 1, line);
+    const url = 'postgres://127.0.0.1:1/animals';
+    await assertRefused(url, /use pg_dump for PostgreSQL/, 'backup a.db');
+    await assertRefused(url, /use pg_restore for PostgreSQL/, 'restore a.db');
+    await assertRefused(url, /PostgreSQL needs no vacuum: autovacuum does it/, 'vacuum');
   });
 
   test('Redis does not answer, and the line shows no password', async (t) => {
     const { url: DATABASE_URL, print } = await createWorld(t);
     await print('accounts create Zoo --plan free');
     const settings = { DATABASE_URL, REDIS_URL: 'redis://user:S3cret@localhost:1' };
-    expectMistake(
-      await runProgram(['accounts', 'show', 'Zoo'], { settings }),
-      1,
-      /^error: the rate limits cannot be read from Redis localhost:1: .*ECONNREFUSED/,
-    );
+    const line = /^error: the rate limits cannot be read from Redis localhost:1: .*ECONNREFUSED/;
+    expectMistake(await runProgram(['accounts', 'show', 'Zoo'], { settings }), 1, line);
   });
 
   test('the kind of store is unknown, and the line also names all other wrong settings', async () => {
