@@ -11,31 +11,53 @@ import {
 import { type Catalogue, createCatalogue } from '../../src/pets/catalogue.ts';
 import type { NewPet, Pet } from '../../src/pets/pet.ts';
 import { openCatalogue } from '../support/catalogue.ts';
-import { type Engine, findEngines } from '../support/engines.ts';
+import { findEngines } from '../support/engines.ts';
 import { openShop } from './order-shop.ts';
 
 const rex: NewPet = { name: 'Rex', categoryId: 7n, status: 'available' };
 
-/** Contract tests of `Idempotency-Key` (contract section 2) in src/pets/catalogue.ts. */
-function describeIdempotency(engine: Engine): void {
-  async function prepare(t: TestContext) {
-    const { store, database, addBuyer } = await openShop(t, engine);
-    const firstAnswers = createFirstAnswers(database);
-    return {
-      store,
-      firstAnswers,
-      catalogue: createCatalogue(database, firstAnswers),
-      /** Opens the catalogue of another instance on the same store. */
-      openOther: async () => openCatalogue(await store.open()),
-      addAccount: async () => (await addBuyer()).accountId,
-      countRows: async (table: 'pets' | 'first_answers') =>
-        (await store.execute(`select 1 from ${table}`)).length,
-      /** Makes all records older. Their age goes by the store's clock. */
-      age: (ms: number) => store.execute(`update first_answers set created_at_ms = created_at_ms - ${ms}`),
-    };
-  }
+function hash(body: string): Uint8Array {
+  return createHash('sha256').update(body).digest();
+}
 
+function keyed(accountId: bigint, key: string): Idempotency {
+  const keyHash = hashIdempotencyKey(accountId, key);
+  return { accountId, keyHash, operation: 'createPet', bodyHash: hash('body') };
+}
+
+async function add(catalogue: Catalogue, idempotency: Idempotency, newPet = rex) {
+  const { answer, isReplayed } = await catalogue.addOnce(newPet, idempotency, '/pets/');
+  const pet = parseExactJson(answer.body) as Pet;
+  assert.equal(answer.location, `/pets/${pet.id}`);
+  return { pet, replayed: isReplayed };
+}
+
+function addBy(instances: readonly Catalogue[], index: number, idempotency: Idempotency) {
+  const instance = instances[index % instances.length];
+  assert.ok(instance !== undefined);
+  return add(instance, idempotency);
+}
+
+/** Contract tests of `Idempotency-Key` (contract section 2) in src/pets/catalogue.ts. */
+for (const engine of await findEngines())
   describe(`idempotency keys on ${engine.name}`, { skip: engine.skip }, () => {
+    async function prepare(t: TestContext) {
+      const { store, database, addBuyer } = await openShop(t, engine);
+      const firstAnswers = createFirstAnswers(database);
+      return {
+        store,
+        firstAnswers,
+        catalogue: createCatalogue(database, firstAnswers),
+        /** Opens the catalogue of another instance on the same store. */
+        openOther: async () => openCatalogue(await store.open()),
+        addAccount: async () => (await addBuyer()).accountId,
+        countRows: async (table: 'pets' | 'first_answers') =>
+          (await store.execute(`select 1 from ${table}`)).length,
+        /** Makes all records older. Their age goes by the store's clock. */
+        age: (ms: number) => store.execute(`update first_answers set created_at_ms = created_at_ms - ${ms}`),
+      };
+    }
+
     test('an animal is not added if its record cannot be written, and its key can then be used again', async (t) => {
       const { catalogue, addAccount, countRows } = await prepare(t);
       const once = keyed(1n + (await addAccount()), 'k');
@@ -108,28 +130,3 @@ function describeIdempotency(engine: Engine): void {
       assert.equal((await add(catalogue, old)).replayed, false);
     });
   });
-}
-
-function hash(body: string): Uint8Array {
-  return createHash('sha256').update(body).digest();
-}
-
-function keyed(accountId: bigint, key: string): Idempotency {
-  const keyHash = hashIdempotencyKey(accountId, key);
-  return { accountId, keyHash, operation: 'createPet', bodyHash: hash('body') };
-}
-
-async function add(catalogue: Catalogue, idempotency: Idempotency, newPet = rex) {
-  const { answer, isReplayed } = await catalogue.addOnce(newPet, idempotency, '/pets/');
-  const pet = parseExactJson(answer.body) as Pet;
-  assert.equal(answer.location, `/pets/${pet.id}`);
-  return { pet, replayed: isReplayed };
-}
-
-function addBy(instances: readonly Catalogue[], index: number, idempotency: Idempotency) {
-  const instance = instances[index % instances.length];
-  assert.ok(instance !== undefined);
-  return add(instance, idempotency);
-}
-
-for (const engine of await findEngines()) describeIdempotency(engine);

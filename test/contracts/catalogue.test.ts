@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { type NewPet, newPetRules, type Pet } from '../../src/pets/pet.ts';
 import { openCatalogue } from '../support/catalogue.ts';
-import { type Engine, findEngines } from '../support/engines.ts';
+import { findEngines } from '../support/engines.ts';
 
 const rex: NewPet = { name: 'Rex', categoryId: 7n, status: 'available' };
 
@@ -24,7 +24,7 @@ const legalNames = fc
   .filter((name) => newPetRules.accepts({ ...rex, name }));
 
 /** Contract tests of src/pets/catalogue.ts, except idempotency. `list-pets.test.ts` walks all pages on both engines. */
-function describeCatalogue(engine: Engine): void {
+for (const engine of await findEngines())
   describe(`the catalogue on ${engine.name}`, { skip: engine.skip }, () => {
     test('any valid name and any int64 categoryId is returned and stored exactly', async (t) => {
       const catalogue = openCatalogue(await (await engine.createStore(t)).open());
@@ -74,6 +74,3 @@ function describeCatalogue(engine: Engine): void {
       );
     });
   });
-}
-
-for (const engine of await findEngines()) describeCatalogue(engine);

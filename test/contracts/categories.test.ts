@@ -3,20 +3,20 @@ import { describe, type TestContext, test } from 'node:test';
 import type { Actor } from '../../src/audit/audit-log.ts';
 import { type Categories, categoriesMax, createCategories } from '../../src/categories/categories.ts';
 import { systemClock } from '../../src/clock.ts';
-import { type Engine, findEngines, type Store } from '../support/engines.ts';
+import { findEngines, type Store } from '../support/engines.ts';
 import { countStatuses } from '../support/expect-error.ts';
 import { listEvents } from './order-shop.ts';
 
 const actor: Actor = { kind: 'key', name: 'key_3kTMd8fZq1LxW0aB' };
 
 /** Contract tests of src/categories/categories.ts. */
-function describeCategories(engine: Engine): void {
-  async function prepare(t: TestContext): Promise<{ store: Store; categories: Categories }> {
-    const store = await engine.createStore(t);
-    return { store, categories: createCategories(await store.open(), systemClock) };
-  }
-
+for (const engine of await findEngines())
   describe(`the categories on ${engine.name}`, { skip: engine.skip }, () => {
+    async function prepare(t: TestContext): Promise<{ store: Store; categories: Categories }> {
+      const store = await engine.createStore(t);
+      return { store, categories: createCategories(await store.open(), systemClock) };
+    }
+
     test('a category is created, renamed and deleted, each with an event and a row in the audit log', async (t) => {
       const { store, categories } = await prepare(t);
       assert.deepEqual(await categories.put({ id: 3n, name: 'Dogs' }, actor), { isNew: true });
@@ -60,6 +60,3 @@ function describeCategories(engine: Engine): void {
       assert.deepEqual(await categories.put({ id: -1n, name: 'other' }, actor), { isNew: true });
     });
   });
-}
-
-for (const engine of await findEngines()) describeCategories(engine);

@@ -5,35 +5,35 @@ import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { freeLimits } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { type Engine, findEngines } from '../support/engines.ts';
+import { findEngines } from '../support/engines.ts';
 
 const startMs = Date.UTC(2027, 0, 2, 12);
 
 const addressesMax = 3;
 
 /** Contract tests of src/limits/memory/counter-store.ts. */
-function describeCounterStore(engine: Engine): void {
-  /** Opens a store for counters. `start` simulates a new process after the previous one was killed. */
-  async function open(t: Pick<TestContext, 'after'>) {
-    const store = await engine.createStore(t);
-    const database = await store.open();
-    const time = { nowMs: startMs };
-
-    async function start(over: Database = database) {
-      const counters = createMemoryCounters({ addressesMax });
-      const counterStore = createCounterStore({ counters, database: over, clock: () => time.nowMs });
-      await counterStore.load();
-      const take = (accountId: number, keyId = 'key') =>
-        counters.take(`account:${accountId}`, freeLimits, keyId, time.nowMs);
-      const takeFrom = (subject: string) => counters.take(subject, freeLimits, null, time.nowMs);
-      const takeFromAddress = () => takeFrom('address:192.0.2.7');
-      return { ...counterStore, counters, take, takeFrom, takeFromAddress };
-    }
-    const countRows = async (table: string) => (await store.execute(`select * from ${table}`)).length;
-    return { database, time, start, countRows };
-  }
-
+for (const engine of await findEngines())
   describe(`storing counts in ${engine.name}`, { skip: engine.skip }, () => {
+    /** Opens a store for counters. `start` simulates a new process after the previous one was killed. */
+    async function open(t: Pick<TestContext, 'after'>) {
+      const store = await engine.createStore(t);
+      const database = await store.open();
+      const time = { nowMs: startMs };
+
+      async function start(over: Database = database) {
+        const counters = createMemoryCounters({ addressesMax });
+        const counterStore = createCounterStore({ counters, database: over, clock: () => time.nowMs });
+        await counterStore.load();
+        const take = (accountId: number, keyId = 'key') =>
+          counters.take(`account:${accountId}`, freeLimits, keyId, time.nowMs);
+        const takeFrom = (subject: string) => counters.take(subject, freeLimits, null, time.nowMs);
+        const takeFromAddress = () => takeFrom('address:192.0.2.7');
+        return { ...counterStore, counters, take, takeFrom, takeFromAddress };
+      }
+      const countRows = async (table: string) => (await store.execute(`select * from ${table}`)).length;
+      return { database, time, start, countRows };
+    }
+
     test('both windows continue after a restart', async (t) => {
       const { start, time } = await open(t);
       const before = await start();
@@ -198,6 +198,3 @@ function describeCounterStore(engine: Engine): void {
       assert.equal(after.take(1).verdict, 'passed');
     });
   });
-}
-
-for (const engine of await findEngines()) describeCounterStore(engine);

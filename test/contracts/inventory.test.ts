@@ -4,38 +4,38 @@ import { int64Max, int64Min } from '../../src/int64.ts';
 import { createInventory, foldInventory } from '../../src/inventory/inventory.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openCatalogue } from '../support/catalogue.ts';
-import { type Engine, findEngines, type Store } from '../support/engines.ts';
+import { findEngines, type Store } from '../support/engines.ts';
 
 /** Contract tests of the inventory (contract section 10). */
-function describeInventory(engine: Engine): void {
-  async function open(t: TestContext) {
-    const store = await engine.createStore(t);
-    const database = await store.open();
-    return { store, database, catalogue: openCatalogue(database) };
-  }
+for (const engine of await findEngines())
+  describe(`the inventory on ${engine.name}`, { skip: engine.skip }, () => {
+    async function open(t: TestContext) {
+      const store = await engine.createStore(t);
+      const database = await store.open();
+      return { store, database, catalogue: openCatalogue(database) };
+    }
 
-  /** Compares the inventory with the animals in the store, before and after the pending changes are merged. */
-  async function expectCounted(store: Store, database: Database): Promise<void> {
-    for (const fold of [async () => undefined, () => foldInventory(database)]) {
-      await fold();
-      for (const categoryId of [null, int64Min, 1n, 2n, int64Max]) {
-        const { asOfMs, ...counts } = await createInventory(database)(categoryId);
-        assert.ok(Number.isSafeInteger(asOfMs));
-        assert.deepEqual(counts, await countPets(store, categoryId));
+    /** Compares the inventory with the animals in the store, before and after the pending changes are merged. */
+    async function expectCounted(store: Store, database: Database): Promise<void> {
+      for (const fold of [async () => undefined, () => foldInventory(database)]) {
+        await fold();
+        for (const categoryId of [null, int64Min, 1n, 2n, int64Max]) {
+          const { asOfMs, ...counts } = await createInventory(database)(categoryId);
+          assert.ok(Number.isSafeInteger(asOfMs));
+          assert.deepEqual(counts, await countPets(store, categoryId));
+        }
       }
     }
-  }
 
-  async function countPets(store: Store, categoryId: bigint | null) {
-    const where = categoryId === null ? '' : `where category_id = ${categoryId}`;
-    const rows = (await store.execute(
-      `select status, cast(count(*) as text) as count from pets ${where} group by status`,
-    )) as { status: string; count: string }[];
-    const count = (status: string) => BigInt(rows.find((row) => row.status === status)?.count ?? 0);
-    return { available: count('available'), pending: count('pending'), sold: count('sold') };
-  }
+    async function countPets(store: Store, categoryId: bigint | null) {
+      const where = categoryId === null ? '' : `where category_id = ${categoryId}`;
+      const rows = (await store.execute(
+        `select status, cast(count(*) as text) as count from pets ${where} group by status`,
+      )) as { status: string; count: string }[];
+      const count = (status: string) => BigInt(rows.find((row) => row.status === status)?.count ?? 0);
+      return { available: count('available'), pending: count('pending'), sold: count('sold') };
+    }
 
-  describe(`the inventory on ${engine.name}`, { skip: engine.skip }, () => {
     test('includes every change and load of animals by any program, and no animal of a failed load', async (t) => {
       const { store, database, catalogue } = await open(t);
       await expectCounted(store, database);
@@ -73,6 +73,3 @@ function describeInventory(engine: Engine): void {
       await expectCounted(store, database);
     });
   });
-}
-
-for (const engine of await findEngines()) describeInventory(engine);

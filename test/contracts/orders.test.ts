@@ -54,15 +54,55 @@ async function outcomeOf(done: Promise<{ readonly status: string }>): Promise<st
   );
 }
 
-/** Contract tests of src/orders/orders.ts (contract section 12). */
-function describeOrders(engine: Engine): void {
-  /** Opens a shop with a buyer. */
-  async function openWithBuyer(t: TestContext, plan?: PlanName) {
-    const shop = await openShop(t, engine);
-    return { ...shop, buyer: await shop.addBuyer(plan) };
-  }
+/** The rows of an import that sells these animals. */
+async function* sell(...ids: readonly bigint[]) {
+  yield ids.map((id, index) => ({ id, line: index + 1, status: 'sold' }) as const);
+}
 
+const unfiltered = { limit: 100, status: null, petId: null, reference: null, newestId: null };
+
+async function listAll(orders: Orders, reader: OrderReader, filter = {}) {
+  const found = [];
+  let newestId: bigint | null = null;
+  do {
+    const page: Awaited<ReturnType<Orders['list']>> = await orders.list(
+      { ...unfiltered, ...filter, limit: 2, newestId },
+      reader,
+    );
+    found.push(...page.items);
+    newestId = page.next;
+  } while (newestId !== null);
+  return found;
+}
+
+async function placeAt(instances: readonly Orders[], n: number, reader: OrderReader, petId: bigint) {
+  const orders = instances[n % instances.length] as Orders;
+  return readOrder(await orders.place({ ...hold, petId }, reader, null));
+}
+
+/** Returns SQL that makes it impossible to expire one order. */
+function refuse(engine: Engine, id: bigint): string[] {
+  if (engine.name === 'SQLite')
+    return [
+      `create trigger stuck before update on orders when new.id = ${id} and new.status = 'expired'
+        begin select raise(abort, 'stuck'); end`,
+    ];
+  return [
+    `create function stuck() returns trigger language plpgsql as $$ begin raise exception 'stuck'; end $$`,
+    `create trigger stuck before update on orders for each row
+      when (new.id = ${id} and new.status = 'expired') execute function stuck()`,
+  ];
+}
+
+/** Contract tests of src/orders/orders.ts (contract section 12). */
+for (const engine of await findEngines())
   describe(`orders on ${engine.name}`, { skip: engine.skip }, () => {
+    /** Opens a shop with a buyer. */
+    async function openWithBuyer(t: TestContext, plan?: PlanName) {
+      const shop = await openShop(t, engine);
+      return { ...shop, buyer: await shop.addBuyer(plan) };
+    }
+
     test('an order takes an available animal, and get returns the placed order', async (t) => {
       const { buyer, ...shop } = await openWithBuyer(t);
       const petId = await shop.addPet();
@@ -73,7 +113,7 @@ function describeOrders(engine: Engine): void {
       assert.equal(Date.parse(placed.expiresAt) - Date.parse(placed.createdAt), 60_000);
       assert.deepEqual(await shop.orders.get(placed.id, buyer), placed);
       assert.equal(await shop.readRows(petId), 'pending owned, reserved');
-      assert.deepEqual(await shop.takeEvents(), ['pet.updated pending', 'order.reserved reserved']);
+      assert.deepEqual(await shop.takeEvents(), reserves);
     });
 
     test('an order for an unavailable or unknown animal is refused and writes nothing', async (t) => {
@@ -91,6 +131,7 @@ function describeOrders(engine: Engine): void {
 
     test('every action in every state has exactly its documented effect', async (t) => {
       const { buyer, ...shop } = await openWithBuyer(t);
+      const other = await shop.addBuyer();
       for (const [state, reach] of Object.entries(states))
         for (const [index, action] of [...actions, 'place' as const].entries()) {
           const petId = await shop.addPet();
@@ -99,7 +140,7 @@ function describeOrders(engine: Engine): void {
           const before = await shop.readRows(petId);
           await shop.takeEvents();
           const cell = `${state} ${action}`;
-          const done = action === 'place' ? shop.place(buyer, petId) : shop.orders.close(action, id, manager);
+          const done = action === 'place' ? shop.place(other, petId) : shop.orders.close(action, id, manager);
           assert.equal(await outcomeOf(done), outcomes[state as keyof typeof states][index], cell);
           const [rows, events] = effects[cell] ?? [before, []];
           assert.deepEqual([await shop.readRows(petId), await shop.takeEvents()], [rows, events], cell);
@@ -128,10 +169,7 @@ function describeOrders(engine: Engine): void {
       await shop.store.execute(`update orders set expires_at_ms = 1 where id = ${three}`);
       await shop.takeEvents();
       assert.equal(await shop.orders.expire(), 3);
-      assert.deepEqual(
-        await shop.takeEvents(),
-        Array(3).fill(['pet.updated available', 'order.expired expired']).flat(),
-      );
+      assert.deepEqual(await shop.takeEvents(), Array(3).fill(expires).flat());
       assert.equal(await shop.orders.expire(), 0);
       for (const id of [one, two, three]) {
         const { status, closedAt, expiresAt } = await shop.orders.get(id, buyer);
@@ -147,26 +185,9 @@ function describeOrders(engine: Engine): void {
       );
     });
 
-    test('an order for an animal with an overdue hold first closes the hold, in the same transaction', async (t) => {
-      const shop = await openShop(t, engine);
-      const [first, second] = [await shop.addBuyer(), await shop.addBuyer()];
-      const petId = await shop.addPet();
-      await shop.place(first, petId);
-      await shop.endHolds();
-      await shop.takeEvents();
-      await shop.place(second, petId);
-      assert.deepEqual(await shop.takeEvents(), [
-        'pet.updated available',
-        'order.expired expired',
-        'pet.updated pending',
-        'order.reserved reserved',
-      ]);
-      assert.equal(await shop.readRows(petId), 'pending owned, reserved, expired');
-    });
-
     test('orders of another account are not found, except by a manager, who may filter by account', async (t) => {
-      const shop = await openShop(t, engine);
-      const [owner, other] = [await shop.addBuyer(), await shop.addBuyer()];
+      const { buyer: owner, ...shop } = await openWithBuyer(t);
+      const other = await shop.addBuyer();
       const { id } = await shop.place(owner, await shop.addPet());
       await assert.rejects(async () => shop.orders.get(id, other), { code: 'not_found' });
       for (const action of actions)
@@ -337,7 +358,7 @@ function describeOrders(engine: Engine): void {
       assert.equal((await place(petId, 'two')).isReplayed, false);
     });
 
-    test('a returned order has the time of its return, and a second return changes nothing', async (t) => {
+    test('a returned order has the time of its return, also after a second return', async (t) => {
       const { buyer, ...shop } = await openWithBuyer(t);
       const petId = await shop.addPet();
       const { id } = await shop.place(buyer, petId);
@@ -363,11 +384,7 @@ function describeOrders(engine: Engine): void {
       assert.deepEqual(await shop.takeEvents(), []);
       assert.deepEqual(await load(false), { added: 0, changed: 1 });
       assert.deepEqual(bad, [2, 2]);
-      assert.deepEqual(await shop.takeEvents(), [
-        'pet.updated available',
-        'order.expired expired',
-        'pet.updated sold',
-      ]);
+      assert.deepEqual(await shop.takeEvents(), [...expires, 'pet.updated sold']);
       assert.equal(await shop.readRows(overdue), 'sold, expired');
       for (const petId of [held, other]) assert.equal(await shop.readRows(petId), 'pending owned, reserved');
     });
@@ -389,46 +406,3 @@ function describeOrders(engine: Engine): void {
       );
     });
   });
-}
-
-/** The rows of an import that sells these animals. */
-async function* sell(...ids: readonly bigint[]) {
-  yield ids.map((id, index) => ({ id, line: index + 1, status: 'sold' }) as const);
-}
-
-const unfiltered = { limit: 100, status: null, petId: null, reference: null, newestId: null };
-
-async function listAll(orders: Orders, reader: OrderReader, filter = {}) {
-  const found = [];
-  let newestId: bigint | null = null;
-  do {
-    const page: Awaited<ReturnType<Orders['list']>> = await orders.list(
-      { ...unfiltered, ...filter, limit: 2, newestId },
-      reader,
-    );
-    found.push(...page.items);
-    newestId = page.next;
-  } while (newestId !== null);
-  return found;
-}
-
-async function placeAt(instances: readonly Orders[], n: number, reader: OrderReader, petId: bigint) {
-  const orders = instances[n % instances.length] as Orders;
-  return readOrder(await orders.place({ ...hold, petId }, reader, null));
-}
-
-/** Returns SQL that makes it impossible to expire one order. */
-function refuse(engine: Engine, id: bigint): string[] {
-  if (engine.name === 'SQLite')
-    return [
-      `create trigger stuck before update on orders when new.id = ${id} and new.status = 'expired'
-        begin select raise(abort, 'stuck'); end`,
-    ];
-  return [
-    `create function stuck() returns trigger language plpgsql as $$ begin raise exception 'stuck'; end $$`,
-    `create trigger stuck before update on orders for each row
-      when (new.id = ${id} and new.status = 'expired') execute function stuck()`,
-  ];
-}
-
-for (const engine of await findEngines()) describeOrders(engine);

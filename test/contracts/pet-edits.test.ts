@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { computeEtag } from '../../src/etag.ts';
 import { type Pet, type PetPatch, petStatuses, writePet } from '../../src/pets/pet.ts';
 import { openCatalogue } from '../support/catalogue.ts';
-import { type Engine, findEngines } from '../support/engines.ts';
+import { findEngines } from '../support/engines.ts';
 import { countStatuses } from '../support/expect-error.ts';
 import { openShop } from './order-shop.ts';
 
@@ -14,7 +14,7 @@ function tagOf(pet: Pet): string {
 }
 
 /** Contract tests of the edits in src/pets/catalogue.ts. */
-function describePetEdits(engine: Engine): void {
+for (const engine of await findEngines()) {
   /** Adds an available animal. */
   async function prepare(t: TestContext) {
     const shop = await openShop(t, engine);
@@ -140,5 +140,3 @@ function describePetEdits(engine: Engine): void {
     });
   });
 }
-
-for (const engine of await findEngines()) describePetEdits(engine);

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
 import { useStore } from '../../src/storage/transfer/copy-store.ts';
-import { type Engine, findEngines } from '../support/engines.ts';
+import { findEngines } from '../support/engines.ts';
 import { addPet, fillStore, readContents } from './store-contents.ts';
 import { selectSubjects } from './window-rows.ts';
 
 /** Contract tests of src/storage/transfer/copy-store.ts. */
-function describeWholeStore(engine: Engine): void {
+for (const engine of await findEngines())
   describe(`a whole ${engine.name} store`, { skip: engine.skip }, () => {
     test('is read as of the first read, even if others write meanwhile', async (t) => {
       const store = await engine.createStore(t);
@@ -65,6 +65,3 @@ function describeWholeStore(engine: Engine): void {
       assert.deepEqual(events, ['over', 'added']);
     });
   });
-}
-
-for (const engine of await findEngines()) describeWholeStore(engine);

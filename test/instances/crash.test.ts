@@ -8,6 +8,7 @@ import {
   ask,
   elementAt,
   readJson,
+  send,
   startInstances,
   untilAnswered,
 } from '../support/instances.ts';
@@ -16,7 +17,6 @@ import { startPostgresCluster, whyNoPostgresCluster } from '../support/postgres-
 const skip = whyNoPostgresCluster();
 const rounds = 5;
 const backMsMax = 20_000;
-const json = { 'content-type': 'application/json' };
 
 test('if the server restarts itself after one of its processes was killed', { skip }, async (t) => {
   const { primary } = await startPostgresCluster(t);
@@ -33,11 +33,7 @@ test('if the server restarts itself after one of its processes was killed', { sk
     /** Repeats an edit while it is 503, because the first use of a lost connection fails. */
     async function edit(service: typeof writer, name: string, headers: Record<string, string> = {}) {
       for (;;) {
-        const { status } = await ask(service, key, `/pets/${id}`, {
-          method: 'PATCH',
-          headers: { ...json, ...headers },
-          body: JSON.stringify({ name }),
-        });
+        const { status } = await send(service, key, `PATCH /pets/${id}`, { name }, headers);
         if (status !== 503) return status;
       }
     }

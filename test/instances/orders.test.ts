@@ -6,10 +6,10 @@ import { countStatuses } from '../support/expect-error.ts';
 import {
   add,
   amplePlan,
-  ask,
   elementAt,
   type Instances,
   readJson,
+  send,
   startInstances,
 } from '../support/instances.ts';
 
@@ -24,20 +24,14 @@ const animalsAtOnce = 20;
 /** Orders an animal. Retries a 503, because an instance that is too busy has not placed the order. */
 async function order(instances: Instances, key: string, petId: number): Promise<number> {
   for (;;) {
-    const { status } = await ask(instances.next(), key, '/orders', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ petId }),
-    });
+    const { status } = await send(instances.next(), key, 'POST /orders', { petId });
     if (status !== 503) return status;
   }
 }
 
 async function addAnimals(instances: Instances, key: string, count: number): Promise<number[]> {
   const adding = Array.from({ length: count }, (_, n) =>
-    readJson<{ id: number }>(
-      add(elementAt(instances.services, n % instances.services.length), key, `animal ${n}`),
-    ),
+    readJson<{ id: number }>(add(instances.next(), key, `animal ${n}`)),
   );
   return (await Promise.all(adding)).map(({ id }) => id);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { importPets } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
-import { add, amplePlan, ask, readJson, startInstances, untilAnswered } from '../support/instances.ts';
+import { add, amplePlan, ask, readJson, send, startInstances, untilAnswered } from '../support/instances.ts';
 import { findPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { runProgram, serveInProcess } from '../support/processes.ts';
 
@@ -41,11 +41,7 @@ describe('behind PgBouncer', { skip }, () => {
       );
       for (const { status } of await Promise.all(adding)) assert.equal(status, 201);
       const ordering = Array.from({ length: 60 }, (_, place) =>
-        ask(instances.next(), key, '/orders', {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ petId: 1 + (place % 30) }),
-        }),
+        send(instances.next(), key, 'POST /orders', { petId: 1 + (place % 30) }),
       );
       const ordered = (await Promise.all(ordering)).map(({ status }) => status);
       assert.deepEqual(ordered.toSorted(), [...Array(30).fill(201), ...Array(30).fill(409)]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { postgresAt } from '../support/engines.ts';
 import { expectError } from '../support/expect-error.ts';
-import { add, ask, elementAt, readJson, startInstances, untilAnswered } from '../support/instances.ts';
+import { add, ask, elementAt, readJson, send, startInstances, untilAnswered } from '../support/instances.ts';
 import {
   type PostgresCluster,
   startPostgresCluster,
@@ -16,7 +16,6 @@ import { type Relay, startRelay } from '../support/relay.ts';
 const skip = whyNoPostgresCluster();
 const backMsMax = 10_000;
 const eventsMsMax = 20_000;
-const json = { 'content-type': 'application/json' };
 
 interface Shown {
   readonly id: string;
@@ -36,14 +35,11 @@ async function startWorld(
     count: 2,
     settings,
   });
-  const key = instances.services.map((service) => service.key).find((made) => made !== null) ?? assert.fail();
+  const key = instances.firstKey;
   const receiver = await startReceiver(t);
   const service = elementAt(instances.services, 0);
-  const send = (path: string, method: string, body: object) =>
-    ask(service, key, path, { method, headers: json, body: JSON.stringify(body) });
-  const webhook = await readJson<{ id: string }>(
-    send('/webhooks', 'POST', { url: receiver.url, types: ['pet.added'] }),
-  );
+  const order = { url: receiver.url, types: ['pet.added'] };
+  const webhook = await readJson<{ id: string }>(send(service, key, 'POST /webhooks', order));
 
   /** Adds animals, and returns their events in order once the webhook has received all of them. */
   async function addSome(after: string | null): Promise<readonly Shown[]> {
@@ -68,7 +64,7 @@ async function startWorld(
     for (const one of instances.services)
       await untilAnswered(one, key, ({ status }) => status === 200, backMsMax);
   }
-  return { key, service, send, webhook, addSome, failOver };
+  return { key, service, webhook, addSome, failOver };
 }
 
 test('if a standby is promoted without the last commits', { skip }, async (t) => {
@@ -80,7 +76,7 @@ test('if a standby is promoted without the last commits', { skip }, async (t) =>
   await t.test(
     'no id or position is given again, lost positions are refused, and webhooks go on',
     async (inner) => {
-      const { key, service, send, webhook, addSome, failOver } = await startWorld(inner, cluster, relay);
+      const { key, service, webhook, addSome, failOver } = await startWorld(inner, cluster, relay);
       const kept = await addSome(null);
       const last = elementAt(kept, kept.length - 1);
       await eventually(async () => {
@@ -98,7 +94,7 @@ test('if a standby is promoted without the last commits', { skip }, async (t) =>
       const expectLost = async () => {
         for (const { id } of lost)
           await expectError(await ask(service, key, `/events?after=${id}`), 410, 'events_expired');
-        const refused = await send(`/webhooks/${webhook.id}`, 'PATCH', { after: lost[0]?.id });
+        const refused = await send(service, key, `PATCH /webhooks/${webhook.id}`, { after: lost[0]?.id });
         await expectError(refused, 409, 'position_lost');
       };
       await expectLost();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findPostgres } from '../support/engines.ts';
-import { add, ask, readJson } from '../support/instances.ts';
+import { add, ask, readJson, send } from '../support/instances.ts';
 import { type ServiceProcess, serveInProcess, until } from '../support/processes.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
@@ -18,11 +18,6 @@ interface Pet {
   readonly name: string;
 }
 
-function send(service: ServiceProcess, key: string, method: string, path: string, body: object = {}) {
-  const headers = { 'content-type': 'application/json' };
-  return ask(service, key, path, { method, headers, body: JSON.stringify(body) });
-}
-
 /** Changes the store at one instance, and reads each change at the other one. */
 async function requireShared(writer: ServiceProcess, reader: ServiceProcess, key: string, name: string) {
   const added = await add(writer, key, name, name);
@@ -34,23 +29,19 @@ async function requireShared(writer: ServiceProcess, reader: ServiceProcess, key
   const [newest] = await readJson<Pet[]>(ask(reader, key, '/pets?limit=1'));
   assert.equal(newest?.id, id);
 
-  assert.equal((await send(writer, key, 'PATCH', `/pets/${id}`, { name: `${name}!` })).status, 200);
+  assert.equal((await send(writer, key, `PATCH /pets/${id}`, { name: `${name}!` })).status, 200);
   assert.equal((await readJson<Pet>(ask(reader, key, `/pets/${id}`))).name, `${name}!`);
-  assert.equal(
-    (await send(writer, key, 'PUT', '/categories/1', { name })).status,
-    name === 'old' ? 201 : 200,
-  );
+  const named = await send(writer, key, 'PUT /categories/1', { name });
+  assert.equal(named.status, name === 'old' ? 201 : 200);
   assert.deepEqual(await readJson(ask(reader, key, '/categories')), [{ id: 1, name }]);
 
-  const order = await send(writer, key, 'POST', '/orders', { petId: id });
+  const order = await send(writer, key, 'POST /orders', { petId: id });
   assert.equal(order.status, 201);
-  assert.equal((await send(reader, key, 'POST', '/orders', { petId: id })).status, 409);
+  assert.equal((await send(reader, key, 'POST /orders', { petId: id })).status, 409);
   const { id: orderId } = await readJson<Pet>(order);
-  assert.equal((await send(reader, key, 'POST', `/orders/${orderId}/complete`)).status, 200);
-  assert.equal(
-    (await readJson<{ status: string }>(ask(writer, key, `/orders/${orderId}`))).status,
-    'completed',
-  );
+  assert.equal((await send(reader, key, `POST /orders/${orderId}/complete`)).status, 200);
+  const { status } = await readJson<{ status: string }>(ask(writer, key, `/orders/${orderId}`));
+  assert.equal(status, 'completed');
 
   const [left, right] = [await ask(writer, key), await ask(reader, key)].map(({ headers }) =>
     Number(headers.get('x-ratelimit-remaining')),
@@ -72,7 +63,7 @@ test('this release and the one before it serve one store together, and each read
   // This start migrates the store, if its schema is newer.
   const newer = await serveInProcess(t, { settings });
   const receiver = await startReceiver(t);
-  assert.equal((await send(older, key, 'POST', '/webhooks', { url: receiver.url })).status, 201);
+  assert.equal((await send(older, key, 'POST /webhooks', { url: receiver.url })).status, 201);
   await requireShared(older, newer, key, 'old');
   await requireShared(newer, older, key, 'new');
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { findPostgres } from '../support/engines.ts';
-import { add, ask, elementAt, readJson, readMetric, startInstances } from '../support/instances.ts';
+import { add, ask, elementAt, readJson, readMetric, send, startInstances } from '../support/instances.ts';
 import { type ServiceProcess, until } from '../support/processes.ts';
 import { startReceiver } from '../support/receiver.ts';
 
@@ -14,7 +14,6 @@ const senderMsMax = 10_000;
 const takeoverMsMax = 60_000;
 /** Time in ms within which the position is written after the last answer, on a busy machine. */
 const doneMsMax = 10_000;
-const json = { 'content-type': 'application/json' };
 
 interface Webhook {
   readonly id: string;
@@ -41,18 +40,16 @@ test('after the sending instance is killed, another continues in order and repea
   skip,
 }, async (t) => {
   const settings = { ENVIRONMENT: 'development' };
-  const { services } = await startInstances(t, { postgres, redisUrl: '', count: 2, settings });
-  const key = services.map((service) => service.key).find((made) => made !== null) ?? assert.fail();
+  const made = await startInstances(t, { postgres, redisUrl: '', count: 2, settings });
+  const { services, firstKey: key } = made;
   const [sender, other] = await findSender(services);
   const receiver = await startReceiver(t);
   const underWay = Promise.withResolvers<void>();
   // The receiver gets the fourth message but never answers it.
   receiver.reactions.push(204, 204, 204, () => underWay.resolve());
 
-  const body = JSON.stringify({ url: receiver.url, types: ['pet.added'] });
-  const made = await ask(other, key, '/webhooks', { method: 'POST', headers: json, body });
-  assert.equal(made.status, 201);
-  const { id } = await readJson<Webhook>(made);
+  const webhook = { url: receiver.url, types: ['pet.added'] };
+  const { id } = await readJson<Webhook>(send(other, key, 'POST /webhooks', webhook));
   for (let n = 0; n < 8; n += 1) assert.equal((await add(n % 2 ? sender : other, key, `a${n}`)).status, 201);
   await underWay.promise;
   sender.child.kill('SIGKILL');

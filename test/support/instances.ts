@@ -39,6 +39,8 @@ export async function startInstances(test: Ending, options: InstancesOptions) {
   return {
     services,
     store,
+    /** The key that the first start in development makes. Empty elsewhere. */
+    firstKey: services.find(({ key }) => key !== null)?.key ?? '',
     /** Returns the next instance, round robin. */
     next: () => elementAt(services, turn++ % count),
     command,
@@ -59,16 +61,16 @@ export function ask({ url }: ServiceProcess, key: string, path = '/pets', init: 
   return fetch(url + path, { signal: AbortSignal.timeout(requestMsMax), ...init, headers });
 }
 
+/** Sends a JSON body to an endpoint of one instance, such as `POST /pets`. */
+export function send(service: ServiceProcess, key: string, endpoint: string, body: object = {}, more = {}) {
+  const [method = '', path] = endpoint.split(' ');
+  const headers = { 'content-type': 'application/json', ...more };
+  return ask(service, key, path, { method, headers, body: JSON.stringify(body) });
+}
+
 export function add(service: ServiceProcess, key: string, name: string, idempotencyKey?: string) {
-  const headers = {
-    'content-type': 'application/json',
-    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-  };
-  return ask(service, key, '/pets', {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ name, categoryId: 1 }),
-  });
+  const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+  return send(service, key, 'POST /pets', { name, categoryId: 1 }, headers);
 }
 
 /** Resolves when an instance gives the expected answer. Rejects after about `withinMs`. */
