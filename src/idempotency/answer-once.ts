@@ -26,7 +26,7 @@ export interface Idempotency {
 }
 
 /** The stored response to the first request with a key. */
-export interface FirstAnswer {
+interface FirstAnswer {
   readonly status: number;
   /** The `Location` header, relative to the base address. */
   readonly location: string;
@@ -75,10 +75,9 @@ export const insertFirstAnswer = statement<Omit<Selectable<Tables['first_answers
 );
 
 /**
- * Handles a request with an idempotency key inside a transaction with the isolation `row locks`. Returns the stored
- * response if there is one. Otherwise runs `act` and stores its response in the same transaction. If `idempotency` is
- * null, always runs `act` and stores nothing. Throws `idempotency_key_reused`, and `idempotency_key_in_use` while
- * another transaction handles the first request. It is the last part of its transaction.
+ * The last part of a transaction with `row locks`: returns the stored response to the key, or else runs `act` and stores
+ * its response. If `idempotency` is null, only runs `act`. Throws `idempotency_key_reused`, and `idempotency_key_in_use`
+ * while another transaction handles the first request.
  */
 export function* answerOnce(idempotency: Idempotency | null, act: () => Steps<FirstAnswer>): Steps<Given> {
   if (idempotency === null) return { answer: yield* act(), isReplayed: false };
@@ -97,7 +96,6 @@ export function* answerOnce(idempotency: Idempotency | null, act: () => Steps<Fi
   return { answer, isReplayed: false };
 }
 
-/** Throws `idempotency_key_reused` if the key was sent with another operation or body. */
 function replay(row: RowOf<typeof selectFirstAnswer>, { operation, bodyHash }: Idempotency): Given {
   const other =
     row.operation !== operation ? 'operation' : Buffer.compare(row.body_hash, bodyHash) !== 0 ? 'body' : null;
@@ -135,10 +133,7 @@ export function createFirstAnswers(database: Database) {
   const running = new Set<string>();
 
   return {
-    /**
-     * Runs `answer` for a request with a key. While `answer` runs in this process, another request with the same key
-     * gets the stored response if there is one. Otherwise that request throws `idempotency_key_in_use`.
-     */
+    /** Runs `answer`. While it runs, another call with the same key throws `idempotency_key_in_use`. */
     async run(idempotency: Idempotency, answer: () => Promise<Given>): Promise<Given> {
       const name = Buffer.from(idempotency.keyHash).toString('latin1');
       // The request that is running may itself be a retry, so a response may already be stored.

@@ -5,12 +5,10 @@ import { createBatches, snapshotColumns, takeOldest } from '../storage/batches.t
 import { byFilters, type Database, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
 
-/** Returns an entry for each status of an animal. */
 function ofEachStatus<T>(make: (status: PetStatus) => T): Record<PetStatus, T> {
   return Object.fromEntries(petStatuses.map((status) => [status, make(status)])) as Record<PetStatus, T>;
 }
 
-/** The inventory, as responses show it. */
 export const InventorySchema = namedObject('Inventory', 'How many animals are in stock.', {
   ...ofEachStatus((status) => countField(`How many animals are ${status}.`)),
   asOf: timeField('When the numbers were counted, by the clock of the store.'),
@@ -45,10 +43,7 @@ const selectInventory = byFilters<'categoryId', CategoryFilter, CountedRow>((isS
   }),
 );
 
-/**
- * Counts all animals, or the animals of a category. The cost does not depend on the size of the catalogue. Sees
- * everything committed before the call. Throws as the database does (database.ts).
- */
+/** Counts all animals, or those of a category, as of the call. The cost does not depend on the size of the catalogue. */
 export type CountInventory = (categoryId: bigint | null) => Promise<Inventory>;
 
 export function createInventory(database: Database): CountInventory {
@@ -112,10 +107,7 @@ const foldChanges = statement<{ lock: bigint; after: bigint; count: bigint }>({
     .returning(['total.changes as taken', 'total.last', ...snapshotColumns]),
 );
 
-/**
- * Adds all appended changes to the totals, so that reading the inventory sums few rows. Does nothing on SQLite, where
- * triggers update the totals.
- */
+/** Adds the appended changes to the totals, so that a count sums few rows. On SQLite, triggers update the totals. */
 export async function foldInventory(
   database: Database,
   runBatches = createBatches(foldedChangesMax),

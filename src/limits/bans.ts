@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { Actor, Authorship } from '../audit/audit-log.ts';
-import { addAuditEntry, commandActor } from '../audit/audit-log.ts';
+import { type Actor, type Authorship, addAuditEntry, commandActor } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import type { Page } from '../page.ts';
@@ -23,13 +22,10 @@ export type BanPlace = Pick<ListedBan, 'endsAtMs' | 'keyId'>;
 /** Maximum number of bans that `list` returns. */
 const listedBansMax = 10_000;
 
-interface LiftBan {
-  readonly keyId: string;
-  readonly by: Authorship;
-}
+type Lift = { readonly keyId: string; readonly by: Authorship };
 
-/** Lifts the ban of a key. Throws OperatorError if the key does not exist or is not banned. */
-export const liftBan = defineTransaction('liftBan', function* ({ keyId, by }: LiftBan): Steps<void> {
+/** Ends the ban of a key, and forgets its strikes and earlier bans. */
+export const liftBan = defineTransaction('liftBan', function* ({ keyId, by }: Lift): Steps<void> {
   const [found] = yield* step(selectBan, { keyId });
   if (found === undefined) throw new OperatorError(`there is no key "${keyId}": "keys list" shows all keys`);
   const { account_id: accountId, last_ban_at_ms: banAtMs, banned_until_ms: untilMs } = found;
@@ -43,10 +39,10 @@ export const liftBan = defineTransaction('liftBan', function* ({ keyId, by }: Li
   yield* addAuditEntry(by, 'ban.lifted', keyId, { accountId, before });
 });
 
-/** Manages the bans of keys, for operators. */
+/** What `createBans` returns. */
 export type Bans = ReturnType<typeof createBans>;
 
-/** Creates the ban management of a store. The audit log names `actor` as the author of each change. */
+/** The bans of a store, for operators. The audit log names `actor` as the author of each lift. */
 export function createBans(database: Database, clock: Clock, actor: Actor = commandActor()) {
   async function listPage(limit: number, { endsAtMs, keyId }: BanPlace): Promise<Page<ListedBan, BanPlace>> {
     const range = { endsAtMs: BigInt(endsAtMs), keyId, count: BigInt(limit) + 1n };
@@ -60,10 +56,7 @@ export function createBans(database: Database, clock: Clock, actor: Actor = comm
     list: async () => (await listPage(listedBansMax, { endsAtMs: 0, keyId: '' })).items,
     /** Returns at most `limit` of the current bans, ordered by expiry, from a place on. */
     listPage,
-    /**
-     * Ends the ban of a key, and forgets its strikes and earlier bans. Every running service applies this within 2 s.
-     * Throws OperatorError if the key does not exist or is not banned.
-     */
+    /** Every running service applies this within 2 s. Throws OperatorError if the key does not exist or is not banned. */
     lift: (keyId: string) => database.transact(liftBan, { keyId, by: { actor, nowMs: clock() } }),
   };
 }

@@ -8,9 +8,8 @@ import type { Usage } from './rules/decision.ts';
  */
 export interface Counters {
   /**
-   * Counts one request in both windows of a subject. If a window is full or the key is banned, counts it in neither. A
-   * refused request is a strike and may begin a ban. A request of a banned key changes nothing. `keyId` is null for an
-   * address, which is never banned.
+   * Counts one request in both windows of a subject, or in neither if one is full or the key is banned. A refused request
+   * is a strike and may begin a ban; one of a banned key is not. `keyId` is null for an address, which is never banned.
    */
   take(subject: string, limits: Limits, keyId: string | null, nowMs: number): Usage | Promise<Usage>;
 

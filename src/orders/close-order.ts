@@ -53,10 +53,7 @@ const lockOpenOrder = statement<{ id: bigint; accountId: bigint | null; from: st
       .modifyEnd(lockRows),
 );
 
-/**
- * Sets the status of a locked order and the time of its closing. If the hold has expired since the check, the order
- * counts as closed 1 ms before, because the action was allowed.
- */
+/** If the hold has expired since the check, the order counts as closed 1 ms before, because the action was allowed. */
 const writeOrder = statement<{ id: bigint; to: string }>()((query, p, { least, nowMs }) =>
   query
     .updateTable('orders')
@@ -119,6 +116,7 @@ export function orderNotFound(): AppError {
   return new AppError('not_found', 'orderId: there is no order with this identifier');
 }
 
+/** Maximum number of holds that one transaction closes. */
 const batchHolds = 50;
 /** Maximum number of holds that one statement reads. */
 const holdsMax = 10_000n;
@@ -139,7 +137,6 @@ const lockStillOpen = selectOverdueHolds<{ ids: string }>('lockFreeRows', (p, { 
   isAmong('orders.id', p.ids),
 );
 
-/** Closes the given expired holds, except those that another transaction has locked, and returns their number. */
 const expireGiven = defineTransaction(
   'expireGiven',
   function* ({ ids }: { readonly ids: readonly bigint[] }): Steps<number> {
@@ -149,9 +146,8 @@ const expireGiven = defineTransaction(
 );
 
 /**
- * Closes expired holds in the order of their expiry, at most `batchHolds` in each transaction, and returns their number.
- * A hold that another transaction has locked is left for the next call. If a hold cannot be closed, the others are, and
- * the first error is thrown at the end. `unavailable` is thrown at once.
+ * Closes expired holds in the order of their expiry and returns their number. A hold that another transaction has locked
+ * is left for the next call. If one cannot be closed, the others are, and the first error is thrown at the end.
  */
 export async function expireOrders(database: Database): Promise<number> {
   const failures: unknown[] = [];

@@ -23,10 +23,7 @@ export type Orders = ReturnType<typeof createOrders>;
  */
 export function createOrders(database: Database, firstAnswers: FirstAnswers) {
   return {
-    /**
-     * Reserves an animal, once per idempotency key, and returns the response. Throws `not_found`, `pet_unavailable`,
-     * `limit_reached`, `idempotency_key_reused` and `idempotency_key_in_use`.
-     */
+    /** Reserves an animal, once per idempotency key, and returns the response. Throws as `placeOrder` and `answerOnce` do. */
     place(order: CompleteOrder, reader: OrderReader, idempotency: Idempotency | null): Promise<Given> {
       const act = () => database.transact(placeOrder, { ...order, ...reader, idempotency });
       return idempotency === null ? act() : firstAnswers.run(idempotency, act);
@@ -50,7 +47,7 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers) {
       return toOrder(row, reader.isManager);
     },
 
-    /** Closes all expired holds and returns their number, as a job of every instance. */
+    /** Closes all expired holds and returns their number. A job of every instance. */
     expire: () => expireOrders(database),
   };
 }

@@ -27,10 +27,7 @@ export interface CompleteOrder {
 
 export interface OrderReader {
   readonly accountId: bigint;
-  /**
-   * True if the key has `orders:manage`. It can then read and change the orders of all accounts, sees their accounts, and
-   * may open any number of holds.
-   */
+  /** True if the key has `orders:manage`: for the orders of all accounts, with their accounts, and any number of holds. */
   readonly isManager: boolean;
 }
 
@@ -91,10 +88,7 @@ const claimPet = statement<{ petId: bigint }>()((query, p) =>
     .returning('id'),
 );
 
-/**
- * Adds an order and returns its row, with the times of the store's clock. Returns no row if another order owns the
- * animal, which only a manual change of the animal's row can cause.
- */
+/** Returns no row if another order owns the animal, which only a manual change of the animal's row can cause. */
 const insertOrder = statement<{
   accountId: bigint;
   petId: bigint;
@@ -139,7 +133,6 @@ export const placeOrder = defineTransaction(
   'row locks',
 );
 
-/** Claims the animal and requires room for another hold of the account. The holds of a manager have no maximum. */
 function* claim({ petId, accountId, isManager }: Placing): Steps<void> {
   const holds = { accountId: isManager ? null : accountId, newestId: int64Max };
   const [, overdue, [pet], [room]] = yield* stepsTogether(

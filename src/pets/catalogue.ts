@@ -124,7 +124,7 @@ export const editPet = defineTransaction(
   'row locks',
 );
 
-/** Adds an audit entry with the changed fields. A deletion changes all fields, and an edit without a change gets none. */
+/** A deletion changes all fields, and an edit without a change gets no entry. */
 function* audit(by: Authorship, before: Pet, after: Pet | null): Steps<void> {
   const changed = petFields.filter((field) => before[field] !== after?.[field]);
   if (changed.length === 0) return;
@@ -177,10 +177,7 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers) 
       return { id, ...pet };
     },
 
-    /**
-     * Adds an animal once per idempotency key, and returns the response. Its `Location` is `locationStart` followed by
-     * the id. Throws `idempotency_key_reused` and `idempotency_key_in_use`.
-     */
+    /** Adds an animal once per idempotency key, and returns the response. Throws as `answerOnce` does. */
     addOnce: (newPet: NewPet, idempotency: Idempotency, locationStart: string): Promise<Given> =>
       firstAnswers.run(idempotency, () =>
         database.transact(addPetOnce, { newPet, idempotency, locationStart }),
@@ -192,7 +189,6 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers) 
     /** Deletes an animal and returns it. Throws as `edit` does. */
     remove: (id: bigint, tags: IfMatch): Promise<Pet> => edit(database, { id, patch: null, tags }),
 
-    /** Adds and changes animals in the order of `batches`, all or none (load-pets.ts). */
     load: (batches: AsyncIterable<readonly LoadedPet[]>, options?: LoadPetsOptions): Promise<LoadedCounts> =>
       loadPets(database, batches, options),
 

@@ -16,7 +16,7 @@ export interface LoadedCounts {
   readonly changed: number;
 }
 
-/** Gets a change that is skipped: its line, the invalid field, and the rule that the field breaks. */
+/** Gets a change that is skipped: the field that is invalid, and the rule that it breaks. */
 type OnBadChange = (line: number, field: string, rule: string) => void;
 
 /** Options of `loadPets`. */
@@ -70,10 +70,7 @@ function toRow(pet: LoadedPet): readonly Value[] {
   return [...petFields.map((field) => values[field]), 0n, ...change];
 }
 
-/**
- * A row of the table `loaded` (`LoadOptions` in database.ts). A null `id` means a new animal. In a change, a field that
- * is null stays unchanged.
- */
+/** A row of the table `loaded` (database.ts). A null `id` means a new animal, a null field of a change no change. */
 type Loaded = Record<(typeof petColumns)[PetField], Value> & {
   readonly id: bigint | null;
   readonly line: bigint;

@@ -121,7 +121,7 @@ export function* addPet(pet: Omit<Pet, 'id'>): Steps<bigint> {
   return insertedId(yield* step(insertPet, toValues(pet)));
 }
 
-/** Returns the id from the result of `insertPet`. */
+/** The id from the result of `insertPet`. */
 export function insertedId(rows: readonly { id: bigint }[]): bigint {
   const [row] = rows;
   if (row === undefined) throw new Error('the store gave no id for a new animal');
@@ -138,9 +138,8 @@ export const lockPet = statement<{ id: bigint }>()((query, p, { lockRows }) =>
 );
 
 /**
- * Returns the statement that sets the values of a patch, at least one, and leaves a field that is null. It returns the
- * new state of the animal. Each combination of fields has its own statement, because SQLite rewrites every index that
- * contains a column in `set`.
+ * Returns the statement that sets the values of a patch, at least one, and leaves a field that is null. Each combination
+ * of fields has its own, because SQLite rewrites every index that contains a column in `set`.
  */
 export const updatePet = byFilters((isSet: (field: PetField) => boolean) =>
   statement<PetValues & { id: bigint }>()((query, p) =>

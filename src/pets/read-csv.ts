@@ -8,10 +8,10 @@ const quotesRule =
   'must follow RFC 4180: enclose a field that contains a quote in quotes, and double each quote inside the field';
 
 /**
- * Reads the rows of a CSV file (RFC 4180, but a line may also end in LF alone). The first record is the header. It must
- * name the required fields of an animal, and may name its other fields and `id`, in any order. An empty field that is
- * not required counts as absent. Rows without any value are skipped, as spreadsheets write them. Throws OperatorError if
- * the file is empty, its header is invalid, a record is too long, or a broken quote hides where the next row starts.
+ * Reads the rows of a CSV file (RFC 4180, but a line may also end in LF alone). Its header names the required fields of an
+ * animal, and may name its other fields and `id`. An empty field that is not required counts as absent. Rows without any
+ * value are skipped, as spreadsheets write them. Throws OperatorError if the file is empty, its header is invalid, a
+ * record is too long, or a broken quote hides where the next row starts.
  */
 export async function* readCsvRows(
   bytes: AsyncIterable<Uint8Array>,

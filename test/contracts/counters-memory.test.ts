@@ -4,6 +4,5 @@ import { describeCounters } from './counters.ts';
 describeCounters({
   name: 'the counters in the process',
   skip: false,
-  createCounters: async (_test, addressesMax) =>
-    createMemoryCounters(addressesMax === undefined ? {} : { addressesMax }),
+  createCounters: async (_test, addressesMax) => createMemoryCounters({ addressesMax }),
 });

@@ -12,13 +12,7 @@ describeCounters({
   name: 'the counters in Redis',
   skip: redis.skip,
   async createCounters(test, addressesMax) {
-    const { url, prefix } = await redis.createSpace(test);
-    return connectCounters(test, {
-      url,
-      prefix,
-      time: 'caller',
-      ...(addressesMax !== undefined && { addressesMax }),
-    });
+    return connectCounters(test, { ...(await redis.createSpace(test)), time: 'caller', addressesMax });
   },
 });
 
@@ -26,11 +20,7 @@ describeCounters({
   name: 'the counters in a cluster of three',
   skip: noServer,
   async createCounters(test, addressesMax) {
-    return connectCounters(test, {
-      url: nodes[0]?.url ?? '',
-      prefix: `animal-store-test:${randomUUID()}:`,
-      time: 'caller',
-      ...(addressesMax !== undefined && { addressesMax }),
-    });
+    const prefix = `animal-store-test:${randomUUID()}:`;
+    return connectCounters(test, { url: nodes[0]?.url ?? '', prefix, time: 'caller', addressesMax });
   },
 });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { Client } from 'pg';
 import { type OrderStatus, orderStatuses } from '../../src/orders/order.ts';
@@ -91,11 +90,10 @@ describe('a page of orders in SQLite', () => {
     return (status === 'expired' ? [...all, overdue] : all).toSorted();
   }
 
-  function explain(file: DatabaseSync, sql: string): string[] {
-    return file
-      .prepare(`explain query plan ${sql}`)
-      .all()
-      .map(({ detail }) => String(detail))
+  async function explain(store: Store, { sql }: ReturnType<typeof compileStatement>) {
+    const rows = await store.execute(`explain query plan ${sql}`);
+    return rows
+      .map((row) => (row as { detail: string }).detail)
       .filter((detail) => /^(?:SEARCH|SCAN) orders USING/.test(detail))
       .map((detail) => detail.replace(/^SCAN/, 'a scan ').replace('SEARCH orders ', ''))
       .toSorted();
@@ -103,15 +101,12 @@ describe('a page of orders in SQLite', () => {
 
   // Without statistics, SQLite chooses a plan by the statement alone, whatever the store has.
   test('uses the expected indexes', async (t) => {
-    const shop = await openShop(t, sqliteEngine);
-    const file = new DatabaseSync(shop.store.url.replace('sqlite:', ''));
-    t.after(() => file.close());
+    const store = await sqliteEngine.createStore(t);
     for (const filter of filters) {
-      const { sql } = compileStatement(selectOrders(filter), 'sqlite');
-      assert.deepEqual(explain(file, sql), expectedSearches(filter), nameFilter(filter));
+      const plan = await explain(store, compileStatement(selectOrders(filter), 'sqlite'));
+      assert.deepEqual(plan, expectedSearches(filter), nameFilter(filter));
     }
-    const { sql } = compileStatement(countHolds, 'sqlite');
-    assert.deepEqual(explain(file, sql), [
+    assert.deepEqual(await explain(store, compileStatement(countHolds, 'sqlite')), [
       'USING COVERING INDEX orders_by_account (account_id=? AND status=? AND id<?)',
     ]);
   });
@@ -176,15 +171,13 @@ describe('a page of orders in PostgreSQL', { skip: postgres.skip }, () => {
     try {
       await client.query(`set plan_cache_mode = ${plans}; set session_replication_role = replica`);
       await expectCount(client);
-      const literals: Readonly<Record<string, unknown>> = {
-        ...rare,
-        reference: `'${rare.reference}'`,
-        count,
-      };
+      const literals = { ...rare, reference: `'${rare.reference}'`, count };
       for (const newestId of [orders, orders - 1_000])
         for (const filter of filters) {
           const { sql, names } = compileStatement(selectOrders(filter), 'postgres');
-          const values = names.map((name) => ({ ...literals, newestId })[name]).join();
+          const values = names
+            .map((name) => ({ ...literals, newestId })[name as keyof typeof literals])
+            .join();
           const most = await countReadable(client, filter);
           for (const { rows, index } of await explain(client, sql, values))
             assert.ok(rows <= most, `${nameFilter(filter)}: ${rows} rows of ${index}`);

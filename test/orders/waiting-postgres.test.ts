@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import type { Order } from '../../src/orders/order.ts';
 import type { OrderReader } from '../../src/orders/place-order.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
@@ -10,61 +10,6 @@ import { startCounting } from '../support/postgres-messages.ts';
 import { eventually } from '../support/redis-server.ts';
 
 const postgres = await findPostgres();
-const { skip } = postgres;
-
-test('an Idempotency-Key is refused at another instance while its first order runs, and is replayed afterwards', {
-  skip,
-}, async (t) => {
-  const shop = await openShop(t, postgres);
-  const other = await shop.openOther();
-  const buyer = await shop.addBuyer();
-  const petId = await shop.addPet();
-  const blocking = await beginAt(t, shop);
-  await blocking.query(`select from pets where id = ${petId} for update`);
-  const placing = shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
-  await eventually(async () => (await shop.store.execute(waits)).length === 1);
-  const retry = () => other.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
-  await assert.rejects(retry, { code: 'idempotency_key_in_use' });
-  await blocking.query('rollback');
-  const first = await placing;
-  assert.equal(first.isReplayed, false);
-  assert.deepEqual(await retry(), { ...first, isReplayed: true });
-});
-
-test('a retry gets its order even if other orders for its animal run at the same time, or the animal is deleted', {
-  skip,
-}, async (t) => {
-  const shop = await openShop(t, postgres);
-  const buyer = await shop.addBuyer();
-  const petId = await shop.addPet();
-  const place = (key: string) =>
-    shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, key)).catch(({ code }) => code);
-  const first = await place('k');
-  const again = { ...first, isReplayed: true };
-  assert.deepEqual(await Promise.all([place('other'), place('k')]), ['pet_unavailable', again]);
-  await shop.orders.close('cancel', readOrder(first).id, buyer);
-  await shop.store.execute(`delete from pets where id = ${petId}`);
-  const outcomes = await Promise.all([place('other'), place('third'), place('k')]);
-  assert.deepEqual(outcomes, ['not_found', 'not_found', again]);
-});
-
-test('an order that is completed around the end of its hold has a closing time before the end', {
-  skip,
-}, async (t) => {
-  const shop = await openShop(t, postgres);
-  const buyer = await shop.addBuyer();
-  // On a busy machine, a short hold may expire before the service handles the request. So longer holds are tried, too.
-  for (let leftMs = 1_000; ; leftMs *= 2) {
-    const petId = await shop.addPet();
-    const { id } = await shop.place(buyer, petId);
-    const completed = await completePastEnd(t, shop, buyer, { id, petId, leftMs });
-    if (completed === 'order_expired') continue;
-    const { status, closedAt, expiresAt } = completed;
-    assert.equal(status, 'completed');
-    assert.ok(closedAt !== undefined && closedAt < expiresAt, `${closedAt} ${expiresAt}`);
-    return;
-  }
-});
 
 const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
@@ -91,118 +36,165 @@ async function completePastEnd(
   return completed.catch(({ code }) => code);
 }
 
-test('an order takes three round trips, with an Idempotency-Key four and its retry two, and its completion two', {
-  skip,
-}, async (t) => {
-  const shop = await openShop(t, postgres);
-  const way = await startCounting(t, shop.store.url);
-  const counted = await shop.openOther(way.url);
-  const buyer = await shop.addBuyer();
-  const [first, second, third] = (await shop.addPets(3)) as [bigint, bigint, bigint];
-  const place = async (petId: bigint, key?: string) =>
-    counted.place({ ...hold, petId }, buyer, key === undefined ? null : keyed(buyer, key));
-  // The first use of a connection takes further round trips.
-  const { id } = readOrder(await place(first));
-  for (const [trips, act] of [
-    [3, () => place(second)],
-    [4, () => place(third, 'k')],
-    [2, () => place(third, 'k')],
-    [2, () => counted.close('complete', id, buyer)],
-  ] as const) {
-    const before = way.countRoundTrips();
-    await act();
-    assert.equal(way.countRoundTrips() - before, trips);
-  }
-});
-
-test('a hanging order transaction does not delay orders of other accounts', { skip }, async (t) => {
-  const shop = await openShop(t, postgres);
-  const [held, free] = [await shop.addBuyer(), await shop.addBuyer()];
-  const [petOfHeld, first, second] = [await shop.addPet(), await shop.addPet(), await shop.addPet()];
-  const hanging = await beginAt(t, shop);
-  await hanging.query(`update pets set status = 'pending', is_owned = 1 where id = ${petOfHeld}`);
-  await hanging.query(`select from accounts where id = ${held.accountId} for no key update`);
-  const { id } = await shop.place(free, first as bigint);
-  await shop.orders.close('complete', id, free);
-  const other = await shop.place(free, second as bigint);
-  await shop.orders.close('cancel', other.id, free);
-  await hanging.query('rollback');
-});
-
-for (const [what, change] of [
-  ['animal', (petId: bigint) => `update pets set name = 'Max' where id = ${petId}`],
-  ['order', (petId: bigint) => `update orders set reference = 'x' where pet_id = ${petId}`],
-] as const)
-  test(`an order that waits for a concurrent change of its ${what} is completed after that change, with its events in order`, {
-    skip,
-  }, async (t) => {
-    const shop = await openShop(t, postgres);
-    const buyer = await shop.addBuyer();
-    const petId = await shop.addPet();
-    const { id } = await shop.place(buyer, petId);
-    const changing = await beginAt(t, shop);
-    await changing.query(change(petId));
-    await shop.takeEvents();
-    const completed = shop.orders.close('complete', id, buyer);
-    while ((await shop.store.execute(waits)).length === 0);
-    await changing.query('commit');
-    assert.equal((await completed).status, 'completed');
-    const events = (await shop.takeEvents()).slice(-2);
-    assert.deepEqual(events, ['pet.updated sold', 'order.completed completed']);
-    assert.equal(await shop.readRows(petId), 'sold owned, completed');
-  });
-
-test('an animal that another transaction has locked delays neither the sweep nor an order at the limit', {
-  skip,
-}, async (t) => {
-  const shop = await openShop(t, postgres);
-  const [buyer, other] = [await shop.addBuyer('free'), await shop.addBuyer()];
-  const [locked, free, ...pets] = (await shop.addPets(7)) as [bigint, bigint, ...bigint[]];
-  await shop.place(buyer, locked);
-  for (const petId of pets.slice(0, 4)) await shop.place(buyer, petId);
-  await shop.place(other, free);
-  await shop.endHolds();
-  const changing = await beginAt(t, shop);
-  await changing.query(`update pets set name = 'Max' where id = ${locked}`);
-
-  const last = pets.at(-1) as bigint;
-  await shop.place(buyer, last);
-  assert.equal(await shop.readRows(last), 'pending owned, reserved');
-  assert.equal(await shop.readRows(pets[0] as bigint), 'available, expired');
-  assert.equal(await shop.orders.expire(), 1);
-  assert.equal(await shop.readRows(free), 'available, expired');
-  assert.equal(await shop.readRows(locked), 'pending owned, reserved');
-
-  await changing.query('commit');
-  assert.equal(await shop.orders.expire(), 1);
-  assert.equal(await shop.readRows(locked), 'available, expired');
-});
-
-test('an import is repeated after a deadlock, and reports each bad row once', { skip }, async (t) => {
-  const shop = await openShop(t, postgres);
-  const buyer = await shop.addBuyer();
-  const petId = await shop.addPet();
-  await shop.place(buyer, petId);
-  await shop.endHolds();
-  await shop.store.execute('create sequence attempts');
-  await shop.store.execute(`create function fail_first() returns trigger language plpgsql as $$ begin
-    if nextval('attempts') = 1 then raise exception 'deadlock' using errcode = '40P01'; end if;
-    return null; end $$`);
-  await shop.store.execute(
-    'create trigger fail_first before update on pets for each statement execute function fail_first()',
-  );
-  const rows = async function* () {
-    yield [{ name: 'New', categoryId: 1n }, ...[petId, 404n].map((id, line) => ({ id, line, name: 'Max' }))];
-  };
-  const bad: number[] = [];
-  const counts = await loadPets(shop.database, rows(), { onBadChange: (line) => bad.push(line) });
-  assert.deepEqual([counts, bad], [{ added: 1, changed: 1 }, [1]]);
-  assert.equal(await shop.readRows(petId), 'available, expired');
-});
-
 /** Begins a transaction on a connection of its own. */
 async function beginAt(t: TestContext, { store }: Shop) {
   const client = await connectPostgres(t, store.url);
   await client.query('begin');
   return client;
 }
+
+describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip }, () => {
+  test('an Idempotency-Key is refused at another instance while its first order runs, and is replayed afterwards', async (t) => {
+    const shop = await openShop(t, postgres);
+    const other = await shop.openOther();
+    const buyer = await shop.addBuyer();
+    const petId = await shop.addPet();
+    const blocking = await beginAt(t, shop);
+    await blocking.query(`select from pets where id = ${petId} for update`);
+    const placing = shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
+    await eventually(async () => (await shop.store.execute(waits)).length === 1);
+    const retry = () => other.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
+    await assert.rejects(retry, { code: 'idempotency_key_in_use' });
+    await blocking.query('rollback');
+    const first = await placing;
+    assert.equal(first.isReplayed, false);
+    assert.deepEqual(await retry(), { ...first, isReplayed: true });
+  });
+
+  test('a retry gets its order even if other orders for its animal run at the same time, or the animal is deleted', async (t) => {
+    const shop = await openShop(t, postgres);
+    const buyer = await shop.addBuyer();
+    const petId = await shop.addPet();
+    const place = (key: string) =>
+      shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, key)).catch(({ code }) => code);
+    const first = await place('k');
+    const again = { ...first, isReplayed: true };
+    assert.deepEqual(await Promise.all([place('other'), place('k')]), ['pet_unavailable', again]);
+    await shop.orders.close('cancel', readOrder(first).id, buyer);
+    await shop.store.execute(`delete from pets where id = ${petId}`);
+    const outcomes = await Promise.all([place('other'), place('third'), place('k')]);
+    assert.deepEqual(outcomes, ['not_found', 'not_found', again]);
+  });
+
+  test('an order that is completed around the end of its hold has a closing time before the end', async (t) => {
+    const shop = await openShop(t, postgres);
+    const buyer = await shop.addBuyer();
+    // On a busy machine, a short hold may expire before the service handles the request. So longer holds are tried, too.
+    for (let leftMs = 1_000; ; leftMs *= 2) {
+      const petId = await shop.addPet();
+      const { id } = await shop.place(buyer, petId);
+      const completed = await completePastEnd(t, shop, buyer, { id, petId, leftMs });
+      if (completed === 'order_expired') continue;
+      const { status, closedAt, expiresAt } = completed;
+      assert.equal(status, 'completed');
+      assert.ok(closedAt !== undefined && closedAt < expiresAt, `${closedAt} ${expiresAt}`);
+      return;
+    }
+  });
+
+  test('an order takes three round trips, with an Idempotency-Key four and its retry two, and its completion two', async (t) => {
+    const shop = await openShop(t, postgres);
+    const way = await startCounting(t, shop.store.url);
+    const counted = await shop.openOther(way.url);
+    const buyer = await shop.addBuyer();
+    const [first, second, third] = (await shop.addPets(3)) as [bigint, bigint, bigint];
+    const place = async (petId: bigint, key?: string) =>
+      counted.place({ ...hold, petId }, buyer, key === undefined ? null : keyed(buyer, key));
+    // The first use of a connection takes further round trips.
+    const { id } = readOrder(await place(first));
+    for (const [trips, act] of [
+      [3, () => place(second)],
+      [4, () => place(third, 'k')],
+      [2, () => place(third, 'k')],
+      [2, () => counted.close('complete', id, buyer)],
+    ] as const) {
+      const before = way.countRoundTrips();
+      await act();
+      assert.equal(way.countRoundTrips() - before, trips);
+    }
+  });
+
+  test('a hanging order transaction does not delay orders of other accounts', async (t) => {
+    const shop = await openShop(t, postgres);
+    const [held, free] = [await shop.addBuyer(), await shop.addBuyer()];
+    const [petOfHeld, first, second] = [await shop.addPet(), await shop.addPet(), await shop.addPet()];
+    const hanging = await beginAt(t, shop);
+    await hanging.query(`update pets set status = 'pending', is_owned = 1 where id = ${petOfHeld}`);
+    await hanging.query(`select from accounts where id = ${held.accountId} for no key update`);
+    const { id } = await shop.place(free, first as bigint);
+    await shop.orders.close('complete', id, free);
+    const other = await shop.place(free, second as bigint);
+    await shop.orders.close('cancel', other.id, free);
+    await hanging.query('rollback');
+  });
+
+  for (const [what, change] of [
+    ['animal', (petId: bigint) => `update pets set name = 'Max' where id = ${petId}`],
+    ['order', (petId: bigint) => `update orders set reference = 'x' where pet_id = ${petId}`],
+  ] as const)
+    test(`an order that waits for a concurrent change of its ${what} is completed after that change, with its events in order`, async (t) => {
+      const shop = await openShop(t, postgres);
+      const buyer = await shop.addBuyer();
+      const petId = await shop.addPet();
+      const { id } = await shop.place(buyer, petId);
+      const changing = await beginAt(t, shop);
+      await changing.query(change(petId));
+      await shop.takeEvents();
+      const completed = shop.orders.close('complete', id, buyer);
+      while ((await shop.store.execute(waits)).length === 0);
+      await changing.query('commit');
+      assert.equal((await completed).status, 'completed');
+      const events = (await shop.takeEvents()).slice(-2);
+      assert.deepEqual(events, ['pet.updated sold', 'order.completed completed']);
+      assert.equal(await shop.readRows(petId), 'sold owned, completed');
+    });
+
+  test('an animal that another transaction has locked delays neither the sweep nor an order at the limit', async (t) => {
+    const shop = await openShop(t, postgres);
+    const [buyer, other] = [await shop.addBuyer('free'), await shop.addBuyer()];
+    const [locked, free, ...pets] = (await shop.addPets(7)) as [bigint, bigint, ...bigint[]];
+    await shop.place(buyer, locked);
+    for (const petId of pets.slice(0, 4)) await shop.place(buyer, petId);
+    await shop.place(other, free);
+    await shop.endHolds();
+    const changing = await beginAt(t, shop);
+    await changing.query(`update pets set name = 'Max' where id = ${locked}`);
+
+    const last = pets.at(-1) as bigint;
+    await shop.place(buyer, last);
+    assert.equal(await shop.readRows(last), 'pending owned, reserved');
+    assert.equal(await shop.readRows(pets[0] as bigint), 'available, expired');
+    assert.equal(await shop.orders.expire(), 1);
+    assert.equal(await shop.readRows(free), 'available, expired');
+    assert.equal(await shop.readRows(locked), 'pending owned, reserved');
+
+    await changing.query('commit');
+    assert.equal(await shop.orders.expire(), 1);
+    assert.equal(await shop.readRows(locked), 'available, expired');
+  });
+
+  test('an import is repeated after a deadlock, and reports each bad row once', async (t) => {
+    const shop = await openShop(t, postgres);
+    const buyer = await shop.addBuyer();
+    const petId = await shop.addPet();
+    await shop.place(buyer, petId);
+    await shop.endHolds();
+    await shop.store.execute('create sequence attempts');
+    await shop.store.execute(`create function fail_first() returns trigger language plpgsql as $$ begin
+    if nextval('attempts') = 1 then raise exception 'deadlock' using errcode = '40P01'; end if;
+    return null; end $$`);
+    await shop.store.execute(
+      'create trigger fail_first before update on pets for each statement execute function fail_first()',
+    );
+    const rows = async function* () {
+      yield [
+        { name: 'New', categoryId: 1n },
+        ...[petId, 404n].map((id, line) => ({ id, line, name: 'Max' })),
+      ];
+    };
+    const bad: number[] = [];
+    const counts = await loadPets(shop.database, rows(), { onBadChange: (line) => bad.push(line) });
+    assert.deepEqual([counts, bad], [{ added: 1, changed: 1 }, [1]]);
+    assert.equal(await shop.readRows(petId), 'available, expired');
+  });
+});

@@ -23,7 +23,7 @@ export function createCounterStore(options: { counters: MemoryCounters; database
   const conduct = createRowBuffer(database, writeConduct, undefined, counters.changed.keys);
 
   return {
-    /** Reads the stored counts and bans that are still valid. Call it once, before the first request. */
+    /** Reads the stored counts and bans that are still valid, once, before the first request. */
     async load(): Promise<void> {
       const nowMs = clock();
       await loadWindows(database, counters, nowMs);
@@ -31,10 +31,7 @@ export function createCounterStore(options: { counters: MemoryCounters; database
         counters.keys.set(row.key_id, fromConductRow(row));
     },
 
-    /**
-     * Writes the changes since the last flush. Call it twice a second and at shutdown. Throws AppError `unavailable` if
-     * not all changes could be written. The rest waits for the next flush.
-     */
+    /** Writes the changes since the last flush. If that fails, throws `unavailable`; the rest waits for the next flush. */
     async flush(): Promise<void> {
       await windows.flush();
       await conduct.flush();
@@ -81,7 +78,6 @@ export function createStoredLook(database: Database, clock: Clock): LookAtUsage 
   };
 }
 
-/** Selects at most `count` rows whose column `day_ends_at_ms` is later than `endsAtMs`, or the same with a later subject. */
 const selectWindows = statement<{ endsAtMs: bigint; subject: string; count: bigint }>()((query, p) =>
   query
     .selectFrom('usage_windows')
@@ -145,10 +141,7 @@ const upsertConduct = insertRow('key_bans', ['key_id', ...conductColumns], {
   replace: conductColumns,
 });
 
-/**
- * Replaces the stored bans and strikes of keys. A row may be deleted at `forget_at_ms`. The text `refused_at_ms` has the
- * number of strikes and the end of their window.
- */
+/** Replaces the stored conduct of keys. The text `refused_at_ms` has the number of strikes and the end of their window. */
 export const writeConduct = defineTransaction(
   'writeConduct',
   function* (entries: NamedEntries<Conduct>): Steps<void> {

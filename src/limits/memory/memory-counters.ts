@@ -46,7 +46,7 @@ function createCounts(addressCountMax: number) {
 export type MemoryCounters = ReturnType<typeof createMemoryCounters>;
 
 /** Creates counters in the memory of this process. */
-export function createMemoryCounters(options: { addressesMax?: number } = {}) {
+export function createMemoryCounters(options: { addressesMax?: number | undefined } = {}) {
   const counts = createCounts(options.addressesMax ?? addressesMax);
   const { windows: windowsOf, keys, changed, setConduct } = counts;
 

@@ -4,11 +4,8 @@ import { openRedisConnection, type RedisConnection } from './connection.ts';
 const checkEveryMs = 50;
 const checksAsOldestMax = 5;
 
-/** A link to Redis that fails fast instead of waiting. */
-export type RedisLink = ReturnType<typeof createRedisLink>;
-
 /**
- * Creates a link that is not connected yet.
+ * Creates a link to Redis that fails fast instead of waiting. It is not connected yet.
  *
  * - A call without a connection fails at once.
  * - If the oldest call gets no answer within 300 ms after it became the oldest, all running calls fail.

@@ -9,21 +9,19 @@ import type { Windows } from '../rules/windows.ts';
 import { createRedisLink } from './link.ts';
 
 /**
- * Counters that all instances share, in Redis or Valkey. A call takes one round trip, which the requests of a key in one
- * turn of the event loop share. Without Redis, a call fails at once or within the timeout of the link. It is then unknown
- * whether the request was counted.
+ * Counters that all instances share, in Redis or Valkey. The requests of a key in one turn of the event loop share a round
+ * trip. A call fails as the link does (link.ts); it is then unknown whether the request was counted.
  */
 export type RedisCounters = ReturnType<typeof createRedisCounters>;
 
-/** Options of `createRedisCounters`. */
-export interface RedisCountersOptions {
+interface RedisCountersOptions {
   readonly url: string;
   /** Begins every key in Redis. It must not contain braces. Stores that share a Redis need different prefixes. */
   readonly prefix: string;
   /** The clock. `server` is the clock of Redis, the same for all instances. `caller` is for tests. */
   readonly time?: 'server' | 'caller';
   /** Maximum number of addresses with counts, over all instances. */
-  readonly addressesMax?: number;
+  readonly addressesMax?: number | undefined;
   /** Called with each answer that a key is banned. The times are of the clock of the counters. */
   readonly onBan?: (keyId: string, banAtMs: number, banMs: number) => void;
 }
@@ -129,7 +127,7 @@ function gatherByKey(decide: (batch: Batch) => Promise<UsageAt>) {
   };
 }
 
-/** A script needs its keys on one node. So an account has one hash tag, and all addresses have one, as they have a bound. */
+/** The hash tag puts the keys of a script on one node: those of an account, and those of all addresses with their bound. */
 function tagOf(prefix: string, subject: string): string {
   const kind = kindOf(subject);
   return `${prefix}{${kind === 'accounts' ? subject : kind}}`;
@@ -139,7 +137,6 @@ function writeWindows({ minute, day }: Windows): string {
   return [minute.used, minute.endsAtMs, day.used, day.endsAtMs].map(Math.round).join(' ');
 }
 
-/** The answer of the scripts that count. */
 type Reply = [
   passed: number,
   refused: number,

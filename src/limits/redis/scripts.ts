@@ -60,9 +60,8 @@ end
 `;
 
 /**
- * Decides on a batch of requests of one key. With a batch of 0, only reads.
- *
- * - Key 2 has the conduct of the key. Parameter 5 is the number of strikes that ban the key.
+ * Decides on a batch of requests of one key. With a batch of 0, only reads. Key 2 has the conduct of the key. Parameter 5
+ * is the number of strikes that ban the key.
  *
  * Returns the numbers of passed and refused requests, the time, both windows, and the start and the duration of the
  * newest ban. All other requests of the batch were refused because of the ban.

@@ -14,8 +14,7 @@ export type Sharing =
   | { readonly mode: 'shared'; readonly sinceMs: number }
   | { readonly mode: 'alone'; readonly sinceMs: number; readonly reason: string };
 
-/** Options of `createSharedCounters`. */
-export interface SharedCountersOptions {
+interface SharedCountersOptions {
   readonly url: string;
   readonly prefix: string;
   readonly local: MemoryCounters;
@@ -27,10 +26,9 @@ export interface SharedCountersOptions {
 }
 
 /**
- * Creates counters that use Redis while it is reachable. If a call fails, the instance counts alone in `local` until a
- * probe succeeds, beginning with the request of that call. `local` keeps the counts and bans that this instance last
- * received, so an account continues from them. Afterwards Redis counts on: what was counted alone is not added. A ban
- * that this instance knows holds here until it ends or is lifted.
+ * Creates counters that use Redis while it is reachable. From a call that fails until a probe succeeds, the instance
+ * counts alone in `local`, which has the counts and bans that this instance last received. What was counted alone is not
+ * added to Redis. A ban that this instance knows holds here until it ends or is lifted.
  */
 export function createSharedCounters(options: SharedCountersOptions) {
   const { url, prefix, local } = options;

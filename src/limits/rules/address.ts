@@ -1,9 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Returns the subject for requests from an address. The IPv4-mapped IPv6 form of an IPv4 address is the same subject. All
- * addresses of an IPv6 /64 are one subject, because it is the smallest network that a customer gets. So are all texts that
- * are not an address. A port is ignored, because some proxies write one into `X-Forwarded-For`.
+ * Returns the subject for requests from an address: an IPv4 address, also in its IPv4-mapped form; an IPv6 /64, which is
+ * the smallest network that a customer gets; or one for all other texts. A port, which some proxies write, is ignored.
  */
 export function addressSubject(address: string): string {
   return `address:${readNetwork(address)}`;

@@ -20,15 +20,12 @@ export interface Conduct {
   strikesEndAtMs: number;
 }
 
-/** Returns the conduct of a key without strikes or bans. */
+/** The conduct of a key without strikes or bans. */
 export function newConduct(): Conduct {
   return { banAtMs: 0, banMs: 0, strikes: 0, strikesEndAtMs: 0 };
 }
 
-/**
- * Returns when the current ban expires; 0 if there is none. If the clock was set back to before the start of the ban,
- * the ban starts again now.
- */
+/** Returns when the current ban expires; 0 if there is none. If the clock was set back, the ban starts at most now. */
 export function bannedUntilMs(conduct: Conduct, nowMs: number): number {
   if (conduct.banAtMs > nowMs) conduct.banAtMs = nowMs;
   const endsAtMs = conduct.banAtMs + conduct.banMs;

@@ -48,9 +48,8 @@ function measure({ used, endsAtMs }: Window, limit: number, resetMsIfNew: number
 }
 
 /**
- * Returns the decision with its headers. They describe the window with the fewest requests left; on a tie, the minute
- * window. Of two windows that refuse, they describe the one that resets later. A ban appears as a minute window with no
- * requests left that resets when the ban expires.
+ * The headers describe the window with the fewest requests left, on a tie the minute; of two windows that refuse, the one
+ * that resets later. A ban appears as a minute window with no requests left that resets when the ban expires.
  */
 export function decide(usage: Usage, limits: Limits): Decision {
   const { verdict, atMs: nowMs, bannedUntilMs } = usage;

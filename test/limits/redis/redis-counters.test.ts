@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { dayMs, hourMs, minuteMs } from '../../../src/clock.ts';
-import type { createRedisCounters } from '../../../src/limits/redis/redis-counters.ts';
 import { decide } from '../../../src/limits/rules/decision.ts';
 import { freeLimits, limitMax } from '../../../src/plans/plan.ts';
 import { readHeader } from '../../support/expect-error.ts';
@@ -15,15 +14,8 @@ const pro = { perMinute: 300, perDay: 10_000 };
 const once = { perMinute: 1, perDay: 1 };
 const nowMs = Date.UTC(2027, 0, 2);
 
-type Options = Omit<Parameters<typeof createRedisCounters>[0], 'url' | 'prefix'>;
-
-/** Creates the counters of an instance, with their own connection. */
-function connect(t: TestContext, { url, prefix }: Pick<RedisSpace, 'url' | 'prefix'>, options: Options = {}) {
-  return connectCounters(t, { url, prefix, ...options });
-}
-
-async function connectThree(t: TestContext, space: Pick<RedisSpace, 'url' | 'prefix'>) {
-  return Promise.all([connect(t, space), connect(t, space), connect(t, space)]);
+function connectThree(t: TestContext, space: Pick<RedisSpace, 'url' | 'prefix'>) {
+  return Promise.all([1, 2, 3].map(() => connectCounters(t, space)));
 }
 
 describe('several instances on one Redis', { skip: redis.skip }, () => {
@@ -48,7 +40,7 @@ describe('several instances on one Redis', { skip: redis.skip }, () => {
 describe('the data in Redis', { skip: redis.skip }, () => {
   test('has an expiry on every key', async (t) => {
     const space = await redis.createSpace(t);
-    const counters = await connect(t, space);
+    const counters = await connectCounters(t, space);
     for (let sent = 0; sent < 61; sent += 1) await counters.take('account:1', once, 'banned', nowMs);
     await counters.take('account:1', once, 'refused', nowMs);
     await counters.take('address:192.0.2.1', freeLimits, null, nowMs);
@@ -62,7 +54,7 @@ describe('the data in Redis', { skip: redis.skip }, () => {
 
   test('has exact counts up to the highest possible limit', async (t) => {
     const space = await redis.createSpace(t);
-    const counters = await connect(t, space, { time: 'caller' });
+    const counters = await connectCounters(t, { ...space, time: 'caller' });
     const limits = { perMinute: limitMax, perDay: limitMax };
     await counters.take('account:1', limits, 'key', nowMs);
     const text = `${limitMax - 1} ${nowMs + minuteMs} ${limitMax - 1} ${nowMs + dayMs}`;
@@ -77,7 +69,7 @@ describe('the data in Redis', { skip: redis.skip }, () => {
 
   test('of release 1.1.0 still counts: its windows and its bans', async (t) => {
     const space = await redis.createSpace(t);
-    const counters = await connect(t, space, { time: 'caller' });
+    const counters = await connectCounters(t, { ...space, time: 'caller' });
     const tag = `${space.prefix}{account:1}`;
     await space.command('set', tag, `59 ${nowMs + minuteMs} 59 ${nowMs + dayMs}`);
     await space.command('set', `${tag}:key:banned`, `${nowMs - 1_000} ${minuteMs} 0`);
@@ -91,7 +83,7 @@ describe('the data in Redis', { skip: redis.skip }, () => {
 
   test('has one key for each address with a count, at most as many as the bound', async (t) => {
     const space = await redis.createSpace(t);
-    const counters = await connect(t, space, { addressesMax: 160 });
+    const counters = await connectCounters(t, { ...space, addressesMax: 160 });
     for (let sent = 0; sent < 500; sent += 1)
       await counters.take(`address:stranger-${sent}`, freeLimits, null, nowMs);
     const index = `${space.prefix}{addresses}`;
@@ -104,7 +96,7 @@ describe('the data in Redis', { skip: redis.skip }, () => {
 describe('a Redis with special settings', { skip: noServer }, () => {
   test('may have lost the Lua scripts', async (t) => {
     const server = await startRedisServer(t);
-    const counters = await connect(t, { url: server.url, prefix: '' });
+    const counters = await connectCounters(t, { url: server.url, prefix: '' });
     await counters.take('account:1', pro, 'key', nowMs);
     await server.command('script', 'flush');
     const usages = await Promise.all([1, 2, 3].map(() => counters.take('account:1', pro, 'key', nowMs)));
@@ -116,7 +108,7 @@ describe('a Redis with special settings', { skip: noServer }, () => {
 
   test('counts all requests of a key in one event loop turn exactly and with one call', async (t) => {
     const server = await startRedisServer(t);
-    const counters = await connect(t, { url: server.url, prefix: '' });
+    const counters = await connectCounters(t, { url: server.url, prefix: '' });
     await counters.take('account:1', pro, 'key', nowMs);
     await server.command('config', 'resetstat');
     const usages = await Promise.all(
@@ -136,7 +128,7 @@ describe('a Redis with special settings', { skip: noServer }, () => {
     url.username = 'counter';
     url.password = 's%25cret';
     url.pathname = '/3';
-    const counters = await connect(t, { url: url.href, prefix: '' });
+    const counters = await connectCounters(t, { url: url.href, prefix: '' });
     assert.equal((await counters.take('account:1', pro, 'key', nowMs)).verdict, 'passed');
     assert.match(String(await server.command('info', 'keyspace')), /db3:keys=2/);
   });
