@@ -13,8 +13,6 @@ import { findPostgres, type Store } from '../support/engines.ts';
 
 const postgres = await findPostgres();
 const { skip } = postgres;
-const pet = { name: 'Rex', categoryId: 1n, status: 'available' };
-
 async function connect(t: TestContext, { url }: Store): Promise<Client> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
@@ -26,50 +24,53 @@ async function connect(t: TestContext, { url }: Store): Promise<Client> {
 async function openStore(t: TestContext) {
   const store = await postgres.createStore(t);
   const database = await store.open();
+  const add = async (name = 'Rex') =>
+    (await database.run(insertPet, petValues({ name })))[0]?.id ?? assert.fail();
   /** Returns the names of the animals in the events after a position, and the next position. */
   async function read(start: bigint | 'oldest') {
     const { events, next } = await readFeed(database, { start, limit: 100 }, everything);
     return { names: events.map(({ data }) => JSON.parse(data).name as string), next };
   }
-  return { store, database, read };
+  return { store, database, sequence: () => sequenceEvents(database), add, read };
 }
 
 test('an open transaction delays no other event, and its own events come after those that were already read', {
   skip,
 }, async (t) => {
-  const { store, database, read } = await openStore(t);
+  const { store, sequence, add, read } = await openStore(t);
   const slow = await connect(t, store);
-  await slow.query('begin');
-  await slow.query(`insert into pets (name, category_id, status, is_owned) values ('slow', 1, 'sold', 0)`);
-  await database.run(insertPet, petValues({ ...pet, name: 'quick' }));
-  await sequenceEvents(database);
+  await slow.query(
+    `begin; insert into pets (name, category_id, status, is_owned) values ('slow', 1, 'sold', 0)`,
+  );
+  await add('quick');
+  await sequence();
   const first = await read('oldest');
   assert.deepEqual(first.names, ['quick']);
   await slow.query('commit');
-  await sequenceEvents(database);
+  await sequence();
   assert.deepEqual((await read(first.next)).names, ['slow']);
 });
 
 test('the changes of an animal stay in order if the first is committed between two batches', {
   skip,
 }, async (t) => {
-  const { store, database, read } = await openStore(t);
-  const [rex] = await database.run(insertPet, petValues(pet));
-  await sequenceEvents(database);
+  const { store, database, sequence, add, read } = await openStore(t);
+  const id = await add();
+  await sequence();
   const slow = await connect(t, store);
-  await slow.query(`begin; update pets set name = 'first' where id = ${rex?.id}`);
-  await database.run(insertPet, petValues({ ...pet, name: 'other' }));
+  await slow.query(`begin; update pets set name = 'first' where id = ${id}`);
+  await add('other');
   let isCommitted = false;
   await sequenceEvents(database, (batch) =>
     createBatches(1)(async (range) => {
       const taken = await batch(range);
       if (!isCommitted) await slow.query('commit');
-      if (!isCommitted) await slow.query(`update pets set name = 'second' where id = ${rex?.id}`);
+      if (!isCommitted) await slow.query(`update pets set name = 'second' where id = ${id}`);
       isCommitted = true;
       return taken;
     }),
   );
-  await sequenceEvents(database);
+  await sequence();
   assert.deepEqual((await read('oldest')).names, ['Rex', 'other', 'first', 'second']);
 });
 
@@ -84,7 +85,7 @@ const sequencer = (url: string) => `
   }`;
 
 test('an instance that is stopped while it assigns positions holds up no events', { skip }, async (t) => {
-  const { store, database, read } = await openStore(t);
+  const { store, sequence, add, read } = await openStore(t);
   const child = spawn(process.execPath, ['--input-type=module', '-e', sequencer(store.url)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -92,14 +93,12 @@ test('an instance that is stopped while it assigns positions holds up no events'
   let next: bigint | 'oldest' = 'oldest';
   for (let stops = 0; stops < 10; stops += 1) {
     await once(child.stdout, 'data');
-    const adds = Array.from({ length: 10 }, () =>
-      database.run(insertPet, petValues({ ...pet, name: 'before' })),
-    );
+    const adds = Array.from({ length: 10 }, () => add('before'));
     child.kill('SIGSTOP');
-    await database.run(insertPet, petValues({ ...pet, name: `while stopped ${stops}` }));
+    await add(`while stopped ${stops}`);
     const names: string[] = [];
     while (names.at(-1) !== `while stopped ${stops}`) {
-      await sequenceEvents(database);
+      await sequence();
       const page = await read(next);
       names.push(...page.names);
       next = page.next;
@@ -111,15 +110,15 @@ test('an instance that is stopped while it assigns positions holds up no events'
 });
 
 test('the lag of the feed is noted even if no position can be assigned', { skip }, async (t) => {
-  const { store, database } = await openStore(t);
+  const { store, database, sequence, add } = await openStore(t);
   const lags: number[] = [];
   const noteLag = (ms: number) => void lags.push(ms);
-  await database.run(insertPet, petValues(pet));
+  await add();
   await store.execute('update event_outbox set at_ms = at_ms - 60000');
   await store.execute('alter table events rename to other_events');
   await assert.rejects(sequenceEvents(database, undefined, noteLag));
   await store.execute('alter table other_events rename to events');
-  await sequenceEvents(database);
+  await sequence();
   await sequenceEvents(database, undefined, noteLag);
   assert.equal(lags.length, 2);
   assert.ok((lags[0] ?? 0) >= 60_000);
@@ -129,11 +128,9 @@ test('the lag of the feed is noted even if no position can be assigned', { skip 
 test('a reader of several instances gets each event once, and the changes of each animal in order', {
   skip,
 }, async (t) => {
-  const { store, read } = await openStore(t);
-  const [seed] = await Promise.all([store.open(), store.open()]);
+  const { store, add, read } = await openStore(t);
   const ids: bigint[] = [];
-  for (let count = 0; count < 4; count += 1)
-    ids.push((await seed.run(insertPet, petValues(pet)))[0]?.id ?? 0n);
+  for (let count = 0; count < 4; count += 1) ids.push(await add());
   const changes = 40;
   let isWriting = true;
 

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { parse } from 'yaml';
 import { listDocuments, readDocument, readTable } from '../docs/markdown.ts';
 import { listHelp } from '../support/command-line.ts';
 import { startService } from '../support/service.ts';
@@ -20,21 +21,20 @@ interface Dashboard {
   }[];
 }
 
-async function readDashboard(): Promise<Dashboard> {
-  return JSON.parse(await readFile(join(deploy, 'grafana/animal-store.json'), 'utf8'));
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly description: string };
 }
 
-const readAlerts = () => readFile(join(deploy, 'prometheus/alerts.yml'), 'utf8');
-
-const listAlerts = async () => (await readAlerts()).split(/^ +- alert: /m).slice(1);
-
-async function listExpressions(): Promise<string[]> {
-  const { panels } = await readDashboard();
-  const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
-  // The expression of an alert ends before its next key.
-  const alerts = (await readAlerts()).matchAll(/^ +expr: (?:\|\n)?(.*?)\n +(?:for|labels):/gms);
-  return [...shown, ...Array.from(alerts, ([, expression = '']) => expression)];
-}
+const { panels } = JSON.parse(await readFile(join(deploy, 'grafana/animal-store.json'), 'utf8')) as Dashboard;
+const alertsFile = join(deploy, 'prometheus/alerts.yml');
+const alertsText = await readFile(alertsFile, 'utf8');
+const { groups } = parse(alertsText) as { groups: readonly { rules: readonly Alert[] }[] };
+const alerts = groups.flatMap(({ rules }) => rules);
+const queries = panels.flatMap(({ targets = [] }) => targets);
+const expressions = [...queries, ...alerts].map(({ expr }) => expr);
 
 const findNames = (expression: string) => expression.match(/\b(?:animal_store|nodejs|process)_\w+/g) ?? [];
 
@@ -69,7 +69,7 @@ function expectKnown(some: readonly string[], all: Iterable<string>): void {
 }
 
 test('a running service exposes every metric that the dashboard, the alerts and the documentation name', async () => {
-  expectKnown((await listExpressions()).flatMap(findNames), names);
+  expectKnown(expressions.flatMap(findNames), names);
   const pages = (await listDocuments('docs')).filter((path) => path !== 'docs/metrics.md');
   const texts = await Promise.all(pages.map(readDocument));
   const named = texts.flatMap((text) => text.match(/\banimal_store_\w+/g) ?? []);
@@ -78,12 +78,12 @@ test('a running service exposes every metric that the dashboard, the alerts and 
 
 test('the dashboard uses every metric of the service', async () => {
   const ours = [...names].filter((name) => name.startsWith('animal_store_'));
-  expectKnown(ours.map(withoutSuffix), (await listExpressions()).flatMap(findNames).map(withoutSuffix));
+  expectKnown(ours.map(withoutSuffix), expressions.flatMap(findNames).map(withoutSuffix));
 });
 
 test('the service or Prometheus sets every label that the dashboard and the alerts use', async () => {
   const known = new Set([...labels, 'instance', 'job']);
-  for (const expression of await listExpressions()) {
+  for (const expression of expressions) {
     const grouped = Array.from(expression.matchAll(/by \(([^)]*)\)/g), ([, list = '']) =>
       list.split(/, */),
     ).flat();
@@ -110,7 +110,7 @@ const skip = whyNoPromtool();
 test('promtool finds nothing wrong with the metrics and the alerts', { skip }, async () => {
   const checked = spawnSync('promtool', ['check', 'metrics'], { input: metrics, encoding: 'utf8' });
   assert.deepEqual([checked.status, checked.stdout, checked.stderr], [0, '', '']);
-  const rules = spawnSync('promtool', ['check', 'rules', join(deploy, 'prometheus/alerts.yml')]);
+  const rules = spawnSync('promtool', ['check', 'rules', alertsFile]);
   assert.equal(rules.status, 0, String(rules.stderr));
 });
 
@@ -123,12 +123,11 @@ function whyNoPromtool(): string | false {
 }
 
 test('every rate of the dashboard uses $__rate_interval, so that it spans several scrapes at any zoom', async () => {
-  for (const expression of (await listExpressions()).filter((text) => text.includes('$__')))
+  for (const expression of expressions.filter((text) => text.includes('$__')))
     assert.doesNotMatch(expression, /\$__(?!rate_interval\b)/);
 });
 
-test('every panel of the dashboard has a unique id and a query', async () => {
-  const { panels } = await readDashboard();
+test('every panel of the dashboard has a unique id and a query', () => {
   assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
   for (const { id, type, targets } of panels)
     assert.ok(type === 'row' || (targets ?? []).length > 0, `panel ${id}`);
@@ -136,14 +135,9 @@ test('every panel of the dashboard has a unique id and a query', async () => {
 
 test('docs/operations/monitor.md lists exactly the alerts, each with its severity', async () => {
   const told = readTable(await readDocument('docs/operations/monitor.md'), 'Alerts');
-  const alerts = (await listAlerts()).map((text) => {
-    const [, name] = /^(\w+)\n/.exec(text) ?? [];
-    const [, severity] = /severity: (\w+)$/m.exec(text) ?? [];
-    return [`\`${name}\``, severity];
-  });
   assert.deepEqual(
     told.map(([name, severity]) => [name, severity]),
-    alerts,
+    alerts.map(({ alert, labels: { severity } }) => [`\`${alert}\``, severity]),
   );
 });
 
@@ -152,7 +146,7 @@ test('every command and console page that an alert refers to exists', async () =
   const commands = (await listHelp()).map(({ command }) => command.join(' '));
   const named = [
     ...rows.flatMap((row) => [...row.matchAll(/`npx animal-store ([\w -]+)`/g)]),
-    ...(await readAlerts()).matchAll(/"([a-z]+ list)"/g),
+    ...alertsText.matchAll(/"([a-z]+ list)"/g),
   ].map(([, command = '']) => command);
   expectKnown(named, commands);
   const pages = readTable(await readDocument('docs/console.md'), 'What you find').map(([page = '']) => page);
@@ -171,12 +165,11 @@ test('docs/console.md lists every section of the console', async () => {
   );
 });
 
-test('every alert has a severity and a description of what to do', async () => {
-  const alerts = await listAlerts();
+test('every alert has a severity and a description of what to do', () => {
   assert.ok(alerts.length > 5);
-  for (const alert of alerts) {
-    assert.match(alert, /severity: (?:critical|warning|info)$/m);
-    assert.match(alert, /summary: .+\n +description: .+/);
+  for (const { alert, labels, annotations } of alerts) {
+    assert.match(labels.severity, /^(?:critical|warning|info)$/, alert);
+    assert.ok(annotations.summary && annotations.description, alert);
   }
 });
 

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import { createPostMessage, type PostOptions } from '../../src/webhooks/post-message.ts';
 import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
+import { listen } from '../support/local-server.ts';
 import { startReceiver } from '../support/receiver.ts';
 
+const hint = 'HTTP/1.1 103 Early Hints\r\n\r\n';
 const never = new AbortController().signal;
 const none = createNetworks([]);
 const here = createNetworks(['127.0.0.0/8', '::1']);
 /** Time in ms after which an attempt times out. It is long enough for any answer, even on a busy machine. */
 const attemptMs = 3_000;
+const short = { attemptMs: 300 };
 
 function post(url: string, options: Partial<PostOptions> = {}) {
   const given = { allowed: here, allowsHttp: true, attemptMs, ...options };
@@ -25,17 +28,18 @@ async function startBait(): Promise<{ port: number; count: () => number }> {
     connections += 1;
     socket.destroy();
   };
-  const listen = async (host: string, port: number): Promise<Server> => {
+  const start = async (host: string, port: number): Promise<number> => {
     const server = createServer(take).listen(port, host);
     after(() => server.close());
     await once(server, 'listening');
-    return server;
+    return (server.address() as AddressInfo).port;
   };
-  const { port } = (await listen('0.0.0.0', 0)).address() as AddressInfo;
-  await listen('::1', port);
+  const port = await start('0.0.0.0', 0);
+  await start('::1', port);
   return { port, count: () => connections };
 }
 
+const ok = { status: 204, retryAfter: undefined };
 const bait = await startBait();
 const names: Readonly<Record<string, readonly string[]>> = {
   'one.test': ['127.0.0.1'],
@@ -80,7 +84,7 @@ test('an attempt resolves a name once and connects to the checked addresses', as
     return asked.length === 1 ? ['127.0.0.1'] : ['10.0.0.1'];
   };
   const url = `http://partner.test:${port}/hook?a=1`;
-  assert.deepEqual(await post(url, { resolve: rebinding }), { status: 204, retryAfter: undefined });
+  assert.deepEqual(await post(url, { resolve: rebinding }), ok);
   assert.deepEqual(await post(url, { resolve: rebinding }), { failure: 'blocked_address' });
   assert.deepEqual(asked, ['partner.test', 'partner.test']);
   assert.equal(receiver.received.length, 1);
@@ -90,38 +94,41 @@ test('an attempt resolves a name once and connects to the checked addresses', as
 test('an attempt without an answer has the reason as its result, also if the store has a forbidden URL', async (t) => {
   const { url } = await startReceiver(t);
   const fails = () => Promise.reject(new Error('SERVFAIL'));
-  assert.deepEqual(await post('http://nowhere.test/', { resolve }), { failure: 'dns' });
-  assert.deepEqual(await post('http://nowhere.test/', { resolve: fails }), { failure: 'dns' });
-  assert.deepEqual(await post(url, { allowsHttp: false }), { failure: 'refused' });
-  assert.deepEqual(await post(url.replace('http:', 'https:')), { failure: 'tls' });
-  for (const hidden of [
-    `http:///u:p@127.0.0.1:${bait.port}/`,
-    `http://u:p@127.0.0.1:${bait.port}/`,
-    'nonsense',
-  ])
-    assert.deepEqual(await post(hidden), { failure: 'refused' }, hidden);
+  const hangs = (_: string, signal: AbortSignal) =>
+    once(signal, 'abort').then(() => Promise.reject(signal.reason));
+  for (const [target, options, failure] of [
+    ['http://nowhere.test/', { resolve }, 'dns'],
+    ['http://nowhere.test/', { resolve: fails }, 'dns'],
+    ['http://slow.test/', { ...short, resolve: hangs }, 'timeout'],
+    [url, { allowsHttp: false }, 'refused'],
+    [url.replace('http:', 'https:'), {}, 'tls'],
+    [`http:///u:p@127.0.0.1:${bait.port}/`, {}, 'refused'],
+    [`http://u:p@127.0.0.1:${bait.port}/`, {}, 'refused'],
+    ['nonsense', {}, 'refused'],
+  ] as const)
+    assert.deepEqual(await post(target, options), { failure }, target);
 });
 
-test('an attempt records a result for a redirect, a missing answer, endless headers and an answer that is not HTTP', async (t) => {
-  const short = { attemptMs: 300 };
+test('an attempt records a result for a redirect, a missing answer, endless headers, a flood of informational answers, an upgrade and an answer that is not HTTP', async (t) => {
   const receiver = await startReceiver(t);
-  const location = { location: receiver.url };
-  receiver.reactions.push({ status: 307, headers: location }, () => undefined);
-  assert.deepEqual(await post(receiver.url), { status: 307, retryAfter: undefined });
+  receiver.reactions.push({ status: 307, headers: { location: receiver.url } }, () => undefined);
+  assert.deepEqual(await post(receiver.url), { ...ok, status: 307 });
   assert.deepEqual(await post(receiver.url, short), { failure: 'timeout' });
-  const slow = () => new Promise<never>(() => undefined);
-  const hangs = (_: string, signal: AbortSignal) =>
-    Promise.race([slow(), once(signal, 'abort').then(() => Promise.reject(signal.reason))]);
-  assert.deepEqual(await post('http://slow.test/', { ...short, resolve: hangs }), { failure: 'timeout' });
   for (const [text, failure] of [
     ['HTTP/1.1 200 OK\r\nx-a: ', 'timeout'],
     ['HTTP/1.1 100 Continue\r\n\r\n', 'timeout'],
     ['SSH-2.0-OpenSSH\r\n', 'refused'],
     [`HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}\r\n\r\n`, 'refused'],
+    ['HTTP/1.1 000 Zero\r\ncontent-length: 0\r\n\r\n', 'refused'],
+    ['HTTP/1.1 099 Low\r\ncontent-length: 0\r\n\r\n', 'refused'],
+    [hint.repeat(11), 'refused'],
+    ['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n', 'refused'],
   ] as const) {
     const { url } = await startFixed(text);
-    assert.deepEqual(await post(url, short), { failure }, text.slice(0, 40));
+    assert.deepEqual(await post(url, failure === 'timeout' ? short : {}), { failure }, text.slice(0, 40));
   }
+  const { url } = await startFixed(`${hint.repeat(3)}HTTP/1.1 204 No Content\r\n\r\n`);
+  assert.deepEqual(await post(url), ok);
 });
 
 test('an endless body is read only up to a bound', async (t) => {
@@ -137,7 +144,7 @@ test('an endless body is read only up to a bound', async (t) => {
     };
     write();
   });
-  assert.deepEqual(await post(receiver.url), { status: 200, retryAfter: undefined });
+  assert.deepEqual(await post(receiver.url), { ...ok, status: 200 });
   await closed.promise;
 });
 
@@ -150,7 +157,7 @@ test('an attempt ends with its connection, at most a second after the head, alth
   ] as const) {
     const { url, sockets } = await startFixed(head);
     const startedMs = performance.now();
-    assert.deepEqual(await post(url), { status, retryAfter: undefined });
+    assert.deepEqual(await post(url), { ...ok, status });
     assert.ok(performance.now() - startedMs >= leastMs);
     await untilClosed(sockets);
   }
@@ -160,20 +167,7 @@ test('the body that is read after the head does not count for the time to the he
   const { url } = await startServer((socket) =>
     setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'), 300),
   );
-  assert.deepEqual(await post(url, { attemptMs: 900 }), { status: 200, retryAfter: undefined });
-});
-
-test('a status below 100, a flood of informational answers and an upgrade have the result refused', async () => {
-  for (const text of [
-    'HTTP/1.1 000 Zero\r\ncontent-length: 0\r\n\r\n',
-    'HTTP/1.1 099 Low\r\ncontent-length: 0\r\n\r\n',
-    'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(11),
-    'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
-  ])
-    assert.deepEqual(await post((await startFixed(text)).url), { failure: 'refused' }, text);
-  const few = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3);
-  const { url } = await startFixed(`${few}HTTP/1.1 204 No Content\r\n\r\n`);
-  assert.deepEqual(await post(url), { status: 204, retryAfter: undefined });
+  assert.deepEqual(await post(url, { attemptMs: 900 }), { ...ok, status: 200 });
 });
 
 test('an address that is slow to connect has its share of the time, although another address follows', async (t) => {
@@ -181,8 +175,7 @@ test('an address that is slow to connect has its share of the time, although ano
   const slow = async () => ['127.0.0.2', '127.0.0.1'];
   await pause();
   setTimeout(resume, 800);
-  const posted = await post(`http://two.test:${port}/`, { attemptMs: 15_000, resolve: slow });
-  assert.deepEqual(posted, { status: 204, retryAfter: undefined });
+  assert.deepEqual(await post(`http://two.test:${port}/`, { attemptMs: 15_000, resolve: slow }), ok);
 });
 
 /** Starts a receiver in another process, on 127.0.0.2. While it is paused, connections to it wait. */
@@ -218,10 +211,8 @@ async function startServer(answer: (socket: Socket) => void): Promise<{ url: str
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
     socket.once('data', () => answer(socket));
     after(() => socket.destroy());
-  }).listen(0, '127.0.0.1');
-  after(() => server.close());
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, sockets };
+  });
+  return { url: (await listen({ after }, server)).href, sockets };
 }
 
 /** Starts a server that answers each request with a fixed text. */
