@@ -42,8 +42,8 @@ export function createClockWatch(
     /** Returns true if no clock leapt in the last 10 minutes, so that a job may close or disable by age. */
     mayClose: () => isSteady(Number.NEGATIVE_INFINITY, steadyMsMin),
     /**
-     * Returns true if also the watch is at least 10 minutes old, so that a job may delete by age. With `keptMs`, no clock
-     * leapt for that time either, so that a row with a wrong time is kept for that time too.
+     * Returns true if a job may delete by age: also the watch is at least 10 minutes old, and no clock leapt for `keptMs`,
+     * so that a row with a wrong time is kept for that time too.
      */
     mayDelete: (keptMs = steadyMsMin) => isSteady(startedAtMs, Math.max(keptMs, steadyMsMin)),
   };

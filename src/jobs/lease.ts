@@ -41,10 +41,7 @@ export function createLease(database: Database, name: string, elapsedMs = () => 
   }
 
   return {
-    /**
-     * Takes or renews the lease unless another instance has it. Call it every `renewalMs`, and not before the last call
-     * has ended. After `release`, does nothing.
-     */
+    /** Takes or renews the lease unless another instance has it. Call it every `renewalMs`, after the last has ended. */
     renew(): Promise<void> {
       if (!isReleased) renewal = take();
       return renewal;
@@ -53,7 +50,7 @@ export function createLease(database: Database, name: string, elapsedMs = () => 
     /** Returns for how many ms this instance still has the lease at least; 0 if it does not have it. */
     leftMs: () => (isReleased ? 0 : Math.max(0, endsAtMs - elapsedMs())),
 
-    /** Releases the lease, so that another instance need not wait for its expiry. */
+    /** Lets another instance take the lease at once. This one never takes it again. */
     async release(): Promise<void> {
       isReleased = true;
       // A renewal that is running could take the lease again after its deletion.

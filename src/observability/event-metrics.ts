@@ -43,16 +43,14 @@ export function exposeWebhooks(registry: Registry, isSending: () => boolean) {
   expose(registry, 'gauge', 'webhook_secrets_unreadable', unreadableHelp, () => unreadable);
 
   return {
-    /** Counts an attempt. `result` is the HTTP status, or the reason why there was no response. */
+    /** `result` is the HTTP status, or the reason why there was no response. */
     noteAttempt(result: string): void {
       const label = /^\d/.test(result) ? `${result.charAt(0)}xx` : result;
       attempts.set(label, (attempts.get(label) ?? 0) + 1);
     },
-    /** Shows the lag of webhooks that was read from the store. */
     showLag(lag: WebhookLag): void {
       shown = lag;
     },
-    /** Shows the number of enabled webhooks whose secrets cannot be decrypted. */
     showUnreadable(count: number): void {
       unreadable = count;
     },

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import pretty from 'pino-pretty';
 import type { Registry } from 'prom-client';
+import { secondMs } from '../clock.ts';
 import type { LogLevel } from '../config.ts';
 import { expose } from './metrics.ts';
 import { redactKeys } from './safe-text.ts';
@@ -60,7 +61,6 @@ function describeError(error: unknown): unknown {
   };
 }
 
-/** The part of a stream that `bufferLines` uses. */
 export interface LineOutput {
   readonly writableLength: number;
   write(text: string, done: (error?: Error | null) => void): unknown;
@@ -105,37 +105,27 @@ export function bufferLines(output: LineOutput, onDropped: (count: number) => vo
       text += line;
       lines += 1;
     },
-    /** Pino calls this on request. */
     flush,
     /** Pino calls this after a fatal line, because the process is about to end. */
     flushSync: flush,
-    /** Returns the number of lines dropped since the start. */
     countDropped: () => dropped,
   };
 }
 
-/**
- * Limits the number of log lines per second. The returned function returns null if the next line must be omitted.
- * Otherwise, it returns the number of lines omitted since the last written line.
- */
+/** Limits the lines per second. Returns null to omit the next line, else the number omitted since the last written one. */
 export function createLineBudget(
   perSecondMax: number,
   elapsedMs = () => performance.now(),
 ): () => number | null {
   let second = -1;
-  let spent = 0;
+  let lines = 0;
   let omitted = 0;
   return () => {
-    const now = Math.floor(elapsedMs() / 1_000);
-    if (now !== second) spent = 0;
+    const now = Math.floor(elapsedMs() / secondMs);
+    lines = now === second ? lines + 1 : 1;
     second = now;
-    spent += 1;
-    if (spent > perSecondMax) {
-      omitted += 1;
-      return null;
-    }
     const before = omitted;
-    omitted = 0;
-    return before;
+    omitted = lines > perSecondMax ? omitted + 1 : 0;
+    return omitted > 0 ? null : before;
   };
 }

@@ -8,10 +8,7 @@ function encoded(character: string): string {
 
 const spell = (text: string) => [...text].map(encoded).join('');
 
-/**
- * Matches a key, or the beginning of a key if it is longer than the visible start. The key may be mistyped,
- * percent-encoded or directly followed by other text.
- */
+/** A key, or its beginning beyond the visible start. It may be mistyped, percent-encoded or followed by other text. */
 const keyText = new RegExp(
   `${spell('as_')}(?:${keyEnvironments.map((name) => `(${spell(name)})`).join('|')})${spell('_')}[0-9a-z_%]{5,}`,
   'gi',
@@ -29,10 +26,7 @@ export function redactKeys(text: string): string {
   });
 }
 
-/**
- * Matches characters that a terminal interprets or hides: control, format and private-use characters, surrogates and
- * line separators.
- */
+/** Characters that a terminal interprets or hides: control, format and private-use ones, surrogates, line separators. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Escapes unprintable characters, as in `\u{1b}`. The result is one line and safe to print on a terminal. */
@@ -45,10 +39,7 @@ export function toSafeText(text: string): string {
   return redactKeys(toPrintable(text));
 }
 
-/**
- * Escapes unprintable characters of a JSON text as JSON can, so that it is safe to print on a terminal. The text means
- * the same. Line breaks between values stay.
- */
+/** Escapes unprintable characters of a JSON text as JSON can, so that it means the same. Line breaks stay. */
 export function toPrintableJson(json: string): string {
   return json.replace(unprintable, (character) => (character === '\n' ? character : escapeUnits(character)));
 }

@@ -124,10 +124,7 @@ const selectBytes = statement<Record<never, never>>()((query, _, { storeBytes })
   query.selectNoFrom(storeBytes.as('bytes')),
 );
 
-/**
- * Exposes the size of the store, the free space of its disk (SQLite), and the use of its connections. Returns the
- * function that measures the sizes again.
- */
+/** Exposes the size of the store, its free disk (SQLite) and its connections. Returns the function that measures again. */
 export function exposeStoreSize(
   registry: Registry,
   database: Database,
