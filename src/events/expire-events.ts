@@ -8,12 +8,12 @@ export const keptMs = 30 * dayMs;
 const deletedEventsMax = 1_000;
 
 /** Selects the bounds of the next events to delete, all older than `keptMs`, or nulls. Reads at most `count` events. */
-const selectExpired = statement<{ keptMs: bigint; count: bigint }>()((query, p, { nowMs }) =>
+const selectExpired = statement<{ count: bigint }>()((query, p, { nowMs }) =>
   query
     .with('oldest', (cte) =>
       cte
         .selectFrom('events')
-        .select(['id', sql<boolean>`at_ms > ${nowMs} - ${p.keptMs}`.as('is_young')])
+        .select(['id', sql<boolean>`at_ms > ${nowMs} - ${sql.lit(keptMs)}`.as('is_young')])
         .where('id', '>', ({ selectFrom }) => selectFrom('event_horizon').select('deleted_to'))
         .orderBy('id')
         .limit(p.count),
@@ -38,7 +38,7 @@ const deleteEvents = statement<{ first: bigint; last: bigint }>()((query, p) =>
 export const deleteExpired = defineTransaction(
   'deleteExpired',
   function* (count: number): Steps<boolean> {
-    const [expired] = yield* step(selectExpired, { keptMs: BigInt(keptMs), count: BigInt(count) });
+    const [expired] = yield* step(selectExpired, { count: BigInt(count) });
     const { first = null, last = null } = expired ?? {};
     if (first === null || last === null) return false;
     // The row of the horizon makes instances that delete at the same time wait for each other.

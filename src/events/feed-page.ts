@@ -18,10 +18,7 @@ export const selectEvent = statement<{ position: bigint }>()((query, p) =>
   query.selectFrom('events').select(eventColumns).where('id', '=', p.position),
 );
 
-/**
- * A row of an event. `data` is the changed row as JSON. `previous` is the same row before an update, else null.
- * `account_id` and `account` are those of an order, null for other events.
- */
+/** `data` is the changed row as JSON, `previous` the row before an update, else null. Only orders have an account. */
 export type EventRow = RowOf<typeof selectEvent>;
 
 export interface Ends {
@@ -64,15 +61,12 @@ export const selectEnds = statement<{ position: bigint }>()((query, p, dialect) 
 );
 
 /**
- * Returns what the feed knows about a position:
- * - `kept`: all events after it.
- * - `lost`: an event after it is deleted, or only a former server may have given it.
- * - `unknown`: nobody has given it.
+ * What the feed knows about a position. `kept`: all events after it. `lost`: an event after it is deleted, or only a
+ * former server may have given it. `unknown`: nobody has given it.
  */
-export function judgePosition(
-  position: bigint,
-  { deleted_to, newest: end, is_lost }: Ends,
-): 'kept' | 'lost' | 'unknown' {
+type Judgement = 'kept' | 'lost' | 'unknown';
+
+export function judgePosition(position: bigint, { deleted_to, newest: end, is_lost }: Ends): Judgement {
   if (position < deleted_to || is_lost === 1n) return 'lost';
   return position > end ? 'unknown' : 'kept';
 }
@@ -82,8 +76,8 @@ const isOfOrders = sql`events.type in (${listLiterals(orderEventTypes)})`;
 const isOfCatalogue = sql`events.type in (${listLiterals(catalogueEventTypes)})`;
 
 /**
- * The condition for the order events that a reader may see. It names the types, so that nobody sees a type that this
- * release does not know. An index of order events has the condition on `account_id`.
+ * The order events that a reader may see. The condition names the types, so that nobody sees a type that this release
+ * does not know. An index of order events has the condition on `account_id`.
  */
 const visibleOrders = {
   none: () => sql<boolean>`false`,

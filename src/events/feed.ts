@@ -30,18 +30,16 @@ export interface FeedQuery {
   readonly limit: number;
 }
 
-/** How a request waits for an event if its page is empty (long polling). */
 export interface FeedWait {
   /** 0 to `waitSecondsMax`. 0 means no wait. */
   readonly seconds: number;
   readonly keyId: string;
   /** Registers a listener for the disconnection of the client. */
   readonly onGone: (listener: () => void) => void;
-  /** Called with the milliseconds that the request waited, even if the wait ends with an error. */
+  /** Gets the time that the request has waited, also if the wait ends with an error. */
   readonly noteHeld: (ms: number) => void;
 }
 
-/** A request that waits for a page of events. */
 interface Waiter extends PromiseWithResolvers<FeedPage> {
   /** The client has seen all events up to this position. */
   position: bigint;
@@ -77,11 +75,9 @@ export function createFeed(database: Database, clock: Clock, waitersMax = waitin
 
   return {
     /**
-     * Like `readFeed`, but a request with an empty page waits for events. The page stays empty if the time is over, the
-     * client disconnects, the feed stops or another server takes over.
-     *
-     * Throws `unavailable` if too many requests wait. If the key expires or is revoked during the wait, or the account is
-     * suspended, throws the same error as a request with such a key.
+     * Like `readFeed`, but waits while the page is empty. It stays empty if the time is over, the client disconnects, the
+     * feed stops or another server takes over. Also throws `unavailable` if too many requests wait, and the error of a
+     * key that expires or is revoked during the wait, or whose account is suspended.
      */
     async readOrWait(query: FeedQuery, reader: EventReader, options: FeedWait): Promise<FeedPage> {
       const { seconds, keyId, onGone, noteHeld } = options;

@@ -20,9 +20,8 @@ const selectWaiting = statement<Record<never, never>>({ isPlannedEachTime: true 
 );
 
 /**
- * For PostgreSQL. Moves the first committed events of a range into the feed, in the order in which they were written,
- * unless another instance does so. The positions are assigned under a lock that is held until the commit, so no event
- * gets a position before an event that could already be read.
+ * For PostgreSQL. Moves the first committed events of a range into the feed, in the order of their writes, unless another
+ * instance does so. Its lock is held until the commit, so no event gets a position before one that could be read.
  */
 export const moveWaiting = statement<{ lock: bigint; after: bigint; count: bigint }>({
   isPlannedEachTime: true,
@@ -62,10 +61,7 @@ export const sequenceCopied = defineTransaction(
   'row locks',
 );
 
-/**
- * Assigns positions to all events without a position. Before that, calls `noteLag` with the age of the oldest of them in
- * milliseconds, or 0, so that the age is known even if no position can be assigned.
- */
+/** Assigns positions to all events without one. First, `noteLag` gets the age of the oldest of them in ms, or 0. */
 export async function sequenceEvents(
   database: Database,
   runBatches = createBatches(sequencedEventsMax),

@@ -17,7 +17,7 @@ import { type Attempt, toResult } from './webhook.ts';
 import { lockWebhook, type TimedRow, updateWebhook, type WebhookRow } from './webhook-rows.ts';
 
 /** The attempts of a webhook that its owner can list: the last 100 of 7 days. */
-const attemptsMax = 100n;
+const attemptsMax = 100;
 const attemptsKeptMs = 7 * dayMs;
 
 export interface EndedAttempt {
@@ -38,27 +38,22 @@ export function isSuccess(result: string): boolean {
   return /^2\d\d$/.test(result);
 }
 
-/**
- * Returns the state of a webhook after an attempt.
- *
- * - A success advances a webhook whose position is right before the event, so a position that was changed during the
- *   attempt stays.
- * - A failure schedules the next attempt, and may disable an enabled webhook. If a clock was set back to before the first
- *   failure, the time of failing begins now. If the retries were restarted during the attempt, only the result is noted.
- * - A requested message changes nothing but the result, unless the receiver is gone.
- */
+/** Returns the state of a webhook after an attempt. A requested message changes only the result, or finds it gone. */
 function applyAttempt(row: TimedRow, attempt: EndedAttempt): WebhookRow {
   const { result, revision, sent, waitMs, mayDisable } = attempt;
   const { now_ms: nowMs, ...before } = row;
   const noted = { ...before, last_attempt_at_ms: nowMs, last_result: result };
   if ('position' in sent && isSuccess(result)) {
+    // A position that was changed during the attempt stays.
     const position = row.position === sent.position - 1n ? sent.position : row.position;
     return { ...noted, position, failures: 0n, failing_since_ms: null, next_attempt_at_ms: 0n };
   }
+  // The retries were restarted during the attempt.
   if (row.revision !== revision) return noted;
   if (result === '410' && row.status === 'enabled')
     return { ...noted, status: 'disabled', disabled_because: 'gone' };
   if ('requestId' in sent) return noted;
+  // If a clock was set back to before the first failure, the time of failing begins now.
   const sinceMs = row.failing_since_ms ?? nowMs;
   const failed = {
     ...noted,
@@ -74,21 +69,18 @@ function applyAttempt(row: TimedRow, attempt: EndedAttempt): WebhookRow {
 const columns = ['message_id', 'at_ms', 'result', 'duration_ms'] as const;
 const insertAttempt = insertRow('webhook_attempts', ['webhook_id', ...columns]);
 
-/** Keeps the newest `count` attempts of a webhook. */
-const deleteOldAttempts = statement<{ id: bigint; count: bigint }>()((query, p) =>
+/** Keeps the newest attempts of a webhook. */
+const deleteOldAttempts = statement<{ id: bigint }>()((query, p) =>
   query
     .deleteFrom('webhook_attempts')
     .where('webhook_id', '=', p.id)
     .where(
       sql<boolean>`id <= (select older.id from webhook_attempts as older where older.webhook_id = ${p.id}
-        order by older.id desc limit 1 offset ${p.count})`,
+        order by older.id desc limit 1 offset ${sql.lit(attemptsMax)})`,
     ),
 );
 
-/**
- * Records an attempt. A requested message is then done. Returns why this attempt has disabled the webhook, or null. Does
- * nothing if the webhook is deleted.
- */
+/** Records an attempt, unless the webhook is deleted. Returns why this attempt has disabled the webhook, or null. */
 export const noteAttempt = defineTransaction(
   'noteAttempt',
   function* (attempt: EndedAttempt): Steps<'gone' | 'failing' | null> {
@@ -100,7 +92,7 @@ export const noteAttempt = defineTransaction(
     yield* stepsTogether(
       toStep(updateWebhook, noted),
       toStep(insertAttempt, { webhook_id: row.id, ...ended }),
-      toStep(deleteOldAttempts, { id: row.id, count: attemptsMax }),
+      toStep(deleteOldAttempts, { id: row.id }),
     );
     if ('requestId' in sent) yield* step(deleteRequest, sent);
     return row.status === noted.status ? null : (noted.disabled_because as 'gone' | 'failing');
@@ -108,22 +100,18 @@ export const noteAttempt = defineTransaction(
   'row locks',
 );
 
-const selectAttempts = statement<{ id: bigint; keptMs: bigint; count: bigint }>()((query, p, { nowMs }) =>
+const selectAttempts = statement<{ id: bigint }>()((query, p, { nowMs }) =>
   query
     .selectFrom('webhook_attempts')
     .select(columns)
     .where('webhook_id', '=', p.id)
-    .where(sql<boolean>`at_ms > ${nowMs} - ${p.keptMs}`)
+    .where(sql<boolean>`at_ms > ${nowMs} - ${sql.lit(attemptsKeptMs)}`)
     .orderBy('id', 'desc')
-    .limit(p.count),
+    .limit(sql.lit(attemptsMax)),
 );
 
 export async function listAttempts(database: Database, id: bigint): Promise<readonly Attempt[]> {
-  const rows = await database.read(selectAttempts, {
-    id,
-    keptMs: BigInt(attemptsKeptMs),
-    count: attemptsMax,
-  });
+  const rows = await database.read(selectAttempts, { id });
   return rows.map(({ message_id, at_ms, result, duration_ms }) => ({
     eventId: message_id,
     ...toResult(at_ms, result),
@@ -133,5 +121,4 @@ export async function listAttempts(database: Database, id: bigint): Promise<read
 
 const deleteExpired = deletesOld('webhook_attempts', ['id'], 'at_ms', { by: 'key', byAge: true });
 
-/** Deletes the attempts that are older than 7 days. */
 export const expireAttempts = (database: Database) => deleteExpired(database, attemptsKeptMs);

@@ -11,14 +11,13 @@ import { planWaitMs, readRetryAfterMs } from './rules/retry.ts';
 import { type SecretBox, selectValidSecrets, signMessage } from './secrets.ts';
 import { readerOf } from './webhook.ts';
 
-/** Callbacks for metrics and the log. */
 export interface DeliveryObserver {
   /** `result` is the HTTP status, or an `AttemptFailure` if there was no response. */
   onAttempt(result: string): void;
-  /** Called if an attempt throws an error, or if the store fails before or after an attempt. */
+  /** An attempt has thrown an error, or the store failed before or after it. */
   onFault(webhookId: string, error: unknown): void;
   onDisabled(webhookId: string, reason: string): void;
-  /** Called if no configured key decrypts the secrets of a webhook. The service then sends nothing to this webhook. */
+  /** No configured key decrypts the secrets of a webhook, so nothing is sent to it. */
   onSealed(webhookId: string): void;
 }
 
@@ -36,7 +35,6 @@ export interface AttemptParts {
   readonly signal: AbortSignal;
 }
 
-/** A webhook that gets a message now. */
 interface Sending extends AttemptParts {
   readonly row: SendingRow;
   readonly secrets: readonly Uint8Array[];
@@ -110,10 +108,7 @@ async function sendRequested(sending: Sending): Promise<Turn> {
 
 const reasons = { gone: 'it answered 410', failing: 'no attempt has succeeded for 5 days' } as const;
 
-/**
- * Sends a message and records the result. Returns true if the delivery succeeded. Records nothing if the attempt may not
- * begin, or if `signal` aborts before there is a response.
- */
+/** Sends a message and records the result, unless `signal` aborts first. Returns true if the delivery succeeded. */
 async function attempt(sending: Sending, message: Outgoing): Promise<boolean> {
   const { database, observer, mayBegin, mayDisable, signal, row } = sending;
   // The reads before an attempt may have taken long, so this check comes right before the request.

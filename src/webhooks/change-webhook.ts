@@ -1,6 +1,4 @@
-import type { Authorship } from '../audit/audit-log.ts';
-import { addAuditEntry } from '../audit/audit-log.ts';
-import { dayMs } from '../clock.ts';
+import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import { createEventIds, type EventIds } from '../events/event-ids.ts';
@@ -22,23 +20,14 @@ import {
   type WebhookRow,
 } from './webhook-rows.ts';
 
-/** Time for which an old secret still signs messages after a rotation. */
-const overlapMs = BigInt(dayMs);
-
 /** Adds a webhook that starts at the end of the feed. Throws `limit_reached` beyond `webhooksMax`. */
 export const addWebhook = defineTransaction(
   'addWebhook',
-  function* ({
-    secret,
-    ...row
-  }: Omit<NewWebhookRow, 'position'> & { readonly secret: Uint8Array }): Steps<WebhookRow> {
+  function* ({ secret, ...row }: Omit<NewWebhookRow, 'position'> & { readonly secret: Uint8Array }) {
     yield* step(lockAccount, { id: row.account_id });
     const [total] = yield* step(countWebhooks, { accountId: row.account_id });
-    if ((total?.count ?? 0n) >= webhooksMax)
-      throw new AppError(
-        'limit_reached',
-        `this account has ${webhooksMax} webhooks, the most that an account may have`,
-      );
+    const problem = `this account has ${webhooksMax} webhooks, the most that an account may have`;
+    if ((total?.count ?? 0n) >= webhooksMax) throw new AppError('limit_reached', problem);
     const { newest } = endsOf(yield* step(selectEnds, { position: 0n }));
     const [added] = yield* step(insertWebhook, { ...row, position: newest });
     if (added === undefined) throw new Error('the store gave no row for a new webhook');
@@ -104,7 +93,9 @@ function* readEventIds(): Steps<EventIds> {
   return createEventIds(secret.value);
 }
 
-function* applyChange(row: WebhookRow, change: WebhookChange, by: 'owner' | 'operator'): Steps<WebhookRow> {
+type Changer = 'owner' | 'operator';
+
+function* applyChange(row: WebhookRow, change: WebhookChange, by: Changer): Steps<WebhookRow> {
   const { url, types, status, after } = change;
   const restarts = url !== undefined || status !== undefined || after !== undefined;
   const isDisabled = (status ?? row.status) === 'disabled';
@@ -127,15 +118,10 @@ function* applyChange(row: WebhookRow, change: WebhookChange, by: 'owner' | 'ope
 }
 
 /**
- * Returns the new position of a webhook. Checks it if the change sets it or enables the webhook: if not all events after
- * it are kept, throws `position_lost`, or OperatorError to an operator who enables the webhook. Throws `invalid_body` if
- * nobody has given it.
+ * Returns the new position of a webhook. If the change sets it or enables the webhook, throws `invalid_body` if nobody has
+ * given it, and `position_lost`, or OperatorError to an operator who enables, if not all events after it are kept.
  */
-function* findPosition(
-  row: WebhookRow,
-  { after, status }: WebhookChange,
-  by: 'owner' | 'operator',
-): Steps<bigint> {
+function* findPosition(row: WebhookRow, { after, status }: WebhookChange, by: Changer): Steps<bigint> {
   if (after === undefined && status !== 'enabled') return row.position;
   const asked = after ?? row.position;
   const position = asked === 'now' ? 0n : asked;
@@ -150,12 +136,12 @@ function* findPosition(
   );
 }
 
-/** Adds a new secret. The old secret still signs messages for `overlapMs`. */
+/** Adds a new secret. The old secret still signs messages for 24 h. */
 export const rotateSecret = defineTransaction(
   'rotateSecret',
   function* ({ publicId, manager, secret }: Managed & { readonly secret: Uint8Array }): Steps<WebhookRow> {
     const row = yield* lockManaged(publicId, manager);
-    yield* step(endSecret, { webhookId: row.id, overlapMs });
+    yield* step(endSecret, { webhookId: row.id });
     yield* step(insertSecret, { webhook_id: row.id, secret });
     yield* step(deleteOldSecrets, { webhookId: row.id });
     return row;
@@ -173,8 +159,8 @@ export const removeWebhook = defineTransaction(
 );
 
 /**
- * Locks a webhook. For an operator, throws OperatorError if it does not exist. For a key, throws `not_found` if the
- * account has no such webhook, and `scope_missing` if the webhook receives events that the key may not read.
+ * Locks a webhook. Throws OperatorError to an operator if it does not exist, `not_found` to a key of another account, and
+ * `scope_missing` if it receives events that the key may not read.
  */
 export function* lockManaged(publicId: string, manager: Managed['manager']): Steps<WebhookRow> {
   const [row] = yield* step(lockWebhook, { publicId });
@@ -184,24 +170,20 @@ export function* lockManaged(publicId: string, manager: Managed['manager']): Ste
   }
   if (row?.account_id !== manager.accountId) throw webhookNotFound();
   if (coversReader(manager, readerOf(row))) return row;
-  throw new AppError('scope_missing', 'the webhook receives events that this API key may not read');
+  throw scopeMissing('the webhook receives events that this API key may not read');
 }
 
 /** Throws `scope_missing` if the reader, or the key that created the webhook, may not read all these events. */
 function requireTypes(types: readonly EventType[], reader: EventReader, row: WebhookRow): void {
   const foreign = types.find((type) => !canReadType(makerOf(row), type));
   if (foreign !== undefined)
-    throw new AppError(
-      'scope_missing',
-      `types: the key that created this webhook was not allowed to read ${foreign}`,
-    );
+    throw scopeMissing(`types: the key that created this webhook was not allowed to read ${foreign}`);
   const hidden = types.find((type) => !coversReader(reader, readerOf(row, [type])));
   if (hidden !== undefined)
-    throw new AppError(
-      'scope_missing',
-      `types: this API key may not read all ${hidden} events of the webhook`,
-    );
+    throw scopeMissing(`types: this API key may not read all ${hidden} events of the webhook`);
 }
+
+export const scopeMissing = (problem: string) => new AppError('scope_missing', problem);
 
 export const webhookNotFound = () =>
   new AppError('not_found', 'webhookId: there is no webhook with this identifier');

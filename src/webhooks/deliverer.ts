@@ -12,28 +12,18 @@ export interface DelivererParts extends Omit<AttemptParts, 'mayBegin' | 'signal'
   readonly sendingsMax?: number;
 }
 
-/**
- * An attempt starts only if this much time of the lease is left. The attempt then ends before the lease expires, so
- * that two instances never send to the same webhook at the same time.
- */
+/** An attempt needs this much time of the lease, so that two instances never send to a webhook at the same time. */
 const leftMsMin = attemptMsMax + bodyMsMax + secondMs / 2;
 
 /** Number of webhooks in one read. Each needs several index searches, and SQLite reads synchronously. */
 const dueRows = 100;
-const requestedRows = 1_000n;
 
-/**
- * Time for which a delivery stops that is sealed or has failed unexpectedly. The store may not have the failure, so
- * nothing else keeps the delivery from failing again at once.
- */
+/** Time for which a sealed or failed delivery stops: if the store does not have its failure, nothing else holds it. */
 const heldMs = minuteMs / 2;
 
 export type Deliverer = ReturnType<typeof createDeliverer>;
 
-/**
- * Creates a deliverer, which sends the events of a webhook one at a time, in feed order. If more than `sendingsMax`
- * webhooks have events, they take turns, and each turn sends one event.
- */
+/** Creates a deliverer, which sends the events of a webhook one at a time, in feed order. */
 export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: DelivererParts) {
   const { database, observer } = parts;
   const stopping = new AbortController();
@@ -46,13 +36,12 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
 
   return {
     /**
-     * Starts the requested messages and the deliveries that are due, and advances the webhooks that have no event. Every
-     * instance calls this regularly, but only the instance with the lease sends. Throws the errors of the database.
+     * Starts what is due, and advances the webhooks that have no event, if this instance has the lease. Throws the errors
+     * of the database.
      */
     async look(): Promise<void> {
       if (!mayBegin()) return;
-      for (const webhook of await database.read(selectRequested, { count: requestedRows }))
-        add('requested', webhook);
+      for (const webhook of await database.read(selectRequested, {})) add('requested', webhook);
       const after = { afterPosition: -1n, afterId: 0n };
       for (; mayBegin(); await nextTurn()) {
         const due = await database.read(selectDue, { ...after, count: BigInt(dueRows) });
@@ -68,10 +57,7 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
 
     untilIdle: queue.untilIdle,
 
-    /**
-     * Starts no more deliveries, and aborts the running deliveries after `graceMs`. An aborted delivery records no
-     * result, so the next instance sends its event again.
-     */
+    /** Starts no more deliveries, and aborts those that run after `graceMs`. An aborted one records no result. */
     async stop(graceMs: number): Promise<void> {
       isEnding = true;
       await Promise.race([queue.untilIdle(), sleep(graceMs, undefined, { ref: false })]);
@@ -87,9 +73,8 @@ interface Delivery {
 }
 
 /**
- * Creates a queue of the deliveries that wait for a turn. Each has a unique name. At most `runningMax` run at the same
- * time. One that has more to send goes to the end of the queue, so each gets its next turn after at most one turn of
- * every other. One that fails or is sealed stops for `heldMs`.
+ * Creates a queue of the deliveries that wait for a turn. At most `runningMax` run at the same time. One that has more to
+ * send goes to the end of the queue, so each waits for at most one turn of every other.
  */
 function createQueue(runningMax: number, onFault: (webhookId: string, error: unknown) => void) {
   const waiting = new Map<string, Delivery>();

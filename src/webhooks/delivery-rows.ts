@@ -6,6 +6,10 @@ import { int64Max } from '../int64.ts';
 import { type Dialect, type RowOf, statement } from '../storage/database.ts';
 import { plannedMsMax } from './rules/retry.ts';
 
+/** Maximum number of webhooks in one read of the requested messages, and in one read of the lags. */
+const requestedRows = 1_000;
+const shownLagsMax = 20;
+
 const isDue = ({ nowMs }: Dialect) =>
   sql<boolean>`webhooks.status = 'enabled' and (webhooks.next_attempt_at_ms <= ${nowMs}
     or webhooks.next_attempt_at_ms > ${nowMs} + ${sql.lit(plannedMsMax)})`;
@@ -52,8 +56,7 @@ const nextEventId: RawBuilder<bigint | null> = sql`(select min(case
 
 /**
  * Selects the `count` webhooks that are behind the end of the feed and wait for no retry, farthest behind first, after a
- * position and the id of a webhook there. `next_id` is null if no event is left. `is_lost` is 1 if events after the
- * position are deleted, else 0.
+ * position and the id of a webhook there. `next_id` is null if no event is left. `is_lost`: later events are deleted.
  */
 export const selectDue = statement<{ afterPosition: bigint; afterId: bigint; count: bigint }>()(
   (query, p, dialect) =>
@@ -70,7 +73,7 @@ export const selectDue = statement<{ afterPosition: bigint; afterId: bigint; cou
       .limit(p.count),
 );
 
-export const selectRequested = statement<{ count: bigint }>()((query, p) =>
+export const selectRequested = statement<Record<never, never>>()((query) =>
   query
     .selectFrom('webhook_requests')
     .innerJoin('webhooks', 'webhooks.id', 'webhook_requests.webhook_id')
@@ -78,13 +81,10 @@ export const selectRequested = statement<{ count: bigint }>()((query, p) =>
     .where(ofActiveAccount)
     .groupBy(['webhooks.id', 'public_id'])
     .orderBy(({ fn }) => fn.min('webhook_requests.id'))
-    .limit(p.count),
+    .limit(sql.lit(requestedRows)),
 );
 
-/**
- * Selects a webhook with `next_id` and `is_lost` as in `selectDue`. `is_due` is 1 if an event may be sent, else 0.
- * Returns no row if the webhook does not exist or its account is suspended.
- */
+/** Selects a webhook of an active account, with `next_id` and `is_lost` as in `selectDue`. `is_due`: events may be sent. */
 export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
   query
     .selectFrom('webhooks')
@@ -101,11 +101,8 @@ export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
 
 export type SendingRow = RowOf<typeof selectSending>;
 
-/**
- * Selects the `count` enabled webhooks of active accounts that are farthest behind the end of the feed, and the age of
- * their next event in ms, or null.
- */
-export const selectLags = statement<{ count: bigint }>()((query, p, { nowMs }) =>
+/** Selects the enabled webhooks of active accounts that are farthest behind, with the age of their next event or null. */
+export const selectLags = statement<Record<never, never>>()((query, _, { nowMs }) =>
   query
     .selectFrom('webhooks')
     .select([
@@ -118,7 +115,7 @@ export const selectLags = statement<{ count: bigint }>()((query, p, { nowMs }) =
     .where(isBehind)
     .where(ofActiveAccount)
     .orderBy('position')
-    .limit(p.count),
+    .limit(sql.lit(shownLagsMax)),
 );
 
 export function toIds(webhooks: readonly { readonly id: bigint }[]): string {
@@ -126,9 +123,8 @@ export function toIds(webhooks: readonly { readonly id: bigint }[]): string {
 }
 
 /**
- * Advances webhooks to right before their next events, or to the end of the feed if they have none, and returns them.
- * Leaves out those that have lost events. One statement finds the next event and moves the position, so a change of
- * `types` at the same time skips no event.
+ * Advances webhooks that have lost no events to right before their next events, or to the end of the feed, and returns
+ * them. One statement finds the event and moves the position, so a change of `types` at the same time skips no event.
  */
 export const passEvents = statement<{ ids: string }>()((query, p, dialect) =>
   query

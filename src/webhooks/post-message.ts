@@ -12,10 +12,7 @@ export type AttemptResult =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly failure: AttemptFailure };
 
-/**
- * Posts a message to a URL once. Resolves when the connection is closed: at most `bodyMsMax` after the timeout, or at
- * once if the signal aborts.
- */
+/** Posts a message once. Resolves when the connection is closed: at most `bodyMsMax` after the timeout, and at once on abort. */
 export type PostMessage = (
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -79,7 +76,6 @@ export function createPostMessage(options: PostOptions): PostMessage {
   };
 }
 
-/** Waits for the end of a request, and returns its result. */
 function untilClosed(request: ClientRequest, signal: AbortSignal): Promise<AttemptResult> {
   const { promise, resolve } = Promise.withResolvers<AttemptResult>();
   let result: AttemptResult | null = null;
@@ -139,10 +135,7 @@ function connectTo(addresses: readonly string[], shareMs: number) {
 /** Timeout of one DNS query. The resolver sends a query at most twice. */
 const questionMs = 3 * secondMs;
 
-/**
- * Queries the name servers of the system. Does not use `dns.lookup`, which would block one of the few libuv threads
- * while a name server is slow.
- */
+/** Queries the name servers. `dns.lookup` would block one of the few libuv threads while a name server is slow. */
 async function resolveName(name: string, signal: AbortSignal): Promise<readonly string[]> {
   if (/(?:^|\.)localhost\.?$/.test(name)) return ['127.0.0.1', '::1'];
   const resolver = new Resolver({ timeout: questionMs, tries: 2 });

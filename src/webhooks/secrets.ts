@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Webhook as Signer } from 'standardwebhooks';
-import { secondMs } from '../clock.ts';
+import { dayMs, secondMs } from '../clock.ts';
 import { type Database, type Dialect, statement } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 
@@ -56,10 +56,7 @@ export function createSecretBox(keys: readonly Uint8Array[]) {
       return Buffer.concat([Buffer.of(encrypted), iv, sealing.getAuthTag(), content]);
     },
 
-    /**
-     * Returns the secret, and whether `seal` would store it in the same way. Returns null if no configured key decrypts
-     * it or if it belongs to another webhook.
-     */
+    /** Returns the secret, and whether `seal` would store it so. Null if no key decrypts it for this webhook. */
     open(sealed: Uint8Array, webhookId: string): { secret: Uint8Array; isCurrent: boolean } | null {
       if (sealed[0] === plain) return { secret: sealed.subarray(1), isCurrent: present === undefined };
       for (const key of keys) {
@@ -86,10 +83,13 @@ function openBy(key: Uint8Array, sealed: Uint8Array, webhookId: string): Uint8Ar
 
 export const insertSecret = insertRow('webhook_secrets', ['webhook_id', 'secret']);
 
-export const endSecret = statement<{ webhookId: bigint; overlapMs: bigint }>()((query, p, { nowMs }) =>
+/** Time for which an old secret still signs messages after a rotation. */
+const overlapMs = dayMs;
+
+export const endSecret = statement<{ webhookId: bigint }>()((query, p, { nowMs }) =>
   query
     .updateTable('webhook_secrets')
-    .set({ ends_at_ms: sql<bigint>`${nowMs} + cast(${p.overlapMs} as bigint)` })
+    .set({ ends_at_ms: sql<bigint>`${nowMs} + ${sql.lit(overlapMs)}` })
     .where('webhook_id', '=', p.webhookId)
     .where('ends_at_ms', 'is', null),
 );
@@ -120,7 +120,10 @@ export const selectValidSecrets = statement<{ id: bigint }>()((query, p, dialect
     .orderBy('id', 'desc'),
 );
 
-const selectSecrets = statement<{ afterId: bigint; count: bigint }>()((query, p, dialect) =>
+/** Number of secrets in one read. Each is decrypted on the event loop. */
+const reviewedRows = 500;
+
+const selectSecrets = statement<{ afterId: bigint }>()((query, p, dialect) =>
   query
     .selectFrom('webhook_secrets')
     .innerJoin('webhooks', 'webhooks.id', 'webhook_secrets.webhook_id')
@@ -128,27 +131,23 @@ const selectSecrets = statement<{ afterId: bigint; count: bigint }>()((query, p,
     .where('webhook_secrets.id', '>', p.afterId)
     .where(isValid(dialect))
     .orderBy('webhook_secrets.id')
-    .limit(p.count),
+    .limit(sql.lit(reviewedRows)),
 );
 
 const updateSecret = statement<{ id: bigint; secret: Uint8Array }>()((query, p) =>
   query.updateTable('webhook_secrets').set({ secret: p.secret }).where('id', '=', p.id),
 );
 
-/** Number of secrets in one read. Each is decrypted on the event loop. */
-const reviewedRows = 500;
-
 /**
- * Tries all valid secrets of webhooks. Encrypts those with the current key that are stored otherwise, also in plain text.
- * Returns the number of enabled webhooks that get no events, because no key decrypts one of their secrets. `lostKey` is
- * the problem if no key decrypts any secret. One webhook with a broken secret does not stop a start.
+ * Tries all valid secrets of webhooks, and encrypts with the current key those that are stored otherwise. Returns the
+ * number of enabled webhooks without a readable secret. `lostKey` is the problem if no key decrypts any secret.
  */
 export async function reviewSecrets(database: Database, box: SecretBox) {
-  /** Whether a secret of each enabled webhook can be decrypted. */
+  /** Whether a secret can be decrypted, for each enabled webhook. */
   const readable = new Map<string, boolean>();
   let hasKey = false;
   for (let afterId = 0n; ; await nextTurn()) {
-    const rows = await database.read(selectSecrets, { afterId, count: BigInt(reviewedRows) });
+    const rows = await database.read(selectSecrets, { afterId });
     for (const { id, public_id, status, secret } of rows) {
       const opened = box.open(secret, public_id);
       if (opened !== null && secret[0] !== plain) hasKey = true;

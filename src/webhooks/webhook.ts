@@ -165,7 +165,7 @@ export type Attempt = Static<typeof AttemptSchema>;
 export type Webhook = Static<typeof WebhookSchema>;
 export type SecretWebhook = Static<typeof WebhookWithSecretSchema>;
 
-/** Converts a value of `AfterSchema`. Throws `invalid_body` for an id that this service did not create. */
+/** Reads a value of `AfterSchema`. Throws `invalid_body` for an id that this service did not create. */
 export function readAfter(text: string, ids: EventIds): bigint | 'now' {
   const position = text === 'now' ? text : ids.read(text);
   if (position === null) throw unknownEvent('invalid_body');

@@ -2,7 +2,6 @@ import { findAccountId } from '../accounts/accounts.ts';
 import { randomText } from '../accounts/api-key.ts';
 import { type Actor, type Authorship, commandActor } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, listReadableTypes } from '../events/event-reader.ts';
@@ -17,6 +16,7 @@ import {
   disableWebhooksOfKey,
   removeWebhook,
   rotateSecret,
+  scopeMissing,
   type WebhookChange,
   webhookNotFound,
 } from './change-webhook.ts';
@@ -50,10 +50,7 @@ export interface WebhookOrder {
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
-/**
- * The webhooks of accounts. A reader sees only the webhooks of its account; other webhooks are `not_found`. Throws the
- * errors of change-webhook.ts.
- */
+/** The webhooks of accounts. Those of another account are `not_found`. Throws the errors of change-webhook.ts. */
 export function createWebhooks(database: Database, ids: EventIds, box: SecretBox) {
   async function withSecret(
     publicId: string,
@@ -65,7 +62,6 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
   }
 
   return {
-    /** Creates a webhook that starts at the end of the feed. */
     async add(order: WebhookOrder, reader: EventReader): Promise<SecretWebhook> {
       const row = toNewRow(order, reader);
       return await withSecret(row.public_id, (secret) => database.transact(addWebhook, { ...row, secret }));
@@ -83,7 +79,7 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
     rotateSecret: (publicId: string, manager: EventReader): Promise<SecretWebhook> =>
       withSecret(publicId, (secret) => database.transact(rotateSecret, { publicId, manager, secret })),
 
-    /** Requests a ping and returns its id. If a ping waits already, returns its id. */
+    /** Requests a ping and returns its id, or that of a ping that waits already. */
     ping(publicId: string, manager: EventReader): Promise<string> {
       const messageId = `ping_${randomText(16)}`;
       return database.transact(requestMessage, { publicId, manager, messageId, position: 0n });
@@ -106,10 +102,9 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
 function toNewRow({ url, types, keyId }: WebhookOrder, reader: EventReader) {
   const readable = listReadableTypes(reader);
   const foreign = types?.find((type) => !readable.includes(type));
-  if (foreign !== undefined)
-    throw new AppError('scope_missing', `types: this API key may not read ${foreign}`);
+  if (foreign !== undefined) throw scopeMissing(`types: this API key may not read ${foreign}`);
   const chosen = types ?? readable;
-  if (chosen.length === 0) throw new AppError('scope_missing', 'this API key may not read any events');
+  if (chosen.length === 0) throw scopeMissing('this API key may not read any events');
   return {
     public_id: `wh_${randomText(16)}`,
     account_id: reader.accountId,
@@ -131,7 +126,6 @@ async function findRow(
   return row;
 }
 
-/** A page of the webhooks of an account, or of all accounts. */
 export interface WebhookQuery {
   readonly account?: string | null | undefined;
   /** `failing`: enabled, and the last attempt has failed. */
@@ -145,9 +139,6 @@ export interface WebhookQuery {
 export type WebhookLag = Awaited<ReturnType<OperatorWebhooks['readLag']>>;
 
 type OperatorWebhooks = ReturnType<typeof createOperatorWebhooks>;
-
-/** The lag is that of the active webhooks that are farthest behind. */
-const shownLagsMax = 20n;
 
 /**
  * The webhooks of all accounts, for operators. Each change and its row of the audit log, which names `actor`, are one
@@ -178,10 +169,8 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
 
     /** Reads the lag from the store, so a restart does not forget it. */
     async readLag() {
-      const [lags, counts] = await Promise.all([
-        database.read(selectLags, { count: shownLagsMax }),
-        database.read(countDisabled, {}),
-      ]);
+      const reads = [database.read(selectLags, {}), database.read(countDisabled, {})] as const;
+      const [lags, counts] = await Promise.all(reads);
       const farthest = lags.flatMap(({ id, behind_ms }) =>
         behind_ms === null ? [] : [{ id, behindMs: Number(behind_ms) }],
       );
@@ -196,12 +185,11 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
 
     listOfKey: (keyId: string) => database.read(selectWebhooksOfKey, { keyId }),
 
-    /** Changes the status or the position, which restarts the retries. */
     async change(publicId: string, change: Pick<WebhookChange, 'status' | 'after'>): Promise<void> {
       await database.transact(changeWebhook, { publicId, change, manager: byNow() });
     },
 
-    /** Sends the event at a position once more, beside the feed. `messageId` is its id. */
+    /** `messageId` is the id of the event at `position`. */
     async send(publicId: string, messageId: string, position: bigint): Promise<void> {
       await database.transact(requestMessage, { publicId, messageId, position, manager: byNow() });
     },
