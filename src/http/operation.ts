@@ -45,11 +45,6 @@ export type NoFields = TObject<Record<never, never>>;
 
 /** The definition of one operation, from which its route, validation, OpenAPI description and client are derived. */
 export interface OperationDefinition<Query extends TObject, Body extends TObject> {
-  readonly id: string;
-  /** Method and path below the base URL, as in OpenAPI: `GET /pets/{petId}`. */
-  readonly endpoint: `${Method} /${string}`;
-  /** The required scope, or a list of which any one is enough. Null: every key may call the operation. */
-  readonly scope: Scope | readonly Scope[] | null;
   readonly summary: string;
   readonly description: string;
   /** `stable` if the interface document describes the operation (CONTRIBUTING.md, "Words"). Default: `beta`. */
@@ -83,18 +78,27 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
 
 /** An operation whose query and body types are erased. `defineOperation` has checked them. */
 export interface Operation extends OperationDefinition<TObject, TObject> {
+  readonly id: string;
   readonly method: Method;
   readonly path: `/${string}`;
   /** The group of the operation in the documentation: the first segment of its path. */
   readonly tag: string;
+  /** The required scope, or a list of which any one is enough. Null: every key may call the operation. */
+  readonly scope: Scope | readonly Scope[] | null;
   readonly stability: 'stable' | 'beta';
 }
 
-/** Completes the definition. The compiler checks the types of the handler against the schemas. */
+/**
+ * Completes the definition of an operation. `endpoint` is its method and its path below the base URL, as in OpenAPI. The
+ * compiler checks the types of the handler against the schemas.
+ */
 export function defineOperation<Query extends TObject = NoFields, Body extends TObject = NoFields>(
+  id: string,
+  endpoint: `${Method} /${string}`,
+  scope: Operation['scope'],
   definition: OperationDefinition<Query, Body>,
 ): Operation {
-  const [method = '', path = ''] = definition.endpoint.split(' ');
+  const [method = '', path = ''] = endpoint.split(' ');
   const [, tag = ''] = path.split('/');
-  return { method, path, tag, stability: 'beta', ...definition } as unknown as Operation;
+  return { id, method, path, tag, scope, stability: 'beta', ...definition } as unknown as Operation;
 }

@@ -19,10 +19,7 @@ const Weight = Type.Object({
 const inGrams = { grams: example('In grams', { grams: 4_200 }) };
 
 /** An operation with a query, a body and two answers needs only this definition and an entry in the list. */
-const weighPet = defineOperation({
-  id: 'weighPet',
-  endpoint: 'PUT /pets/{petId}/weight',
-  scope: 'pets:write',
+const weighPet = defineOperation('weighPet', 'PUT /pets/{petId}/weight', 'pets:write', {
   summary: 'Weigh an animal',
   description: 'Notes the weight of an animal.',
   params: defineIdParameter('petId', 'animal', { example: 42 }),

@@ -43,10 +43,7 @@ const exampleAccount = {
 };
 
 /** The operation on the account of the calling key. */
-export const getAccount = defineOperation({
-  id: 'getAccount',
-  endpoint: 'GET /account',
-  scope: null,
+export const getAccount = defineOperation('getAccount', 'GET /account', null, {
   summary: 'Get the account',
   description:
     'Returns the account of the API key: its plan, what is left of both windows, and how many holds are open. Any key may call it. The request itself counts, and the answer includes it.',

@@ -11,65 +11,55 @@ const categoryId = defineIdParameter('categoryId', 'category', {
   example: 3,
 });
 
-const listCategories = defineOperation({
-  id: 'listCategories',
-  endpoint: 'GET /categories',
-  scope: 'pets:read',
-  summary: 'List categories',
-  description:
-    'Returns a page of the categories sorted by number. Follow the `Link` with `rel="next"` until there is none. An animal may have a `categoryId` that is not listed here. HEAD returns the headers only.',
-  ...definePages('categories', {
-    item: CategorySchema,
-    cursor: 'BAAAAAAAAAAqrK1CcODeb8rGtA',
-    examples: { page: example('Two categories', [dogs, cats]), empty: example('No category', []) },
+export const categoryOperations: readonly Operation[] = [
+  defineOperation('listCategories', 'GET /categories', 'pets:read', {
+    summary: 'List categories',
+    description:
+      'Returns a page of the categories sorted by number. Follow the `Link` with `rel="next"` until there is none. An animal may have a `categoryId` that is not listed here. HEAD returns the headers only.',
+    ...definePages('categories', {
+      item: CategorySchema,
+      cursor: 'BAAAAAAAAAAqrK1CcODeb8rGtA',
+      examples: { page: example('Two categories', [dogs, cats]), empty: example('No category', []) },
+    }),
+
+    async handle({ query }, services) {
+      const page = openPage({ path: '/categories' }, query, services);
+      const { items, next } = await services.categories.list(page.limit, page.start);
+      return { status: 200, body: items, headers: page.linkTo(next) };
+    },
   }),
 
-  async handle({ query }, services) {
-    const page = openPage({ path: '/categories' }, query, services);
-    const { items, next } = await services.categories.list(page.limit, page.start);
-    return { status: 200, body: items, headers: page.linkTo(next) };
-  },
-});
+  defineOperation('putCategory', 'PUT /categories/{categoryId}', 'pets:manage', {
+    summary: 'Name a category',
+    description:
+      'Sets the name of a category, which is a number that animals have as `categoryId`. A store has at most 10,000 categories.',
+    params: categoryId,
+    body: NewCategorySchema,
+    bodyExamples: { dogs: example('A name', { name: 'Dogs' }) },
+    answers: {
+      200: answer('The category has this name now.', CategorySchema, {
+        renamed: example('The category', dogs),
+      }),
+      201: answer('The category is new.', CategorySchema, { added: example('The new category', dogs) }),
+    },
+    failures: { limit_reached: 'there are 10000 categories, the most that a store may have' },
 
-const putCategory = defineOperation({
-  id: 'putCategory',
-  endpoint: 'PUT /categories/{categoryId}',
-  scope: 'pets:manage',
-  summary: 'Name a category',
-  description:
-    'Sets the name of a category, which is a number that animals have as `categoryId`. A store has at most 10,000 categories.',
-  params: categoryId,
-  body: NewCategorySchema,
-  bodyExamples: { dogs: example('A name', { name: 'Dogs' }) },
-  answers: {
-    200: answer('The category has this name now.', CategorySchema, {
-      renamed: example('The category', dogs),
-    }),
-    201: answer('The category is new.', CategorySchema, { added: example('The new category', dogs) }),
-  },
-  failures: { limit_reached: 'there are 10000 categories, the most that a store may have' },
+    async handle({ params, body: { name }, caller }, { categories }) {
+      const category = { id: categoryId.read(params), name };
+      const { isNew } = await categories.put(category, { kind: 'key', name: caller.keyId });
+      return { status: isNew ? 201 : 200, body: category };
+    },
+  }),
 
-  async handle({ params, body: { name }, caller }, { categories }) {
-    const category = { id: categoryId.read(params), name };
-    const { isNew } = await categories.put(category, { kind: 'key', name: caller.keyId });
-    return { status: isNew ? 201 : 200, body: category };
-  },
-});
+  defineOperation('deleteCategory', 'DELETE /categories/{categoryId}', 'pets:manage', {
+    summary: 'Delete a category',
+    description: 'Removes the name of a category. Animals keep their `categoryId`.',
+    params: categoryId,
+    answers: { 204: { description: 'The category is deleted.' } },
 
-const deleteCategory = defineOperation({
-  id: 'deleteCategory',
-  endpoint: 'DELETE /categories/{categoryId}',
-  scope: 'pets:manage',
-  summary: 'Delete a category',
-  description: 'Removes the name of a category. Animals keep their `categoryId`.',
-  params: categoryId,
-  answers: { 204: { description: 'The category is deleted.' } },
-
-  async handle({ params, caller }, { categories }) {
-    await categories.remove(categoryId.read(params), { kind: 'key', name: caller.keyId });
-    return { status: 204 };
-  },
-});
-
-/** The operations on the names of categories. */
-export const categoryOperations: readonly Operation[] = [listCategories, putCategory, deleteCategory];
+    async handle({ params, caller }, { categories }) {
+      await categories.remove(categoryId.read(params), { kind: 'key', name: caller.keyId });
+      return { status: 204 };
+    },
+  }),
+];

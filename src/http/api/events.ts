@@ -43,58 +43,58 @@ export function readerOf({ accountId, scopes }: Caller): EventReader {
   };
 }
 
-const listEvents = defineOperation({
-  id: 'listEvents',
-  endpoint: 'GET /events',
-  scope: ['pets:read', 'orders:read'],
-  summary: 'List events',
-  description:
-    'Returns every change, oldest first. The scope `pets:read` shows animals and categories, `orders:read` the orders of the account, and `orders:manage` all orders. Always follow the `Link` with `rel="next"`: an empty page is the current end. With `wait`, the answer waits until an event happens. Events are kept for 30 days.',
-  query: Type.Object({
-    after: Type.Optional(
-      afterField(
-        'Returns the events after this one: an event id, or `now` for the end of the feed. Default: from the oldest event on.',
+export const eventOperations: readonly Operation[] = [
+  defineOperation('listEvents', 'GET /events', ['pets:read', 'orders:read'], {
+    summary: 'List events',
+    description:
+      'Returns every change, oldest first. The scope `pets:read` shows animals and categories, `orders:read` the orders of the account, and `orders:manage` all orders. Always follow the `Link` with `rel="next"`: an empty page is the current end. With `wait`, the answer waits until an event happens. Events are kept for 30 days.',
+    query: Type.Object({
+      after: Type.Optional(
+        afterField(
+          'Returns the events after this one: an event id, or `now` for the end of the feed. Default: from the oldest event on.',
+        ),
       ),
-    ),
-    limit: limitField('events'),
-    wait: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: waitSecondsMax,
-        default: 0,
-        description: 'How many seconds an empty page may wait for an event.',
-        examples: [0],
-      }),
-    ),
-  }),
-  answers: {
-    200: answer(
-      'A page of events.',
-      Type.Array(EventSchema, { maxItems: limitMax }),
-      {
-        page: {
-          summary: 'An animal is added and ordered',
-          value: [eventExamples['pet.added'], eventExamples['pet.updated'], eventExamples['order.reserved']],
+      limit: limitField('events'),
+      wait: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: waitSecondsMax,
+          default: 0,
+          description: 'How many seconds an empty page may wait for an event.',
+          examples: [0],
+        }),
+      ),
+    }),
+    answers: {
+      200: answer(
+        'A page of events.',
+        Type.Array(EventSchema, { maxItems: limitMax }),
+        {
+          page: {
+            summary: 'An animal is added and ordered',
+            value: [
+              eventExamples['pet.added'],
+              eventExamples['pet.updated'],
+              eventExamples['order.reserved'],
+            ],
+          },
+          empty: example('Nothing has happened since', []),
         },
-        empty: example('Nothing has happened since', []),
-      },
-      ['NextLink'],
-    ),
-  },
-  failures: { events_expired: expiredEvents().message },
+        ['NextLink'],
+      ),
+    },
+    failures: { events_expired: expiredEvents().message },
 
-  async handle({ query: { after, limit = defaultLimit, wait }, caller, onGone, noteHeld }, services) {
-    const { feed, eventIds, baseUrl } = services;
-    const reader = readerOf(caller);
-    const start = after === undefined ? 'oldest' : after === 'now' ? after : eventIds.read(after);
-    if (start === null) throw unknownEvent();
-    const waiting = { seconds: wait ?? 0, keyId: caller.keyId, onGone, noteHeld };
-    const { events, next } = await feed.readOrWait({ start, limit }, reader, waiting);
-    const keptWait = wait === undefined ? '' : `&wait=${wait}`;
-    const link = `<${baseUrl}/events?after=${eventIds.write(next)}&limit=${limit}${keptWait}>; rel="next"`;
-    return { status: 200, text: writeEvents(events, reader, eventIds), headers: { link } };
-  },
-});
-
-/** The operations on the feed. */
-export const eventOperations: readonly Operation[] = [listEvents];
+    async handle({ query: { after, limit = defaultLimit, wait }, caller, onGone, noteHeld }, services) {
+      const { feed, eventIds, baseUrl } = services;
+      const reader = readerOf(caller);
+      const start = after === undefined ? 'oldest' : after === 'now' ? after : eventIds.read(after);
+      if (start === null) throw unknownEvent();
+      const waiting = { seconds: wait ?? 0, keyId: caller.keyId, onGone, noteHeld };
+      const { events, next } = await feed.readOrWait({ start, limit }, reader, waiting);
+      const keptWait = wait === undefined ? '' : `&wait=${wait}`;
+      const link = `<${baseUrl}/events?after=${eventIds.write(next)}&limit=${limit}${keptWait}>; rel="next"`;
+      return { status: 200, text: writeEvents(events, reader, eventIds), headers: { link } };
+    },
+  }),
+];

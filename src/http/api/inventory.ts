@@ -4,38 +4,34 @@ import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { answer } from './parts.ts';
 
-const getInventory = defineOperation({
-  id: 'getInventory',
-  endpoint: 'GET /store/inventory',
-  scope: 'pets:read',
-  summary: 'Count animals by status',
-  description:
-    'Counts the animals of the store, or of one category, by their status. The numbers are exact at `asOf`. The `ETag` depends only on the numbers.',
-  query: Type.Object({
-    categoryId: Type.Optional({
-      ...int64Field('Only the animals of this category.'),
-      examples: [1],
-      'x-stability': 'beta',
+export const storeOperations: readonly Operation[] = [
+  defineOperation('getInventory', 'GET /store/inventory', 'pets:read', {
+    summary: 'Count animals by status',
+    description:
+      'Counts the animals of the store, or of one category, by their status. The numbers are exact at `asOf`. The `ETag` depends only on the numbers.',
+    query: Type.Object({
+      categoryId: Type.Optional({
+        ...int64Field('Only the animals of this category.'),
+        examples: [1],
+        'x-stability': 'beta',
+      }),
     }),
+    answers: {
+      200: answer('The numbers.', InventorySchema, {
+        inventory: {
+          summary: 'An inventory',
+          value: { available: 120, pending: 3, sold: 57, asOf: '2026-11-24T12:00:00.000Z' },
+        },
+      }),
+    },
+
+    async handle({ query: { categoryId = null } }, { countInventory }) {
+      const { asOfMs, ...numbers } = await countInventory(categoryId);
+      return {
+        status: 200,
+        body: { ...numbers, asOf: new Date(asOfMs).toISOString() },
+        validated: Object.values(numbers).join(),
+      };
+    },
   }),
-  answers: {
-    200: answer('The numbers.', InventorySchema, {
-      inventory: {
-        summary: 'An inventory',
-        value: { available: 120, pending: 3, sold: 57, asOf: '2026-11-24T12:00:00.000Z' },
-      },
-    }),
-  },
-
-  async handle({ query: { categoryId = null } }, { countInventory }) {
-    const { asOfMs, ...numbers } = await countInventory(categoryId);
-    return {
-      status: 200,
-      body: { ...numbers, asOf: new Date(asOfMs).toISOString() },
-      validated: Object.values(numbers).join(),
-    };
-  },
-});
-
-/** The operations on the inventory. */
-export const storeOperations: readonly Operation[] = [getInventory];
+];

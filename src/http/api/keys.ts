@@ -131,106 +131,93 @@ const keyId = defineParameter(
   (text) => text,
 );
 
-const listKeys = defineOperation({
-  id: 'listKeys',
-  endpoint: 'GET /keys',
-  scope: 'keys:manage',
-  summary: 'List keys',
-  description:
-    'Returns a paginated list of the keys of the account, newest first, without their text. Deleted keys are not listed. Follow the `Link` with `rel="next"` until there is none.',
-  ...definePages('keys', {
-    item: KeySchema,
-    cursor: 'BWtleV8za1RNZDhmWnExTHhXMGFCd4Bq0x3mLk9sVg',
-    examples: { page: example('One key', [listedKey]) },
-  }),
-
-  async handle({ query, caller: { accountId, keyId } }, services) {
-    const page = openPage<string>({ path: '/keys', of: accountId }, query, services);
-    const { items, next } = await services.keyringOf(keyId).listPage(accountId, page.limit, page.start);
-    return { status: 200, body: items.map(toPartnerKey), headers: page.linkTo(next) };
-  },
-});
-
-const createKey = defineOperation({
-  id: 'createKey',
-  endpoint: 'POST /keys',
-  scope: 'keys:manage',
-  summary: 'Create a key',
-  description:
-    'Creates a key for the account. Its text, `key`, is shown only once. A key can grant only the scopes that it has or covers, and the new key expires no later than the calling key. An account can have 25 active keys. An `Idempotency-Key` is ignored, because the text of the key is not stored.',
-  body: NewKeySchema,
-  bodyExamples: {
-    least: example('Required fields', { scopes: ['pets:read'] }),
-    complete: {
-      summary: 'All fields',
-      value: { name: 'Warehouse', scopes: ['orders:read', 'orders:write'], expiresInSeconds: 2_592_000 },
-    },
-  },
-  isNeverStored: true,
-  answers: {
-    201: answer('The key is created.', IssuedKeySchema, { issued: example('The new key', issuedKey) }),
-  },
-  failures: { limit_reached: 'this account has 25 or more active keys; delete a key first' },
-
-  async handle({ body: { name = null, scopes, expiresInSeconds }, caller }, { keyringOf }) {
-    const lifetimeMs = expiresInSeconds === undefined ? null : Number(expiresInSeconds) * secondMs;
-    const issued = await keyringOf(caller.keyId).create({ name, scopes, lifetimeMs });
-    return { status: 201, body: toIssuedKey(issued) };
-  },
-});
-
-const rotateKey = defineOperation({
-  id: 'rotateKey',
-  endpoint: 'POST /keys/{keyId}/rotate',
-  scope: 'keys:manage',
-  summary: 'Rotate a key',
-  description:
-    'Replaces a key by a new one with the same name, scopes and lifetime. The old key stays valid for `overlapSeconds`, 86400 by default. The new text, `key`, is shown only once. If it was lost, rotate the old key again: a new key that was never used is replaced, and the new one ends when the old key would have ended without rotation. A key can rotate only keys whose scopes it has or covers, and the new key expires no later than the calling key, or than its end before it was rotated. The body is optional. An `Idempotency-Key` is ignored.',
-  params: keyId,
-  body: KeyRotationSchema,
-  isBodyOptional: true,
-  bodyExamples: {
-    default: example('The old key works for a day', {}),
-    atOnce: example('The old key ends at once', { overlapSeconds: 0 }),
-  },
-  isNeverStored: true,
-  answers: {
-    201: answer('The key that takes the place of the old one.', IssuedKeySchema, {
-      issued: example('The new key', issuedKey),
-    }),
-  },
-  failures: {
-    key_rotated:
-      'keyId: this key is already rotated, and the key that replaced it was used; rotate that key instead',
-  },
-
-  async handle({ params, body, caller }, { keyringOf }) {
-    const overlapSeconds = body?.overlapSeconds;
-    const overlapMs = overlapSeconds === undefined ? defaultOverlapMs : Number(overlapSeconds) * secondMs;
-    const issued = await keyringOf(caller.keyId).rotate(keyId.read(params), overlapMs);
-    return { status: 201, body: toIssuedKey(issued) };
-  },
-});
-
-const deleteKey = defineOperation({
-  id: 'deleteKey',
-  endpoint: 'DELETE /keys/{keyId}',
-  scope: 'keys:manage',
-  summary: 'Delete a key',
-  description:
-    'Ends a key of the account for good; the calling key may delete itself. It takes effect within 2 s, 5 s across instances. A deleted key is no longer listed.',
-  params: keyId,
-  answers: { 204: { description: 'The key is deleted.' } },
-
-  async handle({ params, caller }, { keyringOf }) {
-    await keyringOf(caller.keyId).revoke(keyId.read(params));
-    return { status: 204 };
-  },
-});
-
 function toIssuedKey(issued: IssuedKey) {
   return { ...toPartnerKey(issued), key: issued.key };
 }
 
-/** The operations on the keys of an account. */
-export const keyOperations: readonly Operation[] = [listKeys, createKey, rotateKey, deleteKey];
+export const keyOperations: readonly Operation[] = [
+  defineOperation('listKeys', 'GET /keys', 'keys:manage', {
+    summary: 'List keys',
+    description:
+      'Returns a paginated list of the keys of the account, newest first, without their text. Deleted keys are not listed. Follow the `Link` with `rel="next"` until there is none.',
+    ...definePages('keys', {
+      item: KeySchema,
+      cursor: 'BWtleV8za1RNZDhmWnExTHhXMGFCd4Bq0x3mLk9sVg',
+      examples: { page: example('One key', [listedKey]) },
+    }),
+
+    async handle({ query, caller: { accountId, keyId } }, services) {
+      const page = openPage<string>({ path: '/keys', of: accountId }, query, services);
+      const { items, next } = await services.keyringOf(keyId).listPage(accountId, page.limit, page.start);
+      return { status: 200, body: items.map(toPartnerKey), headers: page.linkTo(next) };
+    },
+  }),
+
+  defineOperation('createKey', 'POST /keys', 'keys:manage', {
+    summary: 'Create a key',
+    description:
+      'Creates a key for the account. Its text, `key`, is shown only once. A key can grant only the scopes that it has or covers, and the new key expires no later than the calling key. An account can have 25 active keys. An `Idempotency-Key` is ignored, because the text of the key is not stored.',
+    body: NewKeySchema,
+    bodyExamples: {
+      least: example('Required fields', { scopes: ['pets:read'] }),
+      complete: {
+        summary: 'All fields',
+        value: { name: 'Warehouse', scopes: ['orders:read', 'orders:write'], expiresInSeconds: 2_592_000 },
+      },
+    },
+    isNeverStored: true,
+    answers: {
+      201: answer('The key is created.', IssuedKeySchema, { issued: example('The new key', issuedKey) }),
+    },
+    failures: { limit_reached: 'this account has 25 or more active keys; delete a key first' },
+
+    async handle({ body: { name = null, scopes, expiresInSeconds }, caller }, { keyringOf }) {
+      const lifetimeMs = expiresInSeconds === undefined ? null : Number(expiresInSeconds) * secondMs;
+      const issued = await keyringOf(caller.keyId).create({ name, scopes, lifetimeMs });
+      return { status: 201, body: toIssuedKey(issued) };
+    },
+  }),
+
+  defineOperation('rotateKey', 'POST /keys/{keyId}/rotate', 'keys:manage', {
+    summary: 'Rotate a key',
+    description:
+      'Replaces a key by a new one with the same name, scopes and lifetime. The old key stays valid for `overlapSeconds`, 86400 by default. The new text, `key`, is shown only once. If it was lost, rotate the old key again: a new key that was never used is replaced, and the new one ends when the old key would have ended without rotation. A key can rotate only keys whose scopes it has or covers, and the new key expires no later than the calling key, or than its end before it was rotated. The body is optional. An `Idempotency-Key` is ignored.',
+    params: keyId,
+    body: KeyRotationSchema,
+    isBodyOptional: true,
+    bodyExamples: {
+      default: example('The old key works for a day', {}),
+      atOnce: example('The old key ends at once', { overlapSeconds: 0 }),
+    },
+    isNeverStored: true,
+    answers: {
+      201: answer('The key that takes the place of the old one.', IssuedKeySchema, {
+        issued: example('The new key', issuedKey),
+      }),
+    },
+    failures: {
+      key_rotated:
+        'keyId: this key is already rotated, and the key that replaced it was used; rotate that key instead',
+    },
+
+    async handle({ params, body, caller }, { keyringOf }) {
+      const overlapSeconds = body?.overlapSeconds;
+      const overlapMs = overlapSeconds === undefined ? defaultOverlapMs : Number(overlapSeconds) * secondMs;
+      const issued = await keyringOf(caller.keyId).rotate(keyId.read(params), overlapMs);
+      return { status: 201, body: toIssuedKey(issued) };
+    },
+  }),
+
+  defineOperation('deleteKey', 'DELETE /keys/{keyId}', 'keys:manage', {
+    summary: 'Delete a key',
+    description:
+      'Ends a key of the account for good; the calling key may delete itself. It takes effect within 2 s, 5 s across instances. A deleted key is no longer listed.',
+    params: keyId,
+    answers: { 204: { description: 'The key is deleted.' } },
+
+    async handle({ params, caller }, { keyringOf }) {
+      await keyringOf(caller.keyId).revoke(keyId.read(params));
+      return { status: 204 };
+    },
+  }),
+];

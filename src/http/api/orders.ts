@@ -8,7 +8,7 @@ import type { OrderAction } from '../../orders/close-order.ts';
 import { holdSeconds, NewOrderSchema, OrderSchema, OrderStatusSchema } from '../../orders/order.ts';
 import { type OrderReader, petNotFound, petUnavailable } from '../../orders/place-order.ts';
 import { int64Field, nameField } from '../../schema.ts';
-import { type AnswerDefinition, defineOperation, type Operation } from '../operation.ts';
+import { defineOperation, type Operation } from '../operation.ts';
 import { answer, defineIdParameter, definePages, example, openPage, toOutcome } from './parts.ts';
 
 const reserved = {
@@ -38,163 +38,135 @@ function readerOf({ accountId, scopes }: Caller): OrderReader {
   return { accountId, isManager: scopes.includes('orders:manage') };
 }
 
-const listOrders = defineOperation({
-  id: 'listOrders',
-  endpoint: 'GET /orders',
-  scope: 'orders:read',
-  summary: 'List orders',
-  description:
-    'Returns a paginated list of the orders of the account, newest first. The scope `orders:manage` shows the orders of all accounts. A hold is expired from its `expiresAt` on. Follow the `Link` with `rel="next"` until there is none.',
-  ...definePages('orders', {
-    item: OrderSchema,
-    filters: {
-      status: Type.Optional({ ...OrderStatusSchema, examples: ['reserved'] }),
-      petId: Type.Optional({ ...int64Field('Only orders for this animal.'), examples: [42] }),
-      reference: Type.Optional(nameField('Only orders with this reference.', 'A-1017')),
-    },
-    cursor: 'BAAAAAAAAAAHrK1CcODeb8rGtA',
-    examples: {
-      page: example('Two orders', [{ ...completed, id: 8, petId: 43 }, reserved]),
-      empty: example('No order', []),
+const unchanged = 'again changes nothing and returns the same answer. No body is needed.';
+
+/** Handles the action that closes an order. */
+function closeBy(action: OrderAction): Operation['handle'] {
+  return async ({ params, caller }, { orders }) => {
+    const order = await orders.close(action, orderId.read(params), readerOf(caller));
+    return { status: 200, text: stringifyExactJson(order) };
+  };
+}
+
+export const orderOperations: readonly Operation[] = [
+  defineOperation('listOrders', 'GET /orders', 'orders:read', {
+    summary: 'List orders',
+    description:
+      'Returns a paginated list of the orders of the account, newest first. The scope `orders:manage` shows the orders of all accounts. A hold is expired from its `expiresAt` on. Follow the `Link` with `rel="next"` until there is none.',
+    ...definePages('orders', {
+      item: OrderSchema,
+      filters: {
+        status: Type.Optional({ ...OrderStatusSchema, examples: ['reserved'] }),
+        petId: Type.Optional({ ...int64Field('Only orders for this animal.'), examples: [42] }),
+        reference: Type.Optional(nameField('Only orders with this reference.', 'A-1017')),
+      },
+      cursor: 'BAAAAAAAAAAHrK1CcODeb8rGtA',
+      examples: {
+        page: example('Two orders', [{ ...completed, id: 8, petId: 43 }, reserved]),
+        empty: example('No order', []),
+      },
+    }),
+
+    async handle({ query, caller }, services) {
+      const { status = null, petId = null, reference = null } = query;
+      const filters = { status, petId, reference };
+      const reader = readerOf(caller);
+      const of = reader.isManager ? 'all' : reader.accountId;
+      const page = openPage({ path: '/orders', of, filters }, query, services);
+      const wanted = { ...filters, limit: page.limit, newestId: page.start };
+      const { items, next } = await services.orders.list(wanted, reader);
+      return { status: 200, text: stringifyExactJson(items), headers: page.linkTo(next) };
     },
   }),
 
-  async handle({ query, caller }, services) {
-    const { status = null, petId = null, reference = null } = query;
-    const filters = { status, petId, reference };
-    const reader = readerOf(caller);
-    const of = reader.isManager ? 'all' : reader.accountId;
-    const page = openPage({ path: '/orders', of, filters }, query, services);
-    const wanted = { ...filters, limit: page.limit, newestId: page.start };
-    const { items, next } = await services.orders.list(wanted, reader);
-    return { status: 200, text: stringifyExactJson(items), headers: page.linkTo(next) };
-  },
-});
+  defineOperation('placeOrder', 'POST /orders', 'orders:write', {
+    summary: 'Place an order',
+    description:
+      'Reserves an available animal, which becomes `pending`, for `holdSeconds`, 900 by default. Complete the order before its `expiresAt`, or the animal becomes available again. If several orders for one animal arrive at once, exactly one succeeds. With an `Idempotency-Key` a retry never orders twice. The plan sets how many holds an account may have open.',
+    body: NewOrderSchema,
+    bodyExamples: {
+      least: example('Required fields', { petId: 42 }),
+      complete: example('All fields', { petId: 42, holdSeconds: 900, reference: 'A-1017' }),
+    },
+    isIdempotent: true,
+    answers: {
+      201: answer('The animal is reserved.', OrderSchema, { reserved: example('The new order', reserved) }, [
+        'Location',
+        'ETag',
+      ]),
+    },
+    failures: {
+      not_found: petNotFound().message,
+      pet_unavailable: petUnavailable().message,
+      limit_reached: 'this account may open another hold only while it has fewer than 25',
+    },
 
-const placeOrder = defineOperation({
-  id: 'placeOrder',
-  endpoint: 'POST /orders',
-  scope: 'orders:write',
-  summary: 'Place an order',
-  description:
-    'Reserves an available animal, which becomes `pending`, for `holdSeconds`, 900 by default. Complete the order before its `expiresAt`, or the animal becomes available again. If several orders for one animal arrive at once, exactly one succeeds. With an `Idempotency-Key` a retry never orders twice. The plan sets how many holds an account may have open.',
-  body: NewOrderSchema,
-  bodyExamples: {
-    least: example('Required fields', { petId: 42 }),
-    complete: example('All fields', { petId: 42, holdSeconds: 900, reference: 'A-1017' }),
-  },
-  isIdempotent: true,
-  answers: {
-    201: answer('The animal is reserved.', OrderSchema, { reserved: example('The new order', reserved) }, [
-      'Location',
-      'ETag',
-    ]),
-  },
-  failures: {
-    not_found: petNotFound().message,
-    pet_unavailable: petUnavailable().message,
-    limit_reached: 'this account may open another hold only while it has fewer than 25',
-  },
+    async handle({ body, caller, idempotency }, { orders, baseUrl }) {
+      const { petId, holdSeconds: seconds = BigInt(holdSeconds.default), reference = null } = body;
+      const reader = readerOf(caller);
+      if (seconds > holdSeconds.max && !reader.isManager)
+        throw new AppError(
+          'invalid_body',
+          `holdSeconds must be an integer from ${holdSeconds.min} to ${holdSeconds.max}`,
+        );
+      const order = { petId, holdMs: Number(seconds) * secondMs, reference };
+      const given = await orders.place(order, reader, idempotency);
+      const { headers, ...outcome } = toOutcome(given, baseUrl);
+      return { ...outcome, headers: { ...headers, etag: computeEtag(given.answer.body) } };
+    },
+  }),
 
-  async handle({ body, caller, idempotency }, { orders, baseUrl }) {
-    const { petId, holdSeconds: seconds = BigInt(holdSeconds.default), reference = null } = body;
-    const reader = readerOf(caller);
-    if (seconds > holdSeconds.max && !reader.isManager)
-      throw new AppError(
-        'invalid_body',
-        `holdSeconds must be an integer from ${holdSeconds.min} to ${holdSeconds.max}`,
-      );
-    const order = { petId, holdMs: Number(seconds) * secondMs, reference };
-    const given = await orders.place(order, reader, idempotency);
-    const { headers, ...outcome } = toOutcome(given, baseUrl);
-    return { ...outcome, headers: { ...headers, etag: computeEtag(given.answer.body) } };
-  },
-});
-
-const getOrder = defineOperation({
-  id: 'getOrder',
-  endpoint: 'GET /orders/{orderId}',
-  scope: 'orders:read',
-  summary: 'Get an order',
-  description:
-    'Returns one order of the account, or of any account with the scope `orders:manage`. A hold is expired from its `expiresAt` on.',
-  params: orderId,
-  answers: {
-    200: answer('The requested order.', OrderSchema, {
-      reserved: example('An open hold', reserved),
-      completed: example('A sale', completed),
-    }),
-  },
-
-  async handle({ params, caller }, { orders }) {
-    const order = await orders.get(orderId.read(params), readerOf(caller));
-    return { status: 200, text: stringifyExactJson(order) };
-  },
-});
-
-interface Transition {
-  readonly summary: string;
-  readonly description: string;
-  readonly scope?: 'orders:write' | 'orders:manage';
-  readonly success: AnswerDefinition;
-  readonly failures: NonNullable<Operation['failures']>;
-}
-
-/** Defines `POST /orders/{orderId}/<action>`. To repeat the action that led to the current status changes nothing. */
-function defineTransition(
-  action: OrderAction,
-  { summary, description, scope = 'orders:write', success, failures }: Transition,
-): Operation {
-  return defineOperation({
-    id: `${action}Order`,
-    endpoint: `POST /orders/{orderId}/${action}`,
-    scope,
-    summary,
-    description: `${description} again changes nothing and returns the same answer. No body is needed.`,
+  defineOperation('getOrder', 'GET /orders/{orderId}', 'orders:read', {
+    summary: 'Get an order',
+    description:
+      'Returns one order of the account, or of any account with the scope `orders:manage`. A hold is expired from its `expiresAt` on.',
     params: orderId,
-    answers: { 200: success },
-    failures,
+    answers: {
+      200: answer('The requested order.', OrderSchema, {
+        reserved: example('An open hold', reserved),
+        completed: example('A sale', completed),
+      }),
+    },
 
     async handle({ params, caller }, { orders }) {
-      const order = await orders.close(action, orderId.read(params), readerOf(caller));
+      const order = await orders.get(orderId.read(params), readerOf(caller));
       return { status: 200, text: stringifyExactJson(order) };
     },
-  });
-}
+  }),
 
-const completeOrder = defineTransition('complete', {
-  summary: 'Complete an order',
-  description:
-    'Sells the reserved animal, which becomes `sold`. An order cannot be completed after its `expiresAt`, so authorise the payment before this call and capture it after. Completing it',
-  success: answer('The animal is sold.', OrderSchema, { completed: example('The order', completed) }),
-  failures: {
-    order_closed: 'this order is cancelled: only a reserved order can be completed',
-    order_expired: 'this order expired at 2026-11-24T12:15:00.000Z',
-  },
-});
+  defineOperation('completeOrder', 'POST /orders/{orderId}/complete', 'orders:write', {
+    summary: 'Complete an order',
+    description: `Sells the reserved animal, which becomes \`sold\`. An order cannot be completed after its \`expiresAt\`, so authorise the payment before this call and capture it after. Completing it ${unchanged}`,
+    params: orderId,
+    answers: {
+      200: answer('The animal is sold.', OrderSchema, { completed: example('The order', completed) }),
+    },
+    failures: {
+      order_closed: 'this order is cancelled: only a reserved order can be completed',
+      order_expired: 'this order expired at 2026-11-24T12:15:00.000Z',
+    },
+    handle: closeBy('complete'),
+  }),
 
-const cancelOrder = defineTransition('cancel', {
-  summary: 'Cancel an order',
-  description: 'Cancels a hold; the animal is `available` again. Cancelling it',
-  success: answer('The hold is cancelled.', OrderSchema, { cancelled: example('The order', cancelled) }),
-  failures: { order_closed: 'this order is completed: only a reserved order can be cancelled' },
-});
+  defineOperation('cancelOrder', 'POST /orders/{orderId}/cancel', 'orders:write', {
+    summary: 'Cancel an order',
+    description: `Cancels a hold; the animal is \`available\` again. Cancelling it ${unchanged}`,
+    params: orderId,
+    answers: {
+      200: answer('The hold is cancelled.', OrderSchema, { cancelled: example('The order', cancelled) }),
+    },
+    failures: { order_closed: 'this order is completed: only a reserved order can be cancelled' },
+    handle: closeBy('cancel'),
+  }),
 
-const returnOrder = defineTransition('return', {
-  summary: 'Take an order back',
-  description:
-    'Records that a sold animal has come back. The animal is `pending` and has no order until staff change its status. Returning it',
-  scope: 'orders:manage',
-  success: answer('The animal has come back.', OrderSchema, { returned: example('The order', returned) }),
-  failures: { order_closed: 'this order is returned: only a completed order can be returned' },
-});
-
-/** The operations on orders. */
-export const orderOperations: readonly Operation[] = [
-  listOrders,
-  placeOrder,
-  getOrder,
-  completeOrder,
-  cancelOrder,
-  returnOrder,
+  defineOperation('returnOrder', 'POST /orders/{orderId}/return', 'orders:manage', {
+    summary: 'Take an order back',
+    description: `Records that a sold animal has come back. The animal is \`pending\` and has no order until staff change its status. Returning it ${unchanged}`,
+    params: orderId,
+    answers: {
+      200: answer('The animal has come back.', OrderSchema, { returned: example('The order', returned) }),
+    },
+    failures: { order_closed: 'this order is returned: only a completed order can be returned' },
+    handle: closeBy('return'),
+  }),
 ];

@@ -29,50 +29,6 @@ const petId = defineIdParameter('petId', 'animal', { example: rex.id });
 
 const idsMax = 100;
 
-const listPets = defineOperation({
-  id: 'listPets',
-  endpoint: 'GET /pets',
-  scope: 'pets:read',
-  stability: 'stable',
-  summary: 'List animals',
-  description:
-    'Returns a paginated list of animals, newest first; `status`, `categoryId` and `id` may be combined. Follow the `Link` with `rel="next"` until there is none: every animal that existed at the start is returned exactly once. HEAD returns the headers only.',
-  ...definePages('animals', {
-    item: PetSchema,
-    filters: {
-      status: Type.Optional({ ...PetStatusSchema, examples: ['available'] }),
-      categoryId: Type.Optional({
-        ...int64Field('Filter by category, a plain decimal integer.'),
-        examples: [3],
-        'x-stability': 'beta',
-      }),
-      id: Type.Optional(
-        Type.Array(int64Field('Identifier of an animal.'), {
-          minItems: 1,
-          maxItems: idsMax,
-          rule: `must be 1 to ${idsMax} decimal integers, separated by commas`,
-          description: 'Only the animals with these identifiers. Unknown identifiers are ignored.',
-          examples: [[42, 41]],
-          'x-stability': 'beta',
-        }),
-      ),
-    },
-    cursor: 'AwAAAAAAAAAqrK1CcODeb8rGtA',
-    hasBetaCursor: true,
-    examples: { page: example('Two animals', [rex, elodie]), empty: example('No animal', []) },
-  }),
-  isCached: true,
-
-  async handle({ query }, services) {
-    const { status = null, categoryId = null } = query;
-    const ids = query.id === undefined ? null : [...new Set(query.id)].sort(descending);
-    const filters = { status, categoryId, id: ids };
-    const { limit, start: newestId, linkTo } = openPage({ path: '/pets', filters }, query, services);
-    const { items, next } = await services.catalogue.list({ limit, status, categoryId, ids, newestId });
-    return { status: 200, body: items, headers: linkTo(next) };
-  },
-});
-
 function descending(one: bigint, other: bigint): number {
   return one < other ? 1 : -1;
 }
@@ -80,102 +36,136 @@ function descending(one: bigint, other: bigint): number {
 /** Unix time in ms from which `getPet` is removed and answers 410. */
 export const getPetRemovedAtMs = Date.UTC(2030, 11, 5);
 
-const createPet = defineOperation({
-  id: 'createPet',
-  endpoint: 'POST /pets',
-  scope: 'pets:write',
-  stability: 'stable',
-  summary: 'Add an animal',
-  description:
-    'Adds an animal and returns it with its new `id`. The animal is on disk before the answer is sent. The default `status` is `available`. Unknown fields are ignored. With an `Idempotency-Key` a retry never adds twice.',
-  body: NewPetSchema,
-  bodyExamples: { complete: example('All fields', examplePet), least: example('Required fields', leastRex) },
-  isIdempotent: true,
-  answers: {
-    201: answer(
-      'The animal is added; the answer has its `id`.',
-      PetSchema,
-      { added: example('The new animal', rex) },
-      ['Location'],
-    ),
-  },
+export const petOperations: readonly Operation[] = [
+  defineOperation('listPets', 'GET /pets', 'pets:read', {
+    stability: 'stable',
+    summary: 'List animals',
+    description:
+      'Returns a paginated list of animals, newest first; `status`, `categoryId` and `id` may be combined. Follow the `Link` with `rel="next"` until there is none: every animal that existed at the start is returned exactly once. HEAD returns the headers only.',
+    ...definePages('animals', {
+      item: PetSchema,
+      filters: {
+        status: Type.Optional({ ...PetStatusSchema, examples: ['available'] }),
+        categoryId: Type.Optional({
+          ...int64Field('Filter by category, a plain decimal integer.'),
+          examples: [3],
+          'x-stability': 'beta',
+        }),
+        id: Type.Optional(
+          Type.Array(int64Field('Identifier of an animal.'), {
+            minItems: 1,
+            maxItems: idsMax,
+            rule: `must be 1 to ${idsMax} decimal integers, separated by commas`,
+            description: 'Only the animals with these identifiers. Unknown identifiers are ignored.',
+            examples: [[42, 41]],
+            'x-stability': 'beta',
+          }),
+        ),
+      },
+      cursor: 'AwAAAAAAAAAqrK1CcODeb8rGtA',
+      hasBetaCursor: true,
+      examples: { page: example('Two animals', [rex, elodie]), empty: example('No animal', []) },
+    }),
+    isCached: true,
 
-  async handle({ body, idempotency }, { catalogue, baseUrl, clock }) {
-    const locationStart = clock() < getPetRemovedAtMs ? '/pets/' : '/pets?id=';
-    if (idempotency !== null)
-      return toOutcome(await catalogue.addOnce(body, idempotency, locationStart), baseUrl);
-    const pet = await catalogue.add(body);
-    return { status: 201, body: pet, headers: { location: `${baseUrl}${locationStart}${pet.id}` } };
-  },
-});
+    async handle({ query }, services) {
+      const { status = null, categoryId = null } = query;
+      const ids = query.id === undefined ? null : [...new Set(query.id)].sort(descending);
+      const filters = { status, categoryId, id: ids };
+      const { limit, start: newestId, linkTo } = openPage({ path: '/pets', filters }, query, services);
+      const { items, next } = await services.catalogue.list({ limit, status, categoryId, ids, newestId });
+      return { status: 200, body: items, headers: linkTo(next) };
+    },
+  }),
 
-const getPet = defineOperation({
-  id: 'getPet',
-  endpoint: 'GET /pets/{petId}',
-  scope: 'pets:read',
-  stability: 'stable',
-  summary: 'Get an animal',
-  description:
-    'Returns one animal. Deprecated: it is removed on 5 December 2030 and answers 410 from then on. Use `GET /pets` with the `status` filter instead. An identifier that is not a canonical decimal int64 is not found. HEAD returns the headers only.',
-  // Interface section 4.3 gives only the date of the removal. docs/decisions/http.md explains the choice of `sinceMs`.
-  deprecation: { sinceMs: Date.UTC(2025, 11, 5), removedAtMs: getPetRemovedAtMs, successor: '/pets' },
-  params: petId,
-  answers: { 200: answer('The requested animal.', PetSchema, { animal: example('An animal', rex) }) },
-  isCached: true,
+  defineOperation('createPet', 'POST /pets', 'pets:write', {
+    stability: 'stable',
+    summary: 'Add an animal',
+    description:
+      'Adds an animal and returns it with its new `id`. The animal is on disk before the answer is sent. The default `status` is `available`. Unknown fields are ignored. With an `Idempotency-Key` a retry never adds twice.',
+    body: NewPetSchema,
+    bodyExamples: {
+      complete: example('All fields', examplePet),
+      least: example('Required fields', leastRex),
+    },
+    isIdempotent: true,
+    answers: {
+      201: answer(
+        'The animal is added; the answer has its `id`.',
+        PetSchema,
+        { added: example('The new animal', rex) },
+        ['Location'],
+      ),
+    },
 
-  async handle({ params }, { catalogue }) {
-    const pet = await catalogue.get(petId.read(params));
-    if (pet === null) throw new AppError('not_found', petId.unknown);
-    return { status: 200, body: pet };
-  },
-});
+    async handle({ body, idempotency }, { catalogue, baseUrl, clock }) {
+      const locationStart = clock() < getPetRemovedAtMs ? '/pets/' : '/pets?id=';
+      if (idempotency !== null)
+        return toOutcome(await catalogue.addOnce(body, idempotency, locationStart), baseUrl);
+      const pet = await catalogue.add(body);
+      return { status: 201, body: pet, headers: { location: `${baseUrl}${locationStart}${pet.id}` } };
+    },
+  }),
 
-const updatePet = defineOperation({
-  id: 'updatePet',
-  endpoint: 'PATCH /pets/{petId}',
-  scope: 'pets:manage',
-  summary: 'Change an animal',
-  description:
-    'Changes the fields that the body names and leaves the others (JSON Merge Patch, RFC 7396). `null` is refused, because no field can be removed. While an order owns the animal, only the order changes its `status`. With `If-Match`, the animal is changed only if it still has one of these `ETag`s. The change is on disk before the answer is sent.',
-  params: petId,
-  body: PetPatchSchema,
-  bodyTypes: jsonTypes.mergePatch,
-  bodyExamples: { status: example('One field', { status: 'sold' }), all: example('All fields', examplePet) },
-  isConditional: true,
-  answers: {
-    200: answer(
-      'The animal as it is now.',
-      PetSchema,
-      { changed: example('The changed animal', { ...rex, status: 'sold' }) },
-      ['ETag'],
-    ),
-  },
-  failures: editMessages,
+  defineOperation('getPet', 'GET /pets/{petId}', 'pets:read', {
+    stability: 'stable',
+    summary: 'Get an animal',
+    description:
+      'Returns one animal. Deprecated: it is removed on 5 December 2030 and answers 410 from then on. Use `GET /pets` with the `status` filter instead. An identifier that is not a canonical decimal int64 is not found. HEAD returns the headers only.',
+    // Interface section 4.3 gives only the date of the removal. docs/decisions/http.md explains the choice of `sinceMs`.
+    deprecation: { sinceMs: Date.UTC(2025, 11, 5), removedAtMs: getPetRemovedAtMs, successor: '/pets' },
+    params: petId,
+    answers: { 200: answer('The requested animal.', PetSchema, { animal: example('An animal', rex) }) },
+    isCached: true,
 
-  async handle({ params, body, headers }, { catalogue }) {
-    const change = (tags: IfMatch) => catalogue.change(petId.read(params), body, tags);
-    const text = writePet(await changeIfMatch(headers, change));
-    return { status: 200, text, headers: { etag: computeEtag(text) } };
-  },
-});
+    async handle({ params }, { catalogue }) {
+      const pet = await catalogue.get(petId.read(params));
+      if (pet === null) throw new AppError('not_found', petId.unknown);
+      return { status: 200, body: pet };
+    },
+  }),
 
-const deletePet = defineOperation({
-  id: 'deletePet',
-  endpoint: 'DELETE /pets/{petId}',
-  scope: 'pets:manage',
-  summary: 'Delete an animal',
-  description:
-    'Deletes an animal; its identifier is never used again. An animal that an order owns cannot be deleted. With `If-Match`, the animal is deleted only if it still has one of these `ETag`s.',
-  params: petId,
-  isConditional: true,
-  answers: { 204: { description: 'The animal is deleted.' } },
-  failures: editMessages,
+  defineOperation('updatePet', 'PATCH /pets/{petId}', 'pets:manage', {
+    summary: 'Change an animal',
+    description:
+      'Changes the fields that the body names and leaves the others (JSON Merge Patch, RFC 7396). `null` is refused, because no field can be removed. While an order owns the animal, only the order changes its `status`. With `If-Match`, the animal is changed only if it still has one of these `ETag`s. The change is on disk before the answer is sent.',
+    params: petId,
+    body: PetPatchSchema,
+    bodyTypes: jsonTypes.mergePatch,
+    bodyExamples: {
+      status: example('One field', { status: 'sold' }),
+      all: example('All fields', examplePet),
+    },
+    isConditional: true,
+    answers: {
+      200: answer(
+        'The animal as it is now.',
+        PetSchema,
+        { changed: example('The changed animal', { ...rex, status: 'sold' }) },
+        ['ETag'],
+      ),
+    },
+    failures: editMessages,
 
-  async handle({ params, headers }, { catalogue }) {
-    await changeIfMatch(headers, (tags) => catalogue.remove(petId.read(params), tags));
-    return { status: 204 };
-  },
-});
+    async handle({ params, body, headers }, { catalogue }) {
+      const change = (tags: IfMatch) => catalogue.change(petId.read(params), body, tags);
+      const text = writePet(await changeIfMatch(headers, change));
+      return { status: 200, text, headers: { etag: computeEtag(text) } };
+    },
+  }),
 
-/** The operations on animals. */
-export const petOperations: readonly Operation[] = [listPets, createPet, getPet, updatePet, deletePet];
+  defineOperation('deletePet', 'DELETE /pets/{petId}', 'pets:manage', {
+    summary: 'Delete an animal',
+    description:
+      'Deletes an animal; its identifier is never used again. An animal that an order owns cannot be deleted. With `If-Match`, the animal is deleted only if it still has one of these `ETag`s.',
+    params: petId,
+    isConditional: true,
+    answers: { 204: { description: 'The animal is deleted.' } },
+    failures: editMessages,
+
+    async handle({ params, headers }, { catalogue }) {
+      await changeIfMatch(headers, (tags) => catalogue.remove(petId.read(params), tags));
+      return { status: 204 };
+    },
+  }),
+];

@@ -41,79 +41,65 @@ export const WebhookMessageSchema = Type.Union(
   { title: 'WebhookMessage', about: 'What the service sends to a webhook.' },
 );
 
-const pingWebhook = defineOperation({
-  id: 'pingWebhook',
-  endpoint: 'POST /webhooks/{webhookId}/ping',
-  scope: 'webhooks:manage',
-  summary: 'Ping a webhook',
-  description:
-    'Sends one `webhook.ping` that is not part of the feed, even if the webhook is disabled. `lastAttempt` shows its result. The key must be able to read all events of the webhook.',
-  params: webhookId,
-  answers: {
-    202: answer('The ping is sent within seconds.', PingSchema, {
-      ping: example('The ping', { id: pingExample }),
-    }),
-  },
-  failures: { limit_reached: tooManyRequested().message },
-
-  async handle({ params, caller }, { webhooks }) {
-    const id = await webhooks.ping(webhookId.read(params), readerOf(caller));
-    return { status: 202, body: { id } };
-  },
-});
-
-const sendWebhookEvent = defineOperation({
-  id: 'sendWebhookEvent',
-  endpoint: 'POST /webhooks/{webhookId}/send',
-  scope: 'webhooks:manage',
-  summary: 'Send an event once more',
-  description:
-    'Sends one event of the types of the webhook once more, beside the feed, even if the webhook is disabled. The position of the webhook stays. `GET …/attempts` shows the result. The key must be able to read all events of the webhook.',
-  params: webhookId,
-  body: SendSchema,
-  bodyExamples: { event: example('An event', { eventId: eventIdExample }) },
-  answers: {
-    202: answer('The event is sent within seconds.', SendSchema, {
-      event: example('The event', { eventId: eventIdExample }),
-    }),
-  },
-  failures: { events_expired: expiredEvent().message, limit_reached: tooManyRequested().message },
-
-  async handle({ params, body: { eventId }, caller }, { webhooks }) {
-    await webhooks.send(webhookId.read(params), eventId, readerOf(caller));
-    return { status: 202, body: { eventId } };
-  },
-});
-
 const attemptExamples = [
   { eventId: 'evt_0000000001HtM2kQ', at: '2027-01-02T12:00:00.300Z', result: 204, durationMs: 85 },
   { eventId: 'evt_0000000001HtM2kQ', at: '2027-01-02T11:59:55.100Z', result: 'timeout', durationMs: 15_002 },
 ];
 
-const listWebhookAttempts = defineOperation({
-  id: 'listWebhookAttempts',
-  endpoint: 'GET /webhooks/{webhookId}/attempts',
-  scope: 'webhooks:manage',
-  summary: 'List the attempts of a webhook',
-  description:
-    'Returns the last 100 attempts of the last 7 days to send a message to the webhook, newest first. An answer is never kept.',
-  params: webhookId,
-  answers: {
-    200: answer('The attempts.', Type.Array(AttemptSchema, { maxItems: 100 }), {
-      attempts: example('A timeout and a success', attemptExamples),
-      empty: example('No attempt', []),
-    }),
-  },
-
-  async handle({ params, caller }, { webhooks }) {
-    const attempts = await webhooks.listAttempts(webhookId.read(params), caller.accountId);
-    return { status: 200, text: JSON.stringify(attempts) };
-  },
-});
-
-/** The operations that send to webhooks, and their results. */
 export const webhookMessageOperations: readonly Operation[] = [
-  pingWebhook,
-  sendWebhookEvent,
-  listWebhookAttempts,
+  defineOperation('pingWebhook', 'POST /webhooks/{webhookId}/ping', 'webhooks:manage', {
+    summary: 'Ping a webhook',
+    description:
+      'Sends one `webhook.ping` that is not part of the feed, even if the webhook is disabled. `lastAttempt` shows its result. The key must be able to read all events of the webhook.',
+    params: webhookId,
+    answers: {
+      202: answer('The ping is sent within seconds.', PingSchema, {
+        ping: example('The ping', { id: pingExample }),
+      }),
+    },
+    failures: { limit_reached: tooManyRequested().message },
+
+    async handle({ params, caller }, { webhooks }) {
+      const id = await webhooks.ping(webhookId.read(params), readerOf(caller));
+      return { status: 202, body: { id } };
+    },
+  }),
+
+  defineOperation('sendWebhookEvent', 'POST /webhooks/{webhookId}/send', 'webhooks:manage', {
+    summary: 'Send an event once more',
+    description:
+      'Sends one event of the types of the webhook once more, beside the feed, even if the webhook is disabled. The position of the webhook stays. `GET …/attempts` shows the result. The key must be able to read all events of the webhook.',
+    params: webhookId,
+    body: SendSchema,
+    bodyExamples: { event: example('An event', { eventId: eventIdExample }) },
+    answers: {
+      202: answer('The event is sent within seconds.', SendSchema, {
+        event: example('The event', { eventId: eventIdExample }),
+      }),
+    },
+    failures: { events_expired: expiredEvent().message, limit_reached: tooManyRequested().message },
+
+    async handle({ params, body: { eventId }, caller }, { webhooks }) {
+      await webhooks.send(webhookId.read(params), eventId, readerOf(caller));
+      return { status: 202, body: { eventId } };
+    },
+  }),
+
+  defineOperation('listWebhookAttempts', 'GET /webhooks/{webhookId}/attempts', 'webhooks:manage', {
+    summary: 'List the attempts of a webhook',
+    description:
+      'Returns the last 100 attempts of the last 7 days to send a message to the webhook, newest first. An answer is never kept.',
+    params: webhookId,
+    answers: {
+      200: answer('The attempts.', Type.Array(AttemptSchema, { maxItems: 100 }), {
+        attempts: example('A timeout and a success', attemptExamples),
+        empty: example('No attempt', []),
+      }),
+    },
+
+    async handle({ params, caller }, { webhooks }) {
+      const attempts = await webhooks.listAttempts(webhookId.read(params), caller.accountId);
+      return { status: 200, text: JSON.stringify(attempts) };
+    },
+  }),
 ];

@@ -66,157 +66,131 @@ function requireTargetUrl(text: string, allowsHttp: boolean): string {
   return target.href;
 }
 
-const listWebhooks = defineOperation({
-  id: 'listWebhooks',
-  endpoint: 'GET /webhooks',
-  scope: 'webhooks:manage',
-  summary: 'List webhooks',
-  description:
-    'Returns the webhooks of the account, newest first. Follow the `Link` with `rel="next"` until there is none.',
-  ...definePages('webhooks', {
-    item: WebhookSchema,
-    cursor: 'BAAAAAAAAAAqrK1CcODeb8rGtA',
-    examples: {
-      page: example('Two webhooks', [{ ...disabled, id: 'wh_9sLq2ZmX0aLr5VnD' }, enabled]),
-      empty: example('No webhook', []),
+export const webhookOperations: readonly Operation[] = [
+  defineOperation('listWebhooks', 'GET /webhooks', 'webhooks:manage', {
+    summary: 'List webhooks',
+    description:
+      'Returns the webhooks of the account, newest first. Follow the `Link` with `rel="next"` until there is none.',
+    ...definePages('webhooks', {
+      item: WebhookSchema,
+      cursor: 'BAAAAAAAAAAqrK1CcODeb8rGtA',
+      examples: {
+        page: example('Two webhooks', [{ ...disabled, id: 'wh_9sLq2ZmX0aLr5VnD' }, enabled]),
+        empty: example('No webhook', []),
+      },
+    }),
+
+    async handle({ query, caller: { accountId } }, services) {
+      const page = openPage({ path: '/webhooks', of: accountId }, query, services);
+      const { items, next } = await services.webhooks.list(accountId, page.limit, page.start);
+      return { status: 200, text: JSON.stringify(items), headers: page.linkTo(next) };
     },
   }),
 
-  async handle({ query, caller: { accountId } }, services) {
-    const page = openPage({ path: '/webhooks', of: accountId }, query, services);
-    const { items, next } = await services.webhooks.list(accountId, page.limit, page.start);
-    return { status: 200, text: JSON.stringify(items), headers: page.linkTo(next) };
-  },
-});
+  defineOperation('createWebhook', 'POST /webhooks', 'webhooks:manage', {
+    summary: 'Create a webhook',
+    description:
+      'Sends events to a URL from now on, one in each POST, in the order of the feed. Each request has a Standard Webhooks 1.0.0 signature, made with the `secret` in this answer. The secret is shown only once. `types` may name only events that the calling key can read; the default is all of them. An account has at most 5 webhooks.',
+    body: NewWebhookSchema,
+    bodyExamples: {
+      all: example('All that the key may read', { url }),
+      some: example('Some types', { url, types }),
+    },
+    answers: {
+      201: answer(
+        'The webhook is created.',
+        WebhookWithSecretSchema,
+        { made: example('The new webhook', withSecret) },
+        ['Location', 'Cache-Control'],
+      ),
+    },
+    failures: { limit_reached: 'this account has 5 webhooks, the most that an account may have' },
 
-const createWebhook = defineOperation({
-  id: 'createWebhook',
-  endpoint: 'POST /webhooks',
-  scope: 'webhooks:manage',
-  summary: 'Create a webhook',
-  description:
-    'Sends events to a URL from now on, one in each POST, in the order of the feed. Each request has a Standard Webhooks 1.0.0 signature, made with the `secret` in this answer. The secret is shown only once. `types` may name only events that the calling key can read; the default is all of them. An account has at most 5 webhooks.',
-  body: NewWebhookSchema,
-  bodyExamples: {
-    all: example('All that the key may read', { url }),
-    some: example('Some types', { url, types }),
-  },
-  answers: {
-    201: answer(
-      'The webhook is created.',
-      WebhookWithSecretSchema,
-      { made: example('The new webhook', withSecret) },
-      ['Location', 'Cache-Control'],
-    ),
-  },
-  failures: { limit_reached: 'this account has 5 webhooks, the most that an account may have' },
+    async handle({ body, caller }, { webhooks, allowsHttp, baseUrl }) {
+      const target = requireTargetUrl(body.url, allowsHttp);
+      const order = { url: target, types: body.types ?? null, keyId: caller.keyId };
+      const made = await webhooks.add(order, readerOf(caller));
+      const headers = { location: `${baseUrl}/webhooks/${made.id}`, 'cache-control': 'no-store' };
+      return { status: 201, text: JSON.stringify(made), headers };
+    },
+  }),
 
-  async handle({ body, caller }, { webhooks, allowsHttp, baseUrl }) {
-    const target = requireTargetUrl(body.url, allowsHttp);
-    const order = { url: target, types: body.types ?? null, keyId: caller.keyId };
-    const made = await webhooks.add(order, readerOf(caller));
-    const headers = { location: `${baseUrl}/webhooks/${made.id}`, 'cache-control': 'no-store' };
-    return { status: 201, text: JSON.stringify(made), headers };
-  },
-});
+  defineOperation('getWebhook', 'GET /webhooks/{webhookId}', 'webhooks:manage', {
+    summary: 'Get a webhook',
+    description:
+      'Returns one webhook of the account, with its position in the feed and the result of its last attempt.',
+    params: webhookId,
+    answers: {
+      200: answer('The requested webhook.', WebhookSchema, {
+        enabled: example('An enabled webhook', enabled),
+        disabled: example('A disabled webhook', disabled),
+      }),
+    },
 
-const getWebhook = defineOperation({
-  id: 'getWebhook',
-  endpoint: 'GET /webhooks/{webhookId}',
-  scope: 'webhooks:manage',
-  summary: 'Get a webhook',
-  description:
-    'Returns one webhook of the account, with its position in the feed and the result of its last attempt.',
-  params: webhookId,
-  answers: {
-    200: answer('The requested webhook.', WebhookSchema, {
-      enabled: example('An enabled webhook', enabled),
-      disabled: example('A disabled webhook', disabled),
-    }),
-  },
+    async handle({ params, caller }, { webhooks }) {
+      const webhook = await webhooks.get(webhookId.read(params), caller.accountId);
+      return { status: 200, text: JSON.stringify(webhook) };
+    },
+  }),
 
-  async handle({ params, caller }, { webhooks }) {
-    const webhook = await webhooks.get(webhookId.read(params), caller.accountId);
-    return { status: 200, text: JSON.stringify(webhook) };
-  },
-});
+  defineOperation('updateWebhook', 'PATCH /webhooks/{webhookId}', 'webhooks:manage', {
+    summary: 'Change a webhook',
+    description:
+      'Changes the fields that the body names and leaves the others. With `after` the webhook continues after that event and sends the later ones again. `url`, `status` and `after` restart the retries. If the events after the webhook’s position are no longer kept, enable it together with `after`. The key must be able to read all events of the webhook.',
+    params: webhookId,
+    body: WebhookPatchSchema,
+    bodyTypes: jsonTypes.mergePatch,
+    bodyExamples: {
+      enabled: example('Send again', { status: 'enabled' }),
+      replayed: example('Continue after an event', { after: enabled.after }),
+    },
+    answers: {
+      200: answer('The webhook as it is now.', WebhookSchema, {
+        changed: example('The changed webhook', enabled),
+      }),
+    },
+    failures: { position_lost: positionLost().message },
 
-const updateWebhook = defineOperation({
-  id: 'updateWebhook',
-  endpoint: 'PATCH /webhooks/{webhookId}',
-  scope: 'webhooks:manage',
-  summary: 'Change a webhook',
-  description:
-    'Changes the fields that the body names and leaves the others. With `after` the webhook continues after that event and sends the later ones again. `url`, `status` and `after` restart the retries. If the events after the webhook’s position are no longer kept, enable it together with `after`. The key must be able to read all events of the webhook.',
-  params: webhookId,
-  body: WebhookPatchSchema,
-  bodyTypes: jsonTypes.mergePatch,
-  bodyExamples: {
-    enabled: example('Send again', { status: 'enabled' }),
-    replayed: example('Continue after an event', { after: enabled.after }),
-  },
-  answers: {
-    200: answer('The webhook as it is now.', WebhookSchema, {
-      changed: example('The changed webhook', enabled),
-    }),
-  },
-  failures: { position_lost: positionLost().message },
+    async handle({ params, body, caller }, { webhooks, eventIds, allowsHttp }) {
+      const { url: text, types, status, after } = body;
+      const target = text === undefined ? text : requireTargetUrl(text, allowsHttp);
+      const position = after === undefined ? after : readAfter(after, eventIds);
+      const change = { url: target, types, status, after: position };
+      const changed = await webhooks.change(webhookId.read(params), change, readerOf(caller));
+      return { status: 200, text: JSON.stringify(changed) };
+    },
+  }),
 
-  async handle({ params, body, caller }, { webhooks, eventIds, allowsHttp }) {
-    const { url: text, types, status, after } = body;
-    const target = text === undefined ? text : requireTargetUrl(text, allowsHttp);
-    const position = after === undefined ? after : readAfter(after, eventIds);
-    const change = { url: target, types, status, after: position };
-    const changed = await webhooks.change(webhookId.read(params), change, readerOf(caller));
-    return { status: 200, text: JSON.stringify(changed) };
-  },
-});
+  defineOperation('deleteWebhook', 'DELETE /webhooks/{webhookId}', 'webhooks:manage', {
+    summary: 'Delete a webhook',
+    description:
+      'Ends a webhook for good. An attempt that is under way may still arrive. The key must be able to read all events of the webhook.',
+    params: webhookId,
+    answers: { 204: { description: 'The webhook is deleted.' } },
 
-const deleteWebhook = defineOperation({
-  id: 'deleteWebhook',
-  endpoint: 'DELETE /webhooks/{webhookId}',
-  scope: 'webhooks:manage',
-  summary: 'Delete a webhook',
-  description:
-    'Ends a webhook for good. An attempt that is under way may still arrive. The key must be able to read all events of the webhook.',
-  params: webhookId,
-  answers: { 204: { description: 'The webhook is deleted.' } },
+    async handle({ params, caller }, { webhooks }) {
+      await webhooks.remove(webhookId.read(params), readerOf(caller));
+      return { status: 204 };
+    },
+  }),
 
-  async handle({ params, caller }, { webhooks }) {
-    await webhooks.remove(webhookId.read(params), readerOf(caller));
-    return { status: 204 };
-  },
-});
+  defineOperation('rotateWebhookSecret', 'POST /webhooks/{webhookId}/rotate-secret', 'webhooks:manage', {
+    summary: 'Rotate the secret of a webhook',
+    description:
+      'Gives the webhook a new secret, which is shown only once. For 24 hours requests are signed with both the old and the new secret. The key must be able to read all events of the webhook.',
+    params: webhookId,
+    answers: {
+      200: answer(
+        'The webhook with its new secret.',
+        WebhookWithSecretSchema,
+        { rotated: example('The webhook', withSecret) },
+        ['Cache-Control'],
+      ),
+    },
 
-const rotateWebhookSecret = defineOperation({
-  id: 'rotateWebhookSecret',
-  endpoint: 'POST /webhooks/{webhookId}/rotate-secret',
-  scope: 'webhooks:manage',
-  summary: 'Rotate the secret of a webhook',
-  description:
-    'Gives the webhook a new secret, which is shown only once. For 24 hours requests are signed with both the old and the new secret. The key must be able to read all events of the webhook.',
-  params: webhookId,
-  answers: {
-    200: answer(
-      'The webhook with its new secret.',
-      WebhookWithSecretSchema,
-      { rotated: example('The webhook', withSecret) },
-      ['Cache-Control'],
-    ),
-  },
-
-  async handle({ params, caller }, { webhooks }) {
-    const rotated = await webhooks.rotateSecret(webhookId.read(params), readerOf(caller));
-    return { status: 200, text: JSON.stringify(rotated), headers: { 'cache-control': 'no-store' } };
-  },
-});
-
-/** The operations on the settings of webhooks. */
-export const webhookOperations: readonly Operation[] = [
-  listWebhooks,
-  createWebhook,
-  getWebhook,
-  updateWebhook,
-  deleteWebhook,
-  rotateWebhookSecret,
+    async handle({ params, caller }, { webhooks }) {
+      const rotated = await webhooks.rotateSecret(webhookId.read(params), readerOf(caller));
+      return { status: 200, text: JSON.stringify(rotated), headers: { 'cache-control': 'no-store' } };
+    },
+  }),
 ];
