@@ -5,9 +5,3 @@ export type Soon<T> = T | Promise<T>;
 export function after<T, U>(value: Soon<T>, make: (value: T) => Soon<U>): Soon<U> {
   return value instanceof Promise ? value.then(make) : make(value);
 }
-
-/** Calls `then` at once with a plain value, or later with a promised value. If the promise rejects, calls `fail`. */
-export function settle<T>(value: Soon<T>, then: (value: T) => void, fail: (error: Error) => void): void {
-  if (value instanceof Promise) value.then(then).catch(fail);
-  else then(value);
-}

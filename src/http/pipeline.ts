@@ -4,7 +4,6 @@ import { accountSuspended, coversScope } from '../accounts/account.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, errorStatus } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
-import type { Soon } from '../soon.ts';
 import { type Exchange, openExchange, readCall } from './exchange.ts';
 import { hasBody, readBody } from './request/body.ts';
 import type { Gate } from './request/gate.ts';
@@ -16,7 +15,7 @@ import { removedError } from './response/deprecation.ts';
 import { type MakeErrorAnswer, toAppError } from './response/errors.ts';
 import type { ResponseCache } from './response/response-cache.ts';
 import { sendAnswer } from './response/send.ts';
-import type { Route } from './route.ts';
+import type { BodyReader } from './route.ts';
 import type { Router } from './router.ts';
 
 export interface PipelineOptions {
@@ -36,19 +35,7 @@ export interface PipelineOptions {
 
 export type Pipeline = ReturnType<typeof createPipeline>;
 
-/**
- * Answers the requests that a connection has received. The steps of a request:
- *
- * 1. `open`: find the route.
- * 2. `begin`: authenticate the caller and apply the rate limit, both in the gate.
- * 3. `checkAdmission`: check the scope.
- * 4. `enter`: look for a cached response.
- * 5. `parse`: read, parse and validate the query and the body by schema.
- * 6. `operate`: run the operation and serialise its response by schema.
- * 7. `answer`: send the response.
- *
- * If no step returns a promise, all steps run synchronously.
- */
+/** Answers the requests that a connection has received. */
 export function createPipeline(options: PipelineOptions) {
   return {
     open(request: IncomingMessage, response: ServerResponse): Exchange {
@@ -57,11 +44,7 @@ export function createPipeline(options: PipelineOptions) {
       return openExchange(request, response, options.createRequestId(), match);
     },
     run(exchange: Exchange): void {
-      try {
-        begin(options, exchange);
-      } catch (error) {
-        fail(options, exchange, error);
-      }
+      run(options, exchange);
     },
     /** Fails a request because the rest of its body cannot be read. Its connection closes. */
     breakOff(exchange: Exchange, failure: AppError): void {
@@ -77,90 +60,66 @@ export function createPipeline(options: PipelineOptions) {
 /** Tells a tracing tool the route of each request (docs/operations/tracing.md). */
 const routes = channel('animal-store.route');
 
-type Parts = PipelineOptions;
-
-/** Runs the next step with a value, at once or when its promise resolves. */
-function proceed<T>(parts: Parts, exchange: Exchange, value: Soon<T>, next: (value: T) => void): void {
-  if (value instanceof Promise)
-    value
-      .then((known) => {
-        if (!exchange.isAnswered) next(known);
-      })
-      .catch((error) => fail(parts, exchange, error));
-  else next(value);
-}
-
-function begin(parts: Parts, exchange: Exchange): void {
-  const preflight = parts.cors.answerPreflight(exchange.request);
-  if (preflight === null)
-    proceed(parts, exchange, parts.gate.admit(exchange), (refusal) =>
-      checkAdmission(parts, exchange, refusal),
-    );
-  else
-    proceed(parts, exchange, parts.gate.peek(exchange), (limit) => {
-      exchange.limit = limit;
+/** Runs the steps of a request, synchronously until one has to wait. A cached response usually waits for none. */
+async function run(parts: PipelineOptions, exchange: Exchange): Promise<void> {
+  const { cors, gate } = parts;
+  const { request, match } = exchange;
+  try {
+    const preflight = cors.answerPreflight(request);
+    if (preflight !== null) {
+      exchange.limit = await gate.peek(exchange);
       answer(parts, exchange, preflight);
-    });
-}
-
-function checkAdmission(parts: Parts, exchange: Exchange, refusal: AppError | null): void {
-  exchange.isAdmitted = true;
-  const reason = refusal ?? exchange.brokenBy ?? findRefusal(exchange, parts.clock);
-  const { route } = exchange.match;
-  if (reason !== null || route === null) fail(parts, exchange, reason);
-  else enter(parts, exchange, route);
-}
-
-function enter(parts: Parts, exchange: Exchange, route: Route): void {
-  const { request } = exchange;
-  const { cache } = parts;
-  if (cache === null || !route.isCached || isStrict(request.headers['prefer'])) {
-    parse(parts, exchange, route);
-    return;
-  }
-  const target = request.url ?? '';
-  // The version is read before the response is made. Otherwise a change between the two would go unnoticed.
-  proceed(parts, exchange, cache.readVersion(), (version) => {
-    const cached = cache.find(target, version);
-    if (cached !== null) answer(parts, exchange, cached);
-    else parse(parts, exchange, route, (made) => cache.keep(target, made, version));
-  });
-}
-
-function parse(parts: Parts, exchange: Exchange, route: Route, keep?: Keep): void {
-  const { request, response } = exchange;
-  const { headers } = request;
-  if (route.body === null || (route.body.isOptional && !hasBody(headers))) {
-    // Discards the body as it arrives. Otherwise its chunks would stay in memory until the response is sent.
-    if (hasBody(headers)) request.resume();
-    operate(parts, exchange, route, null, keep);
-    return;
-  }
-  route.body.checkType(headers);
-  if (exchange.awaitsContinue) response.writeContinue();
-  exchange.awaitsContinue = false;
-  proceed(parts, exchange, readBody(request), ({ bytes, isLate }) => {
-    // A body may take 30 s to arrive. In this time, the key may be revoked or the account suspended.
-    if (!isLate) operate(parts, exchange, route, bytes);
-    else
-      proceed(parts, exchange, parts.gate.confirm(exchange), (refusal) => {
-        if (refusal === null) operate(parts, exchange, route, bytes);
-        else fail(parts, exchange, refusal);
-      });
-  });
-}
-
-/** Stores a response in the cache. */
-type Keep = (made: Answer) => void;
-
-function operate(parts: Parts, exchange: Exchange, route: Route, bytes: Buffer | null, keep?: Keep): void {
-  proceed(parts, exchange, route.run(readCall(exchange, route, bytes)), (made) => {
-    keep?.(made);
+      return;
+    }
+    const admitted = gate.admit(exchange);
+    const refusal = admitted instanceof Promise ? await admitted : admitted;
+    exchange.isAdmitted = true;
+    const reason = refusal ?? exchange.brokenBy ?? findRefusal(exchange, parts.clock);
+    const { route } = match;
+    if (reason !== null || route === null) throw reason;
+    const cache = route.isCached && !isStrict(request.headers['prefer']) ? parts.cache : null;
+    const target = request.url ?? '';
+    // The version is read before the response is made. Otherwise a change between the two would go unnoticed.
+    const read = cache === null ? null : cache.readVersion();
+    const version = read instanceof Promise ? await read : read;
+    if (exchange.isAnswered) return;
+    const cached = cache === null ? null : cache.find(target, version);
+    if (cached !== null) {
+      answer(parts, exchange, cached);
+      return;
+    }
+    const bytes = takesBody(request, route.body) ? await takeBody(gate, exchange, route.body) : null;
+    if (exchange.isAnswered) return;
+    const made = await route.run(readCall(exchange, route, bytes));
+    if (exchange.isAnswered) return;
+    cache?.keep(target, made, version);
     answer(parts, exchange, made);
-  });
+  } catch (error) {
+    fail(parts, exchange, error);
+  }
 }
 
-function answer(parts: Parts, exchange: Exchange, made: Answer): void {
+/** True if the route gets a body. A body that it does not get is discarded, so that it is not kept until the response. */
+function takesBody(request: IncomingMessage, body: BodyReader | null): body is BodyReader {
+  const isSent = hasBody(request.headers);
+  if (body !== null && (isSent || !body.isOptional)) return true;
+  if (isSent) request.resume();
+  return false;
+}
+
+async function takeBody(gate: Gate, exchange: Exchange, body: BodyReader): Promise<Buffer> {
+  const { request, response, awaitsContinue } = exchange;
+  body.checkType(request.headers);
+  if (awaitsContinue) response.writeContinue();
+  exchange.awaitsContinue = false;
+  const { bytes, isLate } = await readBody(request);
+  // A body may take 30 s to arrive. In this time, the key may be revoked or the account suspended.
+  const refusal = isLate ? await gate.confirm(exchange) : null;
+  if (refusal !== null) throw refusal;
+  return bytes;
+}
+
+function answer(parts: PipelineOptions, exchange: Exchange, made: Answer): void {
   if (exchange.isAnswered) return;
   exchange.isAnswered = true;
   const { request, response } = exchange;
@@ -170,7 +129,7 @@ function answer(parts: Parts, exchange: Exchange, made: Answer): void {
   for (const observer of parts.observers) observer.note(exchange, status, ms);
 }
 
-function fail(parts: Parts, exchange: Exchange, error: unknown): void {
+function fail(parts: PipelineOptions, exchange: Exchange, error: unknown): void {
   if (exchange.isAnswered) {
     // A response that has begun cannot be completed.
     if (!exchange.response.writableEnded) exchange.response.destroy();
