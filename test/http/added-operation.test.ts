@@ -31,8 +31,8 @@ const weighPet = defineOperation('weighPet', 'PUT /pets/{petId}/weight', 'pets:w
   body: Weight,
   bodyExamples: inGrams,
   answers: {
-    200: answer('The weight has changed.', Weight, inGrams),
-    201: answer('The first weight of the animal.', Weight, inGrams, ['Location']),
+    ...answer(200, 'The weight has changed.', Weight, inGrams),
+    ...answer(201, 'The first weight of the animal.', Weight, inGrams, ['Location']),
   },
   async handle({ params: { petId }, query: { round = 1 }, body: { grams, unit } }, { baseUrl }) {
     const step = BigInt(round);

@@ -48,11 +48,9 @@ export const getAccount = defineOperation('getAccount', 'GET /account', null, {
   description:
     'Returns the account of the API key: its plan, what is left of both windows, and how many holds are open. Any key may call it. The request itself counts, and the answer includes it.',
   isNeverStored: true,
-  answers: {
-    200: answer('The account at this moment.', AccountSchema, {
-      account: example('An account on Pro', exampleAccount),
-    }),
-  },
+  answers: answer(200, 'The account at this moment.', AccountSchema, {
+    account: example('An account on Pro', exampleAccount),
+  }),
 
   async handle({ caller, usage }, { countOpenHolds }) {
     if (usage === null) throw new Error('a request with a valid key was not counted');

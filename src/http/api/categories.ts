@@ -5,6 +5,8 @@ import { answer, defineIdParameter, definePages, example, openPage } from './par
 /** A category in examples. */
 export const dogs = { id: 3, name: 'Dogs' };
 const cats = { id: 4, name: 'Cats' };
+const renamed = example('The category', dogs);
+const added = example('The new category', dogs);
 
 const categoryId = defineIdParameter('categoryId', 'category', {
   description: 'The `categoryId` of its animals.',
@@ -37,10 +39,8 @@ export const categoryOperations: readonly Operation[] = [
     body: NewCategorySchema,
     bodyExamples: { dogs: example('A name', { name: 'Dogs' }) },
     answers: {
-      200: answer('The category has this name now.', CategorySchema, {
-        renamed: example('The category', dogs),
-      }),
-      201: answer('The category is new.', CategorySchema, { added: example('The new category', dogs) }),
+      ...answer(200, 'The category has this name now.', CategorySchema, { renamed }),
+      ...answer(201, 'The category is new.', CategorySchema, { added }),
     },
     failures: { limit_reached: 'there are 10000 categories, the most that a store may have' },
 
@@ -55,7 +55,7 @@ export const categoryOperations: readonly Operation[] = [
     summary: 'Delete a category',
     description: 'Removes the name of a category. Animals keep their `categoryId`.',
     params: categoryId,
-    answers: { 204: { description: 'The category is deleted.' } },
+    answers: answer(204, 'The category is deleted.'),
 
     async handle({ params, caller }, { categories }) {
       await categories.remove(categoryId.read(params), { kind: 'key', name: caller.keyId });

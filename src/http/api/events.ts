@@ -11,27 +11,31 @@ import { orderExamples } from './orders.ts';
 import { answer, defaultLimit, example, limitField, limitMax } from './parts.ts';
 import { rex } from './pets.ts';
 
-function event(data: object, previous?: object) {
-  return { timestamp: '2027-01-02T12:00:00.000Z', data, ...(previous && { previous }) };
+function event(type: EventType, data: object, previous?: object) {
+  const timestamp = '2027-01-02T12:00:00.000Z';
+  return { id: eventIdExample, type, timestamp, data, ...(previous && { previous }) };
 }
 
-const bodies: Readonly<Record<EventType, object>> = {
-  'pet.added': event(rex),
-  'pet.updated': event({ ...rex, status: 'pending' }, { status: 'available' }),
-  'pet.deleted': event(rex),
-  'category.updated': event(dogs, { name: 'Dog' }),
-  'category.deleted': event(dogs),
-  'order.reserved': event(orderExamples.reserved),
-  'order.completed': event(orderExamples.completed),
-  'order.cancelled': event(orderExamples.cancelled),
-  'order.expired': event(orderExamples.expired),
-  'order.returned': event(orderExamples.returned),
+/** An event of each type. */
+export const eventExamples: Readonly<Record<EventType, object>> = {
+  'pet.added': event('pet.added', rex),
+  'pet.updated': event('pet.updated', { ...rex, status: 'pending' }, { status: 'available' }),
+  'pet.deleted': event('pet.deleted', rex),
+  'category.updated': event('category.updated', dogs, { name: 'Dog' }),
+  'category.deleted': event('category.deleted', dogs),
+  'order.reserved': event('order.reserved', orderExamples.reserved),
+  'order.completed': event('order.completed', orderExamples.completed),
+  'order.cancelled': event('order.cancelled', orderExamples.cancelled),
+  'order.expired': event('order.expired', orderExamples.expired),
+  'order.returned': event('order.returned', orderExamples.returned),
 };
 
-/** An event of each type. */
-export const eventExamples = Object.fromEntries(
-  Object.entries(bodies).map(([type, body]) => [type, { id: eventIdExample, type, ...body }]),
-) as Readonly<Record<EventType, object>>;
+const page = Type.Array(EventSchema, { maxItems: limitMax });
+const ordered = [eventExamples['pet.added'], eventExamples['pet.updated'], eventExamples['order.reserved']];
+const examples = {
+  page: example('An animal is added and ordered', ordered),
+  empty: example('Nothing has happened since', []),
+};
 
 /** Returns the rights of a caller to read events. */
 export function readerOf({ accountId, scopes }: Caller): EventReader {
@@ -65,24 +69,7 @@ export const eventOperations: readonly Operation[] = [
         }),
       ),
     }),
-    answers: {
-      200: answer(
-        'A page of events.',
-        Type.Array(EventSchema, { maxItems: limitMax }),
-        {
-          page: {
-            summary: 'An animal is added and ordered',
-            value: [
-              eventExamples['pet.added'],
-              eventExamples['pet.updated'],
-              eventExamples['order.reserved'],
-            ],
-          },
-          empty: example('Nothing has happened since', []),
-        },
-        ['NextLink'],
-      ),
-    },
+    answers: answer(200, 'A page of events.', page, examples, ['NextLink']),
     failures: { events_expired: expiredEvents().message },
 
     async handle({ query: { after, limit = defaultLimit, wait }, caller, onGone, noteHeld }, services) {

@@ -2,7 +2,9 @@ import Type from 'typebox';
 import { InventorySchema } from '../../inventory/inventory.ts';
 import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { answer } from './parts.ts';
+import { answer, example } from './parts.ts';
+
+const counted = { available: 120, pending: 3, sold: 57, asOf: '2026-11-24T12:00:00.000Z' };
 
 export const storeOperations: readonly Operation[] = [
   defineOperation('getInventory', 'GET /store/inventory', 'pets:read', {
@@ -16,22 +18,14 @@ export const storeOperations: readonly Operation[] = [
         'x-stability': 'beta',
       }),
     }),
-    answers: {
-      200: answer('The numbers.', InventorySchema, {
-        inventory: {
-          summary: 'An inventory',
-          value: { available: 120, pending: 3, sold: 57, asOf: '2026-11-24T12:00:00.000Z' },
-        },
-      }),
-    },
+    answers: answer(200, 'The numbers.', InventorySchema, {
+      inventory: example('An inventory', counted),
+    }),
 
     async handle({ query: { categoryId = null } }, { countInventory }) {
       const { asOfMs, ...numbers } = await countInventory(categoryId);
-      return {
-        status: 200,
-        body: { ...numbers, asOf: new Date(asOfMs).toISOString() },
-        validated: Object.values(numbers).join(),
-      };
+      const body = { ...numbers, asOf: new Date(asOfMs).toISOString() };
+      return { status: 200, body, validated: Object.values(numbers).join() };
     },
   }),
 ];

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { scopes } from '../../accounts/account.ts';
 import { keyIdPattern } from '../../accounts/api-key.ts';
-import { type IssuedKey, keyNotFound } from '../../accounts/key-changes.ts';
+import { keyNotFound } from '../../accounts/key-changes.ts';
 import { type ListedKey, toTime } from '../../accounts/key-rows.ts';
 import { defaultOverlapMs } from '../../accounts/keyring.ts';
 import { secondMs } from '../../clock.ts';
@@ -113,6 +113,8 @@ export const callingKey = {
   expiresAt: null,
 };
 
+const newKey = { name: 'Warehouse', scopes: ['orders:read', 'orders:write'], expiresInSeconds: 2_592_000 };
+
 const listedKey = {
   ...callingKey,
   start: 'as_live_7Qp1',
@@ -123,6 +125,7 @@ const listedKey = {
 
 /** The checksum in the text is wrong on purpose, so that secret scanners do not report the key. */
 const issuedKey = { ...listedKey, lastUsedAt: null, key: 'as_live_7Qp1RmVx2cLw9tYb4NkDsExample' };
+const issued = { issued: example('The new key', issuedKey) };
 
 const keyId = defineParameter(
   'keyId',
@@ -130,10 +133,6 @@ const keyId = defineParameter(
   keyNotFound().message,
   (text) => text,
 );
-
-function toIssuedKey(issued: IssuedKey) {
-  return { ...toPartnerKey(issued), key: issued.key };
-}
 
 export const keyOperations: readonly Operation[] = [
   defineOperation('listKeys', 'GET /keys', 'keys:manage', {
@@ -160,21 +159,16 @@ export const keyOperations: readonly Operation[] = [
     body: NewKeySchema,
     bodyExamples: {
       least: example('Required fields', { scopes: ['pets:read'] }),
-      complete: {
-        summary: 'All fields',
-        value: { name: 'Warehouse', scopes: ['orders:read', 'orders:write'], expiresInSeconds: 2_592_000 },
-      },
+      complete: example('All fields', newKey),
     },
     isNeverStored: true,
-    answers: {
-      201: answer('The key is created.', IssuedKeySchema, { issued: example('The new key', issuedKey) }),
-    },
+    answers: answer(201, 'The key is created.', IssuedKeySchema, issued),
     failures: { limit_reached: 'this account has 25 or more active keys; delete a key first' },
 
     async handle({ body: { name = null, scopes, expiresInSeconds }, caller }, { keyringOf }) {
       const lifetimeMs = expiresInSeconds === undefined ? null : Number(expiresInSeconds) * secondMs;
-      const issued = await keyringOf(caller.keyId).create({ name, scopes, lifetimeMs });
-      return { status: 201, body: toIssuedKey(issued) };
+      const made = await keyringOf(caller.keyId).create({ name, scopes, lifetimeMs });
+      return { status: 201, body: { ...toPartnerKey(made), key: made.key } };
     },
   }),
 
@@ -190,11 +184,7 @@ export const keyOperations: readonly Operation[] = [
       atOnce: example('The old key ends at once', { overlapSeconds: 0 }),
     },
     isNeverStored: true,
-    answers: {
-      201: answer('The key that takes the place of the old one.', IssuedKeySchema, {
-        issued: example('The new key', issuedKey),
-      }),
-    },
+    answers: answer(201, 'The key that takes the place of the old one.', IssuedKeySchema, issued),
     failures: {
       key_rotated:
         'keyId: this key is already rotated, and the key that replaced it was used; rotate that key instead',
@@ -203,8 +193,8 @@ export const keyOperations: readonly Operation[] = [
     async handle({ params, body, caller }, { keyringOf }) {
       const overlapSeconds = body?.overlapSeconds;
       const overlapMs = overlapSeconds === undefined ? defaultOverlapMs : Number(overlapSeconds) * secondMs;
-      const issued = await keyringOf(caller.keyId).rotate(keyId.read(params), overlapMs);
-      return { status: 201, body: toIssuedKey(issued) };
+      const made = await keyringOf(caller.keyId).rotate(keyId.read(params), overlapMs);
+      return { status: 201, body: { ...toPartnerKey(made), key: made.key } };
     },
   }),
 
@@ -213,7 +203,7 @@ export const keyOperations: readonly Operation[] = [
     description:
       'Ends a key of the account for good; the calling key may delete itself. It takes effect within 2 s, 5 s across instances. A deleted key is no longer listed.',
     params: keyId,
-    answers: { 204: { description: 'The key is deleted.' } },
+    answers: answer(204, 'The key is deleted.'),
 
     async handle({ params, caller }, { keyringOf }) {
       await keyringOf(caller.keyId).revoke(keyId.read(params));

@@ -22,6 +22,7 @@ const reserved = {
 const completed = { ...reserved, status: 'completed', closedAt: '2027-01-02T12:03:20.512Z' };
 const cancelled = { ...completed, status: 'cancelled' };
 const returned = { ...completed, status: 'returned', account: 'Acme Zoo' };
+const placed = { reserved: example('The new order', reserved) };
 /** An order of each status in examples. */
 export const orderExamples = {
   reserved,
@@ -89,12 +90,7 @@ export const orderOperations: readonly Operation[] = [
       complete: example('All fields', { petId: 42, holdSeconds: 900, reference: 'A-1017' }),
     },
     isIdempotent: true,
-    answers: {
-      201: answer('The animal is reserved.', OrderSchema, { reserved: example('The new order', reserved) }, [
-        'Location',
-        'ETag',
-      ]),
-    },
+    answers: answer(201, 'The animal is reserved.', OrderSchema, placed, ['Location', 'ETag']),
     failures: {
       not_found: petNotFound().message,
       pet_unavailable: petUnavailable().message,
@@ -121,12 +117,10 @@ export const orderOperations: readonly Operation[] = [
     description:
       'Returns one order of the account, or of any account with the scope `orders:manage`. A hold is expired from its `expiresAt` on.',
     params: orderId,
-    answers: {
-      200: answer('The requested order.', OrderSchema, {
-        reserved: example('An open hold', reserved),
-        completed: example('A sale', completed),
-      }),
-    },
+    answers: answer(200, 'The requested order.', OrderSchema, {
+      reserved: example('An open hold', reserved),
+      completed: example('A sale', completed),
+    }),
 
     async handle({ params, caller }, { orders }) {
       const order = await orders.get(orderId.read(params), readerOf(caller));
@@ -138,9 +132,7 @@ export const orderOperations: readonly Operation[] = [
     summary: 'Complete an order',
     description: `Sells the reserved animal, which becomes \`sold\`. An order cannot be completed after its \`expiresAt\`, so authorise the payment before this call and capture it after. Completing it ${unchanged}`,
     params: orderId,
-    answers: {
-      200: answer('The animal is sold.', OrderSchema, { completed: example('The order', completed) }),
-    },
+    answers: answer(200, 'The animal is sold.', OrderSchema, { completed: example('The order', completed) }),
     failures: {
       order_closed: 'this order is cancelled: only a reserved order can be completed',
       order_expired: 'this order expired at 2026-11-24T12:15:00.000Z',
@@ -152,9 +144,9 @@ export const orderOperations: readonly Operation[] = [
     summary: 'Cancel an order',
     description: `Cancels a hold; the animal is \`available\` again. Cancelling it ${unchanged}`,
     params: orderId,
-    answers: {
-      200: answer('The hold is cancelled.', OrderSchema, { cancelled: example('The order', cancelled) }),
-    },
+    answers: answer(200, 'The hold is cancelled.', OrderSchema, {
+      cancelled: example('The order', cancelled),
+    }),
     failures: { order_closed: 'this order is completed: only a reserved order can be cancelled' },
     handle: closeBy('cancel'),
   }),
@@ -163,9 +155,9 @@ export const orderOperations: readonly Operation[] = [
     summary: 'Take an order back',
     description: `Records that a sold animal has come back. The animal is \`pending\` and has no order until staff change its status. Returning it ${unchanged}`,
     params: orderId,
-    answers: {
-      200: answer('The animal has come back.', OrderSchema, { returned: example('The order', returned) }),
-    },
+    answers: answer(200, 'The animal has come back.', OrderSchema, {
+      returned: example('The order', returned),
+    }),
     failures: { order_closed: 'this order is returned: only a completed order can be returned' },
     handle: closeBy('return'),
   }),

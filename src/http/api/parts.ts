@@ -4,7 +4,7 @@ import type { Given } from '../../idempotency/answer-once.ts';
 import { parseCanonicalInt64 } from '../../int64.ts';
 import { int64Field } from '../../schema.ts';
 import type { HeaderName } from '../openapi/headers.ts';
-import type { AnswerDefinition, Example, Examples, Outcome } from '../operation.ts';
+import type { Example, Examples, Operation, Outcome } from '../operation.ts';
 import type { HeaderTexts } from '../response/answer.ts';
 import type { Services } from './operations.ts';
 
@@ -14,19 +14,19 @@ export const defaultLimit = 20;
 export const limitMax = 100;
 const cursorRule = 'must be copied from the Link of a page of the same list, with the same filters';
 
-/** Makes an example body. */
 export function example(summary: string, value: unknown): Example {
   return { summary, value };
 }
 
-/** Describes a successful response with a body. */
+/** Describes the successful response of an operation, which has no body if there is no schema. */
 export function answer(
+  status: number,
   description: string,
-  body: TSchema,
-  examples: Examples,
+  body?: TSchema,
+  examples?: Examples,
   headers: readonly HeaderName[] = [],
-): AnswerDefinition {
-  return { description, body, headers, examples };
+): Operation['answers'] {
+  return { [status]: { description, headers, ...(body && { body }), ...(examples && { examples }) } };
 }
 
 export type IdParameter<Id> = ReturnType<typeof defineParameter<Id>>;
@@ -113,7 +113,7 @@ export function definePages<Filters extends TProperties = Record<never, never>>(
       ...(filters ?? ({} as Filters)),
       cursor: Type.Optional(cursorField),
     }),
-    answers: { 200: { description: `A page of ${items}.`, body, headers: ['Link'] as const, examples } },
+    answers: answer(200, `A page of ${items}.`, body, examples, ['Link']),
   };
 }
 

@@ -20,6 +20,8 @@ import { answer, defineIdParameter, definePages, example, openPage, toOutcome } 
 /** An animal in examples. */
 export const rex = { id: 42, ...examplePet };
 const elodie = { ...rex, id: 41, name: 'Élodie', categoryId: 2, status: 'sold' };
+const added = { added: example('The new animal', rex) };
+const changed = { changed: example('The changed animal', { ...rex, status: 'sold' }) };
 const { required } = NewPetSchema;
 const leastRex = Object.fromEntries(
   Object.entries(examplePet).filter(([field]) => (required as string[]).includes(field)),
@@ -28,10 +30,6 @@ const leastRex = Object.fromEntries(
 const petId = defineIdParameter('petId', 'animal', { example: rex.id });
 
 const idsMax = 100;
-
-function descending(one: bigint, other: bigint): number {
-  return one < other ? 1 : -1;
-}
 
 /** Unix time in ms from which `getPet` is removed and answers 410. */
 export const getPetRemovedAtMs = Date.UTC(2030, 11, 5);
@@ -70,11 +68,12 @@ export const petOperations: readonly Operation[] = [
 
     async handle({ query }, services) {
       const { status = null, categoryId = null } = query;
-      const ids = query.id === undefined ? null : [...new Set(query.id)].sort(descending);
+      const ids = query.id === undefined ? null : [...BigInt64Array.from(new Set(query.id)).sort().reverse()];
       const filters = { status, categoryId, id: ids };
-      const { limit, start: newestId, linkTo } = openPage({ path: '/pets', filters }, query, services);
-      const { items, next } = await services.catalogue.list({ limit, status, categoryId, ids, newestId });
-      return { status: 200, body: items, headers: linkTo(next) };
+      const page = openPage({ path: '/pets', filters }, query, services);
+      const wanted = { limit: page.limit, status, categoryId, ids, newestId: page.start };
+      const { items, next } = await services.catalogue.list(wanted);
+      return { status: 200, body: items, headers: page.linkTo(next) };
     },
   }),
 
@@ -89,14 +88,7 @@ export const petOperations: readonly Operation[] = [
       least: example('Required fields', leastRex),
     },
     isIdempotent: true,
-    answers: {
-      201: answer(
-        'The animal is added; the answer has its `id`.',
-        PetSchema,
-        { added: example('The new animal', rex) },
-        ['Location'],
-      ),
-    },
+    answers: answer(201, 'The animal is added; the answer has its `id`.', PetSchema, added, ['Location']),
 
     async handle({ body, idempotency }, { catalogue, baseUrl, clock }) {
       const locationStart = clock() < getPetRemovedAtMs ? '/pets/' : '/pets?id=';
@@ -115,7 +107,7 @@ export const petOperations: readonly Operation[] = [
     // Interface section 4.3 gives only the date of the removal. docs/decisions/http.md explains the choice of `sinceMs`.
     deprecation: { sinceMs: Date.UTC(2025, 11, 5), removedAtMs: getPetRemovedAtMs, successor: '/pets' },
     params: petId,
-    answers: { 200: answer('The requested animal.', PetSchema, { animal: example('An animal', rex) }) },
+    answers: answer(200, 'The requested animal.', PetSchema, { animal: example('An animal', rex) }),
     isCached: true,
 
     async handle({ params }, { catalogue }) {
@@ -137,14 +129,7 @@ export const petOperations: readonly Operation[] = [
       all: example('All fields', examplePet),
     },
     isConditional: true,
-    answers: {
-      200: answer(
-        'The animal as it is now.',
-        PetSchema,
-        { changed: example('The changed animal', { ...rex, status: 'sold' }) },
-        ['ETag'],
-      ),
-    },
+    answers: answer(200, 'The animal as it is now.', PetSchema, changed, ['ETag']),
     failures: editMessages,
 
     async handle({ params, body, headers }, { catalogue }) {
@@ -160,7 +145,7 @@ export const petOperations: readonly Operation[] = [
       'Deletes an animal; its identifier is never used again. An animal that an order owns cannot be deleted. With `If-Match`, the animal is deleted only if it still has one of these `ETag`s.',
     params: petId,
     isConditional: true,
-    answers: { 204: { description: 'The animal is deleted.' } },
+    answers: answer(204, 'The animal is deleted.'),
     failures: editMessages,
 
     async handle({ params, headers }, { catalogue }) {

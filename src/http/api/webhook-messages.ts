@@ -52,11 +52,9 @@ export const webhookMessageOperations: readonly Operation[] = [
     description:
       'Sends one `webhook.ping` that is not part of the feed, even if the webhook is disabled. `lastAttempt` shows its result. The key must be able to read all events of the webhook.',
     params: webhookId,
-    answers: {
-      202: answer('The ping is sent within seconds.', PingSchema, {
-        ping: example('The ping', { id: pingExample }),
-      }),
-    },
+    answers: answer(202, 'The ping is sent within seconds.', PingSchema, {
+      ping: example('The ping', { id: pingExample }),
+    }),
     failures: { limit_reached: tooManyRequested().message },
 
     async handle({ params, caller }, { webhooks }) {
@@ -72,11 +70,9 @@ export const webhookMessageOperations: readonly Operation[] = [
     params: webhookId,
     body: SendSchema,
     bodyExamples: { event: example('An event', { eventId: eventIdExample }) },
-    answers: {
-      202: answer('The event is sent within seconds.', SendSchema, {
-        event: example('The event', { eventId: eventIdExample }),
-      }),
-    },
+    answers: answer(202, 'The event is sent within seconds.', SendSchema, {
+      event: example('The event', { eventId: eventIdExample }),
+    }),
     failures: { events_expired: expiredEvent().message, limit_reached: tooManyRequested().message },
 
     async handle({ params, body: { eventId }, caller }, { webhooks }) {
@@ -90,12 +86,10 @@ export const webhookMessageOperations: readonly Operation[] = [
     description:
       'Returns the last 100 attempts of the last 7 days to send a message to the webhook, newest first. An answer is never kept.',
     params: webhookId,
-    answers: {
-      200: answer('The attempts.', Type.Array(AttemptSchema, { maxItems: 100 }), {
-        attempts: example('A timeout and a success', attemptExamples),
-        empty: example('No attempt', []),
-      }),
-    },
+    answers: answer(200, 'The attempts.', Type.Array(AttemptSchema, { maxItems: 100 }), {
+      attempts: example('A timeout and a success', attemptExamples),
+      empty: example('No attempt', []),
+    }),
 
     async handle({ params, caller }, { webhooks }) {
       const attempts = await webhooks.listAttempts(webhookId.read(params), caller.accountId);

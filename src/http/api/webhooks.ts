@@ -44,6 +44,9 @@ const withSecret = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
 };
 
+const made = { made: example('The new webhook', withSecret) };
+const rotated = { rotated: example('The webhook', withSecret) };
+
 const webhookIdFormat = new RegExp(webhookIdPattern);
 
 /** The path parameter of a webhook. */
@@ -96,22 +99,18 @@ export const webhookOperations: readonly Operation[] = [
       all: example('All that the key may read', { url }),
       some: example('Some types', { url, types }),
     },
-    answers: {
-      201: answer(
-        'The webhook is created.',
-        WebhookWithSecretSchema,
-        { made: example('The new webhook', withSecret) },
-        ['Location', 'Cache-Control'],
-      ),
-    },
+    answers: answer(201, 'The webhook is created.', WebhookWithSecretSchema, made, [
+      'Location',
+      'Cache-Control',
+    ]),
     failures: { limit_reached: 'this account has 5 webhooks, the most that an account may have' },
 
     async handle({ body, caller }, { webhooks, allowsHttp, baseUrl }) {
       const target = requireTargetUrl(body.url, allowsHttp);
       const order = { url: target, types: body.types ?? null, keyId: caller.keyId };
-      const made = await webhooks.add(order, readerOf(caller));
-      const headers = { location: `${baseUrl}/webhooks/${made.id}`, 'cache-control': 'no-store' };
-      return { status: 201, text: JSON.stringify(made), headers };
+      const added = await webhooks.add(order, readerOf(caller));
+      const headers = { location: `${baseUrl}/webhooks/${added.id}`, 'cache-control': 'no-store' };
+      return { status: 201, text: JSON.stringify(added), headers };
     },
   }),
 
@@ -120,12 +119,10 @@ export const webhookOperations: readonly Operation[] = [
     description:
       'Returns one webhook of the account, with its position in the feed and the result of its last attempt.',
     params: webhookId,
-    answers: {
-      200: answer('The requested webhook.', WebhookSchema, {
-        enabled: example('An enabled webhook', enabled),
-        disabled: example('A disabled webhook', disabled),
-      }),
-    },
+    answers: answer(200, 'The requested webhook.', WebhookSchema, {
+      enabled: example('An enabled webhook', enabled),
+      disabled: example('A disabled webhook', disabled),
+    }),
 
     async handle({ params, caller }, { webhooks }) {
       const webhook = await webhooks.get(webhookId.read(params), caller.accountId);
@@ -144,11 +141,9 @@ export const webhookOperations: readonly Operation[] = [
       enabled: example('Send again', { status: 'enabled' }),
       replayed: example('Continue after an event', { after: enabled.after }),
     },
-    answers: {
-      200: answer('The webhook as it is now.', WebhookSchema, {
-        changed: example('The changed webhook', enabled),
-      }),
-    },
+    answers: answer(200, 'The webhook as it is now.', WebhookSchema, {
+      changed: example('The changed webhook', enabled),
+    }),
     failures: { position_lost: positionLost().message },
 
     async handle({ params, body, caller }, { webhooks, eventIds, allowsHttp }) {
@@ -166,7 +161,7 @@ export const webhookOperations: readonly Operation[] = [
     description:
       'Ends a webhook for good. An attempt that is under way may still arrive. The key must be able to read all events of the webhook.',
     params: webhookId,
-    answers: { 204: { description: 'The webhook is deleted.' } },
+    answers: answer(204, 'The webhook is deleted.'),
 
     async handle({ params, caller }, { webhooks }) {
       await webhooks.remove(webhookId.read(params), readerOf(caller));
@@ -179,18 +174,13 @@ export const webhookOperations: readonly Operation[] = [
     description:
       'Gives the webhook a new secret, which is shown only once. For 24 hours requests are signed with both the old and the new secret. The key must be able to read all events of the webhook.',
     params: webhookId,
-    answers: {
-      200: answer(
-        'The webhook with its new secret.',
-        WebhookWithSecretSchema,
-        { rotated: example('The webhook', withSecret) },
-        ['Cache-Control'],
-      ),
-    },
+    answers: answer(200, 'The webhook with its new secret.', WebhookWithSecretSchema, rotated, [
+      'Cache-Control',
+    ]),
 
     async handle({ params, caller }, { webhooks }) {
-      const rotated = await webhooks.rotateSecret(webhookId.read(params), readerOf(caller));
-      return { status: 200, text: JSON.stringify(rotated), headers: { 'cache-control': 'no-store' } };
+      const webhook = await webhooks.rotateSecret(webhookId.read(params), readerOf(caller));
+      return { status: 200, text: JSON.stringify(webhook), headers: { 'cache-control': 'no-store' } };
     },
   }),
 ];
