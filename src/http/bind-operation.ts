@@ -19,7 +19,6 @@ import {
 import { announceDeprecation } from './response/deprecation.ts';
 import type { BodyReader, Call, Route } from './route.ts';
 
-/** Compiles the schemas of an operation and returns its route. */
 export function bindOperation(operation: Operation, services: Services): Route {
   const { method, path, scope, deprecation = null, query, body, bodyTypes } = operation;
   const { isCached = false, isIdempotent = false } = operation;

@@ -11,7 +11,6 @@ import { createPipeline, type PipelineOptions } from './pipeline.ts';
 import { listMethods, type Route } from './route.ts';
 import { createRouter } from './router.ts';
 
-/** An HTTP server that can be started and stopped. */
 export type HttpService = ReturnType<typeof createHttpService>;
 
 /** The parts in which the public server and the operator's server differ. */

@@ -8,7 +8,6 @@ import type { HeaderTexts } from './response/answer.ts';
 import type { Deprecation } from './response/deprecation.ts';
 import type { Call, Method } from './route.ts';
 
-/** An example body in the reference. */
 export interface Example {
   readonly summary: string;
   readonly value: unknown;
@@ -16,7 +15,6 @@ export interface Example {
 
 export type Examples = Readonly<Record<string, Example>>;
 
-/** Describes a successful response of an operation. */
 export interface AnswerDefinition {
   /** The condition under which the operation returns this response. */
   readonly description: string;
@@ -40,7 +38,6 @@ export interface Outcome {
   readonly headers?: HeaderTexts;
 }
 
-/** The schema of a query or body without fields. */
 export type NoFields = TObject<Record<never, never>>;
 
 /** The definition of one operation, from which its route, validation, OpenAPI description and client are derived. */

@@ -15,7 +15,6 @@ export const slowRequestMs = 1_000;
  */
 export const unavailableLinesMax = 10;
 
-/** The response to a request that is not valid HTTP. */
 export interface MalformedNote {
   readonly requestId: string;
   readonly status: number;
@@ -79,8 +78,9 @@ function readTraceId(header: string | readonly string[] | undefined): { readonly
   return traceId === undefined || /^0+$/.test(traceId) ? {} : { traceId };
 }
 
-/** Maximum number of characters of a message that are kept. */
 const messageLengthMax = 300;
+
+const nobody = { accountId: null, keyId: null };
 
 /** Records the requests that failed or took over a second. A request that succeeds costs nothing. */
 export function recordRequests(
@@ -110,8 +110,6 @@ export function recordRequests(
     },
   };
 }
-
-const nobody = { accountId: null, keyId: null };
 
 function clean(text: string): string {
   return toSafeText(text).slice(0, messageLengthMax);

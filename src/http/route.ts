@@ -30,7 +30,6 @@ export function methodsOf({ method }: Route): (Method | 'HEAD')[] {
 export type Access = 'key' | 'anyone' | 'reader' | 'operator' | 'visitor' | 'console';
 
 export interface SignedIn {
-  /** Session id. */
   readonly id: string;
   /** The person who created the sign-in link of the session. */
   readonly madeBy: string;
@@ -64,7 +63,6 @@ export interface BodyReader {
   parse(bytes: Buffer, isStrict: boolean): unknown;
 }
 
-/** One method of one path, with everything that the pipeline needs to run it. */
 export interface Route {
   readonly method: Method;
   /** As in OpenAPI: `/v1/pets/{petId}`. */

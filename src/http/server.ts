@@ -32,7 +32,6 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly failedRequests: Pick<FailedRequests, 'note'>;
   readonly version: Version;
   readonly log: Log;
-  /** The registry to which the server adds its metrics. */
   readonly registry?: Registry;
   readonly publicUrl: string | null;
   readonly trustProxy: TrustProxy;

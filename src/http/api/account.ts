@@ -42,7 +42,6 @@ const exampleAccount = {
   openHolds: 2,
 };
 
-/** The operation on the account of the calling key. */
 export const getAccount = defineOperation('getAccount', 'GET /account', null, {
   summary: 'Get the account',
   description:

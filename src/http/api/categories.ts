@@ -2,7 +2,6 @@ import { CategorySchema, NewCategorySchema } from '../../categories/categories.t
 import { defineOperation, type Operation } from '../operation.ts';
 import { answer, defineIdParameter, definePages, example, openPage } from './parts.ts';
 
-/** A category in examples. */
 export const dogs = { id: 3, name: 'Dogs' };
 const cats = { id: 4, name: 'Cats' };
 const renamed = example('The category', dogs);

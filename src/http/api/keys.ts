@@ -10,7 +10,6 @@ import { defineOperation, type Operation } from '../operation.ts';
 import { answer, definePages, defineParameter, example, openPage } from './parts.ts';
 
 const lifetimeSecondsMax = 2_147_483_647;
-/** Maximum overlap of a rotation. */
 export const overlapSecondsMax = 2_592_000;
 
 function keyIdField(description: string) {
@@ -60,7 +59,6 @@ const KeySchema = namedObject('ApiKey', 'An API key of the account.', {
   lastUsedAt: nullable(timeField('When the key was last used, to the minute; null: never.')),
 });
 
-/** The request body that creates a key. */
 export const NewKeySchema = namedObject('NewApiKey', 'The properties of a new API key.', {
   name: Type.Optional(nameField(keyName, 'Warehouse')),
   scopes: scopesField('The scopes of the key. The calling key must have or cover them.'),

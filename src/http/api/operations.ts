@@ -19,7 +19,6 @@ import { petOperations } from './pets.ts';
 import { webhookMessageOperations } from './webhook-messages.ts';
 import { webhookOperations } from './webhooks.ts';
 
-/** The services that operations use. */
 export interface Services {
   readonly catalogue: Catalogue;
   readonly countInventory: CountInventory;
@@ -27,9 +26,7 @@ export interface Services {
   readonly categories: Categories;
   readonly feed: Feed;
   readonly eventIds: EventIds;
-  /** Returns the keyring of the calling key. */
   readonly keyringOf: (keyId: string) => Keyring;
-  /** Returns the number of open holds of an account. */
   readonly countOpenHolds: (accountId: bigint) => Promise<bigint>;
   readonly webhooks: Webhooks;
   /** True if a webhook may have an `http` URL. */

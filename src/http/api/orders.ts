@@ -41,7 +41,6 @@ function readerOf({ accountId, scopes }: Caller): OrderReader {
 
 const unchanged = 'again changes nothing and returns the same answer. No body is needed.';
 
-/** Handles the action that closes an order. */
 function closeBy(action: OrderAction): Operation['handle'] {
   return async ({ params, caller }, { orders }) => {
     const order = await orders.close(action, orderId.read(params), readerOf(caller));

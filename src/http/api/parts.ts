@@ -80,9 +80,7 @@ export function limitField(items: string) {
   );
 }
 
-/** Describes a list that is read page by page. */
 interface ListDefinition<Filters extends TProperties> {
-  /** The schema of an item. */
   readonly item: TSchema;
   readonly filters?: Filters;
   /** An example of a cursor. */

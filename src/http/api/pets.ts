@@ -17,7 +17,6 @@ import { jsonTypes } from '../request/body.ts';
 import { changeIfMatch } from '../request/conditions.ts';
 import { answer, defineIdParameter, definePages, example, openPage, toOutcome } from './parts.ts';
 
-/** An animal in examples. */
 export const rex = { id: 42, ...examplePet };
 const elodie = { ...rex, id: 41, name: 'Élodie', categoryId: 2, status: 'sold' };
 const added = { added: example('The new animal', rex) };

@@ -9,10 +9,8 @@ import { answer, example } from './parts.ts';
 import { webhookId } from './webhooks.ts';
 
 const pingLength = 21;
-/** The id of a ping in examples. */
 const pingExample = 'ping_Ah7mQ0vXb3ZkLr5T';
 
-/** The body of a ping in examples. */
 export const pingMessageExample = {
   id: pingExample,
   type: 'webhook.ping',

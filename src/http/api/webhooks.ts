@@ -16,7 +16,6 @@ import { jsonTypes } from '../request/body.ts';
 import { readerOf } from './events.ts';
 import { answer, definePages, defineParameter, example, openPage } from './parts.ts';
 
-/** The id of a webhook in examples. */
 export const webhookIdExample = 'wh_8tKq2ZmX0aLr5VnC';
 
 const url = 'https://partner.example.com/animals';
@@ -49,7 +48,6 @@ const rotated = { rotated: example('The webhook', withSecret) };
 
 const webhookIdFormat = new RegExp(webhookIdPattern);
 
-/** The path parameter of a webhook. */
 export const webhookId = defineParameter(
   'webhookId',
   Type.String({

@@ -19,7 +19,6 @@ interface Connection {
   current: Exchange | null;
   /** The answered request whose body still arrives. */
   unread: Exchange | null;
-  /** In the order of arrival. */
   readonly waiting: Waiting[];
 }
 

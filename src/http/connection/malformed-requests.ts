@@ -22,16 +22,11 @@ const parserErrors: Readonly<Record<string, AppError>> = {
 const badHead = new AppError('invalid_parameter', 'the head of the request is not valid HTTP/1.1');
 const badBody = new AppError('invalid_body', 'the body does not match the headers of the request');
 
-/** Makes the response to a request that is not valid HTTP, with further `headers`. It counts for its address. */
-export type MakeMalformedAnswer = (
-  failure: AppError,
-  address: string,
-  headers: HeaderList,
-) => Promise<Answer>;
+/** Makes the response to a request that is not valid HTTP, with `own` headers. It counts for its address. */
+export type MakeMalformedAnswer = (failure: AppError, address: string, own: HeaderList) => Promise<Answer>;
 
-export interface MalformedOptions {
+interface MalformedOptions extends Pick<Pipeline, 'breakOff'> {
   readonly connections: Connections;
-  readonly breakOff: Pipeline['breakOff'];
   readonly methods: readonly string[];
   readonly makeAnswer: MakeMalformedAnswer;
   /** Time after which a connection with unreadable bytes is closed even if its client has not read a response. */
@@ -46,11 +41,11 @@ export function answerMalformed(server: Server, options: MalformedOptions): void
   /** Number of bytes that a connection had received when its first error occurred. */
   const broken = new WeakMap<Socket, number>();
 
-  async function answer(stream: Duplex, address: string, failure: AppError, headers: HeaderList) {
+  async function answer(stream: Duplex, { remoteAddress = '' }: Socket, failure: AppError, own: HeaderList) {
     // If the stream is not writable, the previous response was the last one of the connection.
     if (!stream.writable) return;
     try {
-      writeAnswer(stream, await makeAnswer(failure, address, headers));
+      writeAnswer(stream, await makeAnswer(failure, remoteAddress, own));
     } catch {
       stream.destroy();
     }
@@ -71,16 +66,14 @@ export function answerMalformed(server: Server, options: MalformedOptions): void
     else if (unread !== null) breakOff(unread, known ?? badBody);
     else {
       if (connections.isBusy(socket)) closeLater(socket, options.untakenMs);
-      connections.afterAll(socket, () => answer(socket, socket.remoteAddress ?? '', known ?? badHead, []));
+      connections.afterAll(socket, () => answer(socket, socket, known ?? badHead, []));
     }
   });
 
   /** CONNECT asks for a tunnel, which this server does not offer. Its stream has no other error handler. */
   server.on('connect', ({ socket }: IncomingMessage, stream: Duplex) => {
     stream.on('error', () => stream.destroy());
-    connections.afterAll(socket, () =>
-      answer(stream, socket.remoteAddress ?? '', noTunnel, ['allow', allow]),
-    );
+    connections.afterAll(socket, () => answer(stream, socket, noTunnel, ['allow', allow]));
   });
 }
 

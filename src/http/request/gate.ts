@@ -21,25 +21,18 @@ export interface Gate {
 }
 
 /** The gate of the operator's port. It requires no key and counts nothing. */
-export const openGate: Gate = {
-  admit: () => null,
-  confirm: async () => null,
-  peek: () => null,
-};
+export const openGate: Gate = { admit: () => null, confirm: async () => null, peek: () => null };
 
-/** The error code of a request without a valid key. */
-type Refusal = KeyRefusal | 'api_key_missing';
+/** What is known of a key, or the error code of a request without a valid one. */
+type Identity = LookedUp | { readonly refusal: KeyRefusal | 'api_key_missing' };
 
 export function createGate(verifier: KeyVerifier, limiter: Limiter, addressOf: ClientAddress): Gate {
-  function authenticate({ request }: Exchange): Soon<LookedUp | { readonly refusal: Refusal }> {
+  function authenticate({ request }: Exchange): Soon<Identity> {
     const token = readToken(request.headers.authorization);
     return token === null ? { refusal: 'api_key_missing' } : verifier.verify(token, addressOf(request));
   }
 
-  function count(
-    exchange: Exchange,
-    identity: LookedUp | { readonly refusal: Refusal },
-  ): Soon<AppError | null> {
+  function count(exchange: Exchange, identity: Identity): Soon<AppError | null> {
     if ('caller' in identity) {
       exchange.caller = identity.caller;
       return after(limiter.takeForKey(identity.caller), (decision) => note(exchange, decision));
@@ -101,9 +94,7 @@ function note(exchange: Exchange, { code, retryAfterSeconds, headers, usage }: D
 }
 
 export function limitError(code: ErrorCode, retryAfterSeconds: number): AppError {
-  const reason =
-    code === 'key_banned'
-      ? 'this API key is temporarily banned because it kept sending requests after a 429'
-      : 'rate limit exceeded';
+  const banned = 'this API key is temporarily banned because it kept sending requests after a 429';
+  const reason = code === 'key_banned' ? banned : 'rate limit exceeded';
   return new AppError(code, `${reason}; retry after ${retryAfterSeconds} s`);
 }

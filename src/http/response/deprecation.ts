@@ -22,7 +22,6 @@ export function announceDeprecation(
   ];
 }
 
-/** Returns the 410 error of a removed operation. */
 export function removedError({ removedAtMs, successor }: Deprecation): AppError {
   const day = new Date(removedAtMs).toISOString().slice(0, 10);
   return new AppError('gone', `this operation was removed on ${day}; use GET ${successor}`);

@@ -1,7 +1,6 @@
 import { AppError, errorStatus } from '../../errors.ts';
 import { type Answer, type HeaderList, makeAnswer } from './answer.ts';
 
-/** `Retry-After` of a 503, in seconds. */
 const unavailableRetrySeconds = 1;
 
 /** Returns the error to show to the client. An unexpected error becomes `internal_error`, so that nothing leaks. */

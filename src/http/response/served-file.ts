@@ -14,23 +14,19 @@ const compress = promisify(gzip);
 
 /** `headers` are sent besides those that describe the body. */
 export async function makeServedFile(text: string, type: string, headers: HeaderTexts): Promise<ServedFile> {
+  const make = (body: Buffer, encoding: HeaderTexts): Answer => {
+    const etag = computeEtag(body);
+    const bodyHeaders = { 'content-type': type, ...encoding, 'content-length': String(body.length) };
+    return {
+      status: 200,
+      headers: listHeaders({ ...headers, vary: 'Accept-Encoding', etag }),
+      bodyHeaders: listHeaders(bodyHeaders),
+      body,
+      etag,
+    };
+  };
   const plain = Buffer.from(text);
-  const gzipped = { 'content-type': type, 'content-encoding': 'gzip' };
-  return {
-    plain: makeFileAnswer(plain, { 'content-type': type }, headers),
-    gzipped: makeFileAnswer(await compress(plain), gzipped, headers),
-  };
-}
-
-function makeFileAnswer(body: Buffer, bodyHeaders: HeaderTexts, headers: HeaderTexts): Answer {
-  const etag = computeEtag(body);
-  return {
-    status: 200,
-    headers: listHeaders({ ...headers, vary: 'Accept-Encoding', etag }),
-    bodyHeaders: listHeaders({ ...bodyHeaders, 'content-length': String(body.length) }),
-    body,
-    etag,
-  };
+  return { plain: make(plain, {}), gzipped: make(await compress(plain), { 'content-encoding': 'gzip' }) };
 }
 
 /** Matches an `Accept-Encoding` that lists gzip with a weight above 0. `*` does not count: a plain form is always right. */
@@ -57,14 +53,13 @@ const assetTypes = {
 const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#0b6e4f"/><g fill="#fff"><ellipse cx="8" cy="10.6" rx="3" ry="2.4"/><circle cx="4" cy="7.2" r="1.3"/><circle cx="6.6" cy="4.9" r="1.3"/><circle cx="9.4" cy="4.9" r="1.3"/><circle cx="12" cy="7.2" r="1.3"/></g></svg>';
 
-/** Makes assets of texts by file name. */
 export async function makeAssets(own: Readonly<Record<string, string>>): Promise<Assets> {
   const texts = Object.entries({ ...own, 'icon.svg': icon });
   const version = hash('sha256', JSON.stringify(texts), 'hex').slice(0, versionLength);
+  const headers = { 'cache-control': 'public, max-age=31536000, immutable' };
   const files = new Map<string, ServedFile>();
   for (const [name, text] of texts) {
     const type = assetTypes[name.replace(/^.*\./, '') as keyof typeof assetTypes];
-    const headers = { 'cache-control': 'public, max-age=31536000, immutable' };
     files.set(name, await makeServedFile(text, type, headers));
   }
   return { version, files };
