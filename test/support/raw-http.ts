@@ -133,6 +133,18 @@ export function expectStatuses(
   );
 }
 
+/** Returns the heads of raw requests for `/pets` with a key, without the empty line at their end, and their first lines. */
+export function formatHeads(key: string) {
+  const host = 'Host: localhost\r\n';
+  const authorization = `Authorization: Bearer ${key}\r\n`;
+  return {
+    host,
+    authorization,
+    get: `GET /v1/pets HTTP/1.1\r\n${host}${authorization}`,
+    post: `POST /v1/pets HTTP/1.1\r\n${host}${authorization}Content-Type: application/json\r\n`,
+  };
+}
+
 /** Formats a request, by default with `connection: close`. `line` has the method and the target: `GET /v1/pets`. */
 export function formatRequest(line: string, headers: Readonly<Record<string, string>>, body = ''): string {
   const lines = Object.entries({ host: 'localhost', connection: 'close', ...headers });

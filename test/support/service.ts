@@ -104,14 +104,18 @@ export async function startService(
     return fetch(baseUrl + path, { ...init, headers });
   }
 
-  /** Sends JSON to a `line`, such as `PATCH /pets/1`. A string is sent unchanged; any other body is sent as JSON. */
+  /**
+   * Sends a request to a `line`, such as `PATCH /pets/1`, with JSON if there is a body. A string is sent unchanged; any
+   * other body is sent as JSON.
+   */
   function send(
     key: string | null,
     line: string,
-    body: unknown,
+    body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Response> {
     const [method = '', path = ''] = line.split(' ');
+    if (body === undefined) return request(key, path, { method, headers });
     return request(key, path, {
       method,
       headers: { 'content-type': 'application/json', ...headers },
@@ -164,6 +168,11 @@ export async function startService(
       return issued.key;
     },
     send,
+    /** Counts a request with a key, or without one. Returns the number of requests that are left. */
+    async readLeft(key: string | null): Promise<number> {
+      const { headers } = await request(key, '/nothing');
+      return Number(headers.get('x-ratelimit-remaining'));
+    },
     post: (key: string | null, body: unknown, headers?: Record<string, string>) =>
       send(key, 'POST /pets', body, headers),
     /** Waits until the window of a key has counted `count` requests, besides the requests of this function. */

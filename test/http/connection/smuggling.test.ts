@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
-import { exchangeOne } from '../../support/raw-http.ts';
+import { exchangeOne, formatHeads } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService({ after });
 const key = await service.createKey();
-const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
+const { host, authorization, post } = formatHeads(key);
+const head = host + authorization;
 const json = `${head}Content-Type: application/json\r\n`;
 const rex = '{"name":"Rex","categoryId":1}';
-
-const post = `POST /v1/pets HTTP/1.1\r\n${json}`;
 const chunked = `${post}Transfer-Encoding: chunked\r\n\r\n`;
 
 /** A request that a proxy might treat as part of the first request. The service must never handle it. */

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { expectError } from '../../support/expect-error.ts';
-import { exchangeOne, exchangeRaw, expectStatuses, openRaw } from '../../support/raw-http.ts';
+import { exchangeOne, exchangeRaw, expectStatuses, formatHeads, openRaw } from '../../support/raw-http.ts';
 import { startBuiltServer } from '../built-server.ts';
 
 const timeouts = { headersMs: 200, requestMs: 400, keepAliveMs: 100, untakenMs: 600 };
 const { baseUrl: url, key, store } = await startBuiltServer({ after }, { timeouts });
-const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
-const post = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 29\r\n\r\n`;
+const { get, post } = formatHeads(key);
 
 test('a head or a body that does not arrive in time gets 408, which counts for the address or the account, and ends the connection', async (t) => {
   for (const [text, limit] of [
-    [`GET /v1/pets HTTP/1.1\r\n${head}`, '60'],
-    [`${post}{"name":`, '1000'],
+    [get, '60'],
+    [`${post}Content-Length: 29\r\n\r\n{"name":`, '1000'],
   ] as const) {
     const response = await exchangeOne(t, url, text);
     await expectError(response, 408, 'request_timeout');
@@ -29,19 +28,15 @@ test('a head that is sent byte by byte gets 408, too', async (t) => {
   await expectError(await connection.read(), 408, 'request_timeout');
 });
 
-const get = `GET /v1/pets HTTP/1.1\r\n${head}\r\n`;
+const unfinished = 'POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n';
 for (const [what, text, statuses] of [
   [
-    'a second request that does not arrive in time gets 408 after the first answer',
-    `${get}GET /v1/pets HTTP/1.1\r\n`,
+    'a late second request gets 408 after the first answer',
+    `${get}\r\nGET /v1/pets HTTP/1.1\r\n`,
     [200, 408],
   ],
-  ['an idle connection is closed without an answer', get, [200]],
-  [
-    'a connection with a refused body that never ends is closed without a second answer',
-    'POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n',
-    [401],
-  ],
+  ['an idle connection is closed without an answer', `${get}\r\n`, [200]],
+  ['a connection with a refused body without end is closed without a second answer', unfinished, [401]],
 ] as const)
   test(what, async (t) => expectStatuses(await exchangeRaw(t, url, text), ...statuses));
 

@@ -6,14 +6,13 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expectError } from '../../support/expect-error.ts';
 import { until } from '../../support/processes.ts';
-import { openRaw } from '../../support/raw-http.ts';
+import { formatHeads, openRaw } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService({ after });
 const key = await service.createKey();
-const host = 'Host: localhost\r\n';
-const authorization = `Authorization: Bearer ${key}\r\n`;
-const chunked = `${host}${authorization}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+const { host, post } = formatHeads(key);
+const head = `${post}Transfer-Encoding: chunked\r\n\r\n`;
 /** As many chunks as fit into a body. Each takes about 400 bytes of memory if it is kept. */
 const chunks = '1\r\n \r\n'.repeat(60_000);
 const waitMsMax = 10_000;
@@ -40,7 +39,7 @@ function watchRequests(t: TestContext): WeakRef<IncomingMessage>[] {
 /** Sends a request with a body of many chunks, without its end, on four connections. Waits until the service has read it. */
 async function sendChunks(t: TestContext, line: string): Promise<readonly IncomingMessage[]> {
   const requests = watchRequests(t);
-  const text = `${line} HTTP/1.1\r\n${chunked}${chunks}`;
+  const text = head.replace('POST /v1/pets', line) + chunks;
   for (let number = 0; number < 4; number += 1) (await openRaw(t, service.baseUrl)).send(text);
   const listRead = async () =>
     requests

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { scopes } from '../../../src/accounts/account.ts';
 import { expectCommonHeaders } from '../../support/expect-error.ts';
 import { nextOf, startService } from '../../support/service.ts';
 
 const service = await startService({ after });
-const key = await service.createKey();
+const key = await service.createKey('enterprise', undefined, { scopes });
 await service.importPets(30);
 
 async function readEtag(path: string): Promise<string> {
@@ -54,6 +55,19 @@ test('an added animal changes the ETag of the first page, but not of a later one
   assert.equal(((await response.json()) as { name: string }[])[0]?.name, 'new');
   assert.equal((await ask(next, later)).status, 304);
 });
+
+for (const [path, line, body] of [
+  ['/categories', 'PUT /categories/3', { name: 'Dogs' }],
+  ['/orders', 'POST /orders', { petId: 1 }],
+  ['/webhooks', 'POST /webhooks', { url: 'https://partner.example/' }],
+  ['/events?limit=100', 'DELETE /pets/2', undefined],
+] as const)
+  test(`the ETag of ${path} stays the same until ${line}`, async () => {
+    const etag = await readEtag(path);
+    assert.equal((await ask(path, etag)).status, 304);
+    assert.ok((await service.send(key, line, body)).ok);
+    assert.equal((await ask(path, etag)).status, 200);
+  });
 
 test('If-None-Match of * gets 404 for an unknown animal, and does not prevent an add', async () => {
   assert.equal((await ask('/pets/999999', '*')).status, 404);

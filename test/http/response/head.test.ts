@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { openRaw } from '../../support/raw-http.ts';
+import { formatHeads, openRaw } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService({ after });
@@ -39,9 +39,9 @@ for (const [path, withKey, status] of paths)
 
 test('a response to HEAD has no body, so that the next response follows its head directly', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
-  const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-  connection.send(`HEAD /v1/pets HTTP/1.1\r\n${head}HEAD /v1/pets/x HTTP/1.1\r\n${head}`);
-  connection.send(`GET /v1/pets/7 HTTP/1.1\r\n${head}`);
+  const get = `${formatHeads(key).get}\r\n`;
+  const head = get.replace('GET', 'HEAD');
+  connection.send(head + head.replace('pets', 'pets/x') + get.replace('pets', 'pets/7'));
   assert.equal((await connection.read('bodiless')).status, 200);
   assert.equal((await connection.read('bodiless')).status, 404);
   assert.match((await connection.read()).body, /^\{"id":7,/);

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { after, test } from 'node:test';
 import { type Scope, scopes } from '../../../../src/accounts/account.ts';
 import { untilWaiting } from '../../../support/event-waits.ts';
 import { expectError } from '../../../support/expect-error.ts';
+import { formatHeads, openRaw } from '../../../support/raw-http.ts';
 import { startService } from '../../../support/service.ts';
 
 const service = await startService({ after });
@@ -76,10 +75,7 @@ test('a key without a scope for events is refused, and other keys see only the e
   for (const scope of scopes) {
     const response = await ask('/events', await keyWith(scope));
     if (['pets:read', 'orders:read', 'orders:manage'].includes(scope)) assert.equal(response.status, 200);
-    else {
-      const message = await expectError(response, 403, 'scope_missing');
-      assert.equal(message, 'this API key lacks the scope pets:read or orders:read');
-    }
+    else await expectError(response, 403, 'scope_missing');
   }
   const start = await readEnd();
   await addPet();
@@ -107,28 +103,12 @@ test('the data of an event is byte for byte the object that the operation return
   assert.ok(text.includes(`"data":${pet},"previous":{"status":"available"}`), text);
 });
 
-test('the ETag stays the same until the page changes, and a 304 has the Link', async () => {
-  const start = await readEnd();
-  await addPet();
-  const first = await ask(start);
-  const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
-  const second = await service.request(partner, start, { headers });
-  assert.equal(second.status, 304);
-  assert.equal(nextOf(second), nextOf(first));
-  await addPet();
-  assert.equal((await service.request(partner, start, { headers })).status, 200);
-});
-
 test('a request that waits for events is answered when another process makes a change', async () => {
   const start = await readEnd();
   const waiting = read(`${start}&wait=20`);
   await untilWaiting(service, 1);
   await service.importPets(1);
-  const { events } = await waiting;
-  assert.deepEqual(
-    events.map(({ type }) => type),
-    ['pet.added'],
-  );
+  assert.partialDeepStrictEqual((await waiting).events, [{ type: 'pet.added' }]);
   await untilWaiting(service, 0);
 });
 
@@ -141,14 +121,12 @@ test('a request that waits in vain gets an empty page, with the seconds until th
   assert.doesNotMatch(service.readLog(), /"level":40,.*\/v1\/events/);
 });
 
-test('the service ends the wait of a client that disconnects', async () => {
-  const { hostname, port } = new URL(service.baseUrl);
-  const socket = connect(Number(port), hostname);
-  await once(socket, 'connect');
-  const start = await readEnd();
-  socket.write(`GET /v1${start}&wait=20 HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${partner}\r\n\r\n`);
+test('the service ends the wait of a client that disconnects', async (t) => {
+  const connection = await openRaw(t, service.baseUrl);
+  const { get } = formatHeads(partner);
+  connection.send(`${get.replace('/pets', `${await readEnd()}&wait=20`)}\r\n`);
   await untilWaiting(service, 1);
-  socket.destroy();
+  connection.reset();
   await untilWaiting(service, 0);
 });
 

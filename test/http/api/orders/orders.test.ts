@@ -24,18 +24,15 @@ async function addPet(): Promise<number> {
 const place = (key: string, body: unknown, headers?: Record<string, string>) =>
   service.send(key, 'POST /orders', body, headers);
 
-const act = (key: string, id: number, action: string, init: RequestInit = {}) =>
-  service.request(key, `/orders/${id}/${action}`, { method: 'POST', ...init });
+const act = (key: string, id: number | string, action: string, body?: string) =>
+  service.send(key, `POST /orders/${id}/${action}`, body);
 
 async function read<T = Shown>(response: Response | Promise<Response>): Promise<T> {
   return (await (await response).json()) as T;
 }
 
-async function countOrders(): Promise<number> {
-  const { orders } = service.store;
-  const query = { limit: 100, status: null, petId: null, reference: null, newestId: null };
-  return (await orders.list(query, { accountId: 0n, isManager: true })).items.length;
-}
+const statusOf = async (petId: number) => (await read(service.request(partner, `/pets/${petId}`))).status;
+const countOrders = async () => (await read<Shown[]>(service.request(manager, '/orders?limit=100'))).length;
 
 test('a new order has a Location and an ETag, and GET returns the order at that Location', async () => {
   const petId = await addPet();
@@ -47,20 +44,17 @@ test('a new order has a Location and an ETag, and GET returns the order at that 
   const got = await service.request(partner, `/orders/${id}`);
   assert.equal(await got.text(), body);
   assert.equal(response.headers.get('etag'), got.headers.get('etag'));
-  const headers = { 'if-none-match': got.headers.get('etag') ?? '' };
-  assert.equal((await service.request(partner, `/orders/${id}`, { headers })).status, 304);
 });
 
 test('the answer right after a change of an order has the new status of the animal', async () => {
   const petId = await addPet();
-  const statusOf = async () => (await read(service.request(partner, `/pets/${petId}`))).status;
-  assert.equal(await statusOf(), 'available');
+  assert.equal(await statusOf(petId), 'available');
   const { id } = await read(place(partner, { petId }));
-  assert.equal(await statusOf(), 'pending');
+  assert.equal(await statusOf(petId), 'pending');
   await act(partner, id, 'complete');
-  assert.equal(await statusOf(), 'sold');
+  assert.equal(await statusOf(petId), 'sold');
   await act(manager, id, 'return');
-  assert.equal(await statusOf(), 'pending');
+  assert.equal(await statusOf(petId), 'pending');
 });
 
 test('an order with a wrong type or an out-of-range value in any field is refused and writes nothing', async () => {
@@ -105,8 +99,7 @@ test('refused requests get the documented codes', async () => {
   await expectError(await act(manager, id, 'return'), 409, 'order_closed');
   for (const name of '0 007 1.0 abc 9223372036854775808 -1'.split(' ')) {
     await expectError(await service.request(partner, `/orders/${name}`), 404, 'not_found');
-    const cancel = service.request(partner, `/orders/${name}/cancel`, { method: 'POST' });
-    await expectError(await cancel, 404, 'not_found');
+    await expectError(await act(partner, name, 'cancel'), 404, 'not_found');
   }
 });
 
@@ -124,8 +117,7 @@ test('each operation requires its scope, and orders:manage includes orders:read 
   await expectError(await place(reading, { petId: 1 }), 403, 'scope_missing');
   await expectError(await act(reading, id, 'cancel'), 403, 'scope_missing');
   await expectError(await act(writing, id, 'return'), 403, 'scope_missing');
-  const odd = { body: '{"status":', headers: { 'content-type': 'application/json' } };
-  assert.equal((await act(managing, id, 'complete', odd)).status, 200);
+  assert.equal((await act(managing, id, 'complete', '{"status":')).status, 200);
   assert.equal((await act(managing, id, 'return')).status, 200);
 });
 
@@ -142,12 +134,14 @@ test('the pages of a filtered list have each order once, and their cursors are r
   assert.equal(second.headers.get('link'), null);
   const cursor = new URLSearchParams(next.split('?')[1]).get('cursor');
   const others = ['', '&status=reserved', '&status=reserved&reference=A', `&petId=1`];
-  for (const response of [
-    ...(await Promise.all(others.map((other) => service.request(key, `/orders?cursor=${cursor}${other}`)))),
-    await service.request(await service.createKey(), next),
-    await service.request(manager, next),
-  ])
-    await expectError(response, 400, 'invalid_parameter');
+  for (const other of others)
+    await expectError(
+      await service.request(key, `/orders?cursor=${cursor}${other}`),
+      400,
+      'invalid_parameter',
+    );
+  for (const by of [await service.createKey(), manager])
+    await expectError(await service.request(by, next), 400, 'invalid_parameter');
 });
 
 test('a retry with the same Idempotency-Key gets the first answer byte for byte, and the key is refused for another body or operation', async () => {
@@ -158,10 +152,8 @@ test('a retry with the same Idempotency-Key gets the first answer byte for byte,
   await act(partner, (JSON.parse(body) as Shown).id, 'complete');
   const again = await place(partner, { petId }, headers);
   assert.equal(await again.text(), body);
-  assert.deepEqual(
-    [first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed')],
-    [null, 'true'],
-  );
+  assert.equal(first.headers.get('idempotent-replayed'), null);
+  assert.equal(again.headers.get('idempotent-replayed'), 'true');
   for (const name of ['location', 'etag']) assert.equal(again.headers.get(name), first.headers.get(name));
   assert.equal(again.status, 201);
   await expectError(await place(partner, { petId, holdSeconds: 60 }, headers), 422, 'idempotency_key_reused');
@@ -175,7 +167,10 @@ test('an animal becomes available without a request when its hold expires', asyn
   const file = service.openFile();
   file.exec(`update orders set expires_at_ms = created_at_ms where id = ${id}`);
   assert.equal((await read(service.request(partner, `/orders/${id}`))).status, 'expired');
-  const status = async () => (await read(service.request(partner, `/pets/${petId}`))).status;
-  await until(status, (one) => one === 'available', 10_000);
+  await until(
+    () => statusOf(petId),
+    (one) => one === 'available',
+    10_000,
+  );
   await expectError(await act(partner, id, 'complete'), 409, 'order_expired');
 });

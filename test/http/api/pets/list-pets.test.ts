@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, type TestContext, test } from 'node:test';
+import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { scopes } from '../../../../src/accounts/account.ts';
 import { type PetStatus, petStatuses } from '../../../../src/pets/pet.ts';
-import { findPostgres } from '../../../support/engines.ts';
-import { expectCommonHeaders, expectError } from '../../../support/expect-error.ts';
-import { exchangeOne, formatRequest } from '../../../support/raw-http.ts';
+import { findPostgres, sqliteEngine } from '../../../support/engines.ts';
+import { expectError } from '../../../support/expect-error.ts';
 import { startService, type TestService } from '../../../support/service.ts';
+import { startOn } from '../../engine-service.ts';
 
 interface Shown {
   readonly id: number;
@@ -16,7 +15,6 @@ interface Shown {
 }
 
 const count = 120;
-const postgres = await findPostgres();
 
 /** The animals of a filled store, newest first. Each category has animals of every status. */
 const all: readonly Shown[] = Array.from({ length: count }, (_, index) => ({
@@ -34,7 +32,7 @@ async function fill({ store }: TestService): Promise<void> {
 }
 
 const service = await startService({ after });
-const key = await service.createKey('enterprise', undefined, { scopes });
+const key = await service.createKey();
 await fill(service);
 
 /** Returns a page and the target of its `rel="next"`, which is null on the last page. */
@@ -66,8 +64,6 @@ async function expectRefused(query: string, name: string): Promise<void> {
 test('GET /pets gets 200 with a JSON array of Pets, whose fields are in the documented order', async () => {
   const response = await service.request(key, '/pets?limit=1');
   assert.equal(response.status, 200);
-  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
-  expectCommonHeaders(response);
   assert.equal(await response.text(), JSON.stringify(all.slice(0, 1)));
 });
 
@@ -86,26 +82,11 @@ const filters = fc.record(
   { requiredKeys: [] },
 );
 
-const engines = [
-  { name: 'SQLite', skip: false as const, start: async (_: TestContext) => ({ at: service, by: key }) },
-  {
-    name: 'PostgreSQL',
-    skip: postgres.skip,
-    start: async (t: TestContext) => {
-      let at: TestService | undefined;
-      t.after(() => at?.stop());
-      const { url } = await postgres.createStore(t);
-      at = await startService(t, { DATABASE_URL: url });
-      await fill(at);
-      return { at, by: await at.createKey() };
-    },
-  },
-];
-for (const { name, skip, start } of engines)
-  test(`all pages on ${name} together have exactly the animals that match every filter, each once, newest first`, {
-    skip,
+for (const engine of [sqliteEngine, await findPostgres()])
+  test(`all pages on ${engine.name} together have exactly the animals that match every filter, each once, newest first`, {
+    skip: engine.skip,
   }, async (t) => {
-    const { at, by } = await start(t);
+    const { service: at, key: by } = await startOn(t, engine, fill);
     await fc.assert(
       fc.asyncProperty(filters, async ({ limit = 20, ...given }) => {
         const query = new URLSearchParams({ limit: String(limit) });
@@ -139,6 +120,7 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
     ),
   status: 'Available SOLD lost available,sold %20sold sold&status=pending'.split(' '),
   categoryId: wrongIntegers.map(encodeURIComponent),
+  cursor: ['20', '%00', 'AwAAAAAAAAAqrK1CcODeb8rGtA'],
   id: wrongIntegers.flatMap((text) => [text, `1,${text}`, `${text},1`].map(encodeURIComponent)),
 };
 for (const [name, values] of Object.entries(wrong))
@@ -168,12 +150,6 @@ for (const query of ['unknown=1', 'limit[]=5', 'Limit=500', '__proto__=1', 'cons
   test(`?${query} has no known parameter and is ignored`, async () =>
     assert.equal((await list(query)).length, 20));
 
-test('the body of a GET is ignored', async (t) => {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'text/plain', 'content-length': '4' };
-  const response = await exchangeOne(t, service.baseUrl, formatRequest('GET /v1/pets', headers, '{bad'));
-  assert.equal(response.status, 200);
-});
-
 test('at most 100 ids are accepted', async () => {
   const ids = Array.from({ length: 100 }, (_, index) => index + 1);
   assert.deepEqual(idsOf(await list(`limit=100&id=${ids}`)), ids.toReversed());
@@ -194,7 +170,6 @@ test('a cursor is refused with other filters, but accepts the same ids in anothe
 test('the Link to the next page keeps limit and every filter', async () => {
   for (const [query, kept] of [
     ['id=3,5,1,4,2&limit=1&categoryId=0', 'limit=1&categoryId=0&id=5,4,3,2,1'],
-    ['id=3,5,1,4&limit=2', 'limit=2&id=5,4,3,1'],
     ['categoryId=1&status=sold&limit=2', 'limit=2&status=sold&categoryId=1'],
   ] as const)
     assert.match((await get(`/pets?${query}`)).next ?? '', new RegExp(`^/pets\\?${kept}&cursor=[\\w-]{26}$`));
@@ -222,10 +197,4 @@ test('another service over the same store accepts a cursor', async (t) => {
   const second = await startService(t, { DATABASE_URL: first.config.databaseUrl });
   assert.deepEqual(idsOf((await get(next ?? '', second, reader)).pets), [5, 4, 3, 2, 1]);
   await second.stop();
-});
-
-test('a shortened, extended, empty, repeated or invalid cursor gets 400', async () => {
-  const cursor = await readCursor('limit=10');
-  const changed = [cursor.slice(0, -1), `${cursor}A`, `${cursor}%20`, `${cursor}&cursor=${cursor}`];
-  for (const value of [...changed, '', '20', '%00']) await expectRefused(`cursor=${value}`, 'cursor');
 });

@@ -15,10 +15,9 @@ test('the inventory has the number of animals of each status, and the time', asy
   const { asOf, ...all } = await read();
   assert.deepEqual(all, { available: 2, pending: 1, sold: 1 });
   assert.equal(new Date(asOf).toISOString(), asOf);
-  const { asOf: _, ...some } = await read('?categoryId=3');
-  assert.deepEqual(some, { available: 2, pending: 0, sold: 1 });
-  const { asOf: __, ...none } = await read('?categoryId=-9223372036854775808');
-  assert.deepEqual(none, { available: 0, pending: 0, sold: 0 });
+  assert.partialDeepStrictEqual(await read('?categoryId=3'), { available: 2, pending: 0, sold: 1 });
+  const none = await read('?categoryId=-9223372036854775808');
+  assert.partialDeepStrictEqual(none, { available: 0, pending: 0, sold: 0 });
 });
 
 test('the ETag of the inventory does not depend on the time', async () => {
