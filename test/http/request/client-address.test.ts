@@ -20,11 +20,7 @@ async function remaining(service: TestService, forwarded: string | null): Promis
 }
 
 /** Values of X-Forwarded-For that stand for one client address each, in the order in which they are sent. */
-const sameClient: readonly (readonly [
-  place: keyof typeof services,
-  what: string,
-  ...(readonly (string | null)[]),
-])[] = [
+const sameClient: readonly [place: keyof typeof services, what: string, ...values: (string | null)[]][] = [
   ['without TRUST_PROXY', 'the header is ignored', null, '203.0.113.1', '203.0.113.2, 203.0.113.3'],
   ['behind one proxy', 'the client is what the proxy saw', '203.0.113.1', '203.0.113.1'],
   ['behind one proxy', 'another client has its own count', '203.0.113.2'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { expectCommonHeaders, expectError } from '../../support/expect-error.ts';
-import { exchangeRaw, formatRequest } from '../../support/raw-http.ts';
+import { expectError } from '../../support/expect-error.ts';
+import { exchangeOne, formatHeads } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 
 const service = await startService({ after });
@@ -29,7 +29,6 @@ test('a request with the same Idempotency-Key and body gets the first response, 
     for (const name of ['location', 'content-type', 'content-length'])
       assert.equal(replay.headers.get(name), first.headers.get(name), name);
     assert.equal(replay.headers.get('x-ratelimit-remaining'), String(left));
-    expectCommonHeaders(replay);
   }
   assert.equal(await service.countPets(), before);
 });
@@ -82,28 +81,16 @@ test('an Idempotency-Key of 1 to 255 visible ASCII characters is accepted as a k
 });
 
 test('a request with two Idempotency-Key headers gets 400', async (t) => {
-  const text = formatRequest(
-    'POST /v1/pets',
-    {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      'content-length': String(rex.length),
-      'idempotency-key': 'one',
-      'Idempotency-Key': 'two',
-    },
-    rex,
-  );
-  const [response] = await exchangeRaw(t, service.baseUrl, text);
-  await expectError(response ?? assert.fail(), 400, 'invalid_parameter');
+  const twice = 'Idempotency-Key: one\r\nIdempotency-Key: two\r\nConnection: close\r\n';
+  const text = `${formatHeads(key).post}${twice}Content-Length: ${rex.length}\r\n\r\n${rex}`;
+  await expectError(await exchangeOne(t, service.baseUrl, text), 400, 'invalid_parameter');
 });
 
 test('GET and HEAD ignore Idempotency-Key', async () => {
   for (const method of ['GET', 'HEAD'])
-    for (const idempotencyKey of ['again', 'not valid at all'])
-      for (const path of ['/pets', '/pets/1']) {
-        const headers = { 'idempotency-key': idempotencyKey };
-        const response = await service.request(key, path, { method, headers });
-        assert.equal(response.status, 200);
-        assert.equal(response.headers.get('idempotent-replayed'), null);
-      }
+    for (const text of ['again', 'not valid at all']) {
+      const response = await service.send(key, `${method} /pets/1`, undefined, { 'idempotency-key': text });
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get('idempotent-replayed'), null);
+    }
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findPostgres, sqliteEngine } from '../../support/engines.ts';
 import { expectError } from '../../support/expect-error.ts';
-import { nextOf, startService } from '../../support/service.ts';
+import { nextOf } from '../../support/service.ts';
 import { startOn } from '../engine-service.ts';
 
 const postgres = await findPostgres();
@@ -43,9 +43,7 @@ for (const engine of [sqliteEngine, postgres])
   });
 
 test('a key that lacks the scope or is missing gets no cached answer', async (t) => {
-  const service = await startService(t);
-  await service.importPets(1);
-  const key = await service.createKey();
+  const { service, key } = await startOn(t, sqliteEngine);
   const writer = await service.createKey('enterprise', undefined, { scopes: ['pets:write'] });
   for (const path of ['/pets', '/pets/1']) {
     for (let again = 0; again < 2; again += 1) assert.equal((await service.request(key, path)).status, 200);
@@ -57,9 +55,7 @@ test('a key that lacks the scope or is missing gets no cached answer', async (t)
 });
 
 test('an id that has the form of an animal with a query gets no cached answer', async (t) => {
-  const service = await startService(t);
-  await service.importPets(1);
-  const key = await service.createKey();
+  const { service, key } = await startOn(t, sqliteEngine);
   assert.equal((await service.request(key, '/pets/1?x=1')).status, 200);
   await expectError(await service.request(key, '/pets/1%201%3Fx=1'), 404, 'not_found');
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { scopes } from '../../../src/accounts/account.ts';
-import { openRaw } from '../../support/raw-http.ts';
+import { formatHeads, openRaw } from '../../support/raw-http.ts';
 import { nextOf, startService, type TestService } from '../../support/service.ts';
 
 interface Shown {
@@ -33,7 +33,7 @@ test('a page has an animal that another process added before the request, even w
   const key = await service.createKey();
   const file = service.openFile();
   const insert = file.prepare("insert into pets (name, category_id, status) values (?, 1, 'available')");
-  const get = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+  const get = `${formatHeads(key).get.replace('pets', 'pets?limit=1')}\r\n`;
   const other = await openRaw(t, service.baseUrl);
   const endPipelining = await startPipelining(t, service, get);
   for (let number = 1; number <= 200; number += 1) {

@@ -18,8 +18,7 @@ async function readHead(method: string, path: string, sent: Record<string, strin
   return { status: response.status, headers: Object.fromEntries(headers) };
 }
 
-const paths: readonly (readonly [path: string, withKey: string | null, status: number])[] = [
-  ['/pets', key, 200],
+for (const [path, withKey, status] of [
   ['/pets?status=sold&limit=3', key, 200],
   ['/pets/7', key, 200],
   ['/pets/none', key, 404],
@@ -27,8 +26,7 @@ const paths: readonly (readonly [path: string, withKey: string | null, status: n
   ['/nothing', key, 404],
   ['/pets', null, 401],
   ['/pets', writeOnlyKey, 403],
-];
-for (const [path, withKey, status] of paths)
+] as const)
   test(`the ${status} of HEAD ${path} has the headers of GET, including Content-Length`, async () => {
     const sent = withKey === null ? {} : { authorization: `Bearer ${withKey}` };
     const head = await readHead('HEAD', `/v1${path}`, sent);
