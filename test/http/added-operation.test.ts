@@ -7,7 +7,6 @@ import { answer, defineIdParameter, example } from '../../src/http/api/parts.ts'
 import { defineOperation } from '../../src/http/operation.ts';
 import { enumField, int64Field } from '../../src/schema.ts';
 import { expectError } from '../support/expect-error.ts';
-import { exchangeOne } from '../support/raw-http.ts';
 import { startBuiltServer } from './built-server.ts';
 import { type Description, expectDescribed, listExamples, matchesSchema } from './openapi/description.ts';
 
@@ -43,21 +42,20 @@ const weighPet = defineOperation('weighPet', 'PUT /pets/{petId}/weight', 'pets:w
 });
 
 const registry = new Registry();
-const options = { registry, operations: [...operations, weighPet], corsOrigins: ['https://app.test'] };
+const options = { registry, operations: [...operations, weighPet] };
 const { baseUrl, key } = await startBuiltServer({ after }, options);
 const { origin } = new URL(baseUrl);
-const allMethods = [...new Set([...operations.map(({ method }) => method), 'HEAD', 'PUT'])].sort().join(', ');
 
-function weigh(path: string, body: string, headers: Record<string, string> = {}, method = 'PUT') {
+function weigh(path: string, body: string, headers: Record<string, string> = {}) {
   const sent = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers };
-  return fetch(baseUrl + path, { method, headers: sent, ...(method === 'PUT' && { body }) });
+  return fetch(`${baseUrl}/pets/${path}`, { method: 'PUT', headers: sent, body });
 }
 
 test('an added operation is routed, its query and body are parsed, and its answers are serialised exactly', async () => {
-  const changed = await weigh('/pets/7/weight', '{"grams":9223372036854775807}');
+  const changed = await weigh('7/weight', '{"grams":9223372036854775807}');
   assert.equal(changed.status, 200);
   assert.equal(await changed.text(), '{"grams":9223372036854775807}');
-  const first = await weigh('/pets/1/weight?round=100', '{"unit":"kg","grams":4250,"other":1}');
+  const first = await weigh('1/weight?round=100', '{"unit":"kg","grams":4250,"other":1}');
   assert.equal(first.status, 201);
   assert.equal(first.headers.get('location'), '/v1/pets/1/weight');
   assert.equal(await first.text(), '{"grams":4200,"unit":"kg"}');
@@ -74,27 +72,17 @@ test('an added operation validates its query and its body, and supports strict h
     ['', '{"grams":1,"other":1}', 'invalid_body', /^other is not a field/, strict],
     ['', '{', 'invalid_body', /not valid JSON/],
   ] as const)
-    assert.match(await expectError(await weigh(`/pets/1/weight${path}`, body, headers), 400, code), message);
+    assert.match(await expectError(await weigh(`1/weight${path}`, body, headers), 400, code), message);
   const headers = { 'content-type': 'text/plain' };
-  await expectError(await weigh('/pets/1/weight', 'x', headers), 415, 'unsupported_media_type');
+  await expectError(await weigh('1/weight', 'x', headers), 415, 'unsupported_media_type');
 });
 
-test('an added operation requires its scope, and its method is in Allow and in the answer to a preflight', async () => {
-  await expectError(await weigh('/pets/1/weight', '{}', { authorization: '' }), 401, 'api_key_missing');
-  const refused = await weigh('/pets/1/weight', '', {}, 'DELETE');
-  const message = await expectError(refused, 405, 'method_not_allowed');
-  assert.equal(message, 'DELETE is not allowed here; allowed: PUT');
+test('an added operation requires a key, and its method is in Allow', async () => {
+  await expectError(await weigh('1/weight', '{}', { authorization: '' }), 401, 'api_key_missing');
+  const headers = { authorization: `Bearer ${key}` };
+  const refused = await fetch(`${baseUrl}/pets/1/weight`, { method: 'DELETE', headers });
+  await expectError(refused, 405, 'method_not_allowed');
   assert.equal(refused.headers.get('allow'), 'PUT');
-  const asked = { origin: 'https://app.test', 'access-control-request-method': 'PUT' };
-  const preflight = await weigh('/pets/1/weight', '', asked, 'OPTIONS');
-  assert.equal(preflight.headers.get('access-control-allow-methods'), allMethods);
-});
-
-test('the answer to CONNECT names the method of an added operation', async (t) => {
-  const refused = await exchangeOne(t, baseUrl, 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n');
-  const message = await expectError(refused, 405, 'method_not_allowed');
-  assert.equal(message, `CONNECT is not allowed here; allowed: ${allMethods}`);
-  assert.equal(refused.headers.get('allow'), allMethods);
 });
 
 test('an added operation is described in /openapi.json with its answers and failures', async () => {
@@ -108,20 +96,15 @@ test('an added operation is described in /openapi.json with its answers and fail
   });
   for (const { place, schema, value } of listExamples(description))
     assert.ok(matchesSchema(description, schema, value), place);
-  for (const [path, body] of [
-    ['/pets/1/weight', '{"grams":1}'],
-    ['/pets/2/weight', '{"grams":1}'],
-    ['/pets/1/weight', '{}'],
-    ['/pets/1/weight?round=x', '{"grams":1}'],
-  ] as const) {
-    const answer = await weigh(path, body);
+  for (const path of ['1/weight', '2/weight', '1/weight?round=x']) {
+    const answer = await weigh(path, '{"grams":1}');
     const { status, headers } = answer;
     expectDescribed(description, 'weighPet', { status, headers, body: await answer.text() });
   }
 });
 
 test('an added operation has its own route label in the metrics', async () => {
-  await weigh('/pets/9/weight', '{"grams":1}');
+  await weigh('9/weight', '{"grams":1}');
   const metrics = await registry.metrics();
   assert.match(metrics, /_requests_total\{route="PUT \/v1\/pets\/:petId\/weight",status="200"\} [1-9]/);
 });

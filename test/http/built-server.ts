@@ -44,8 +44,6 @@ export async function startBuiltServer(
   const server = buildServer({
     ...store,
     catalogue: wrap(store.catalogue),
-    orders: store.orders,
-    categories: store.categories,
     verifier,
     failedRequests: { note: () => undefined },
     keyringOf: (name) => createKeyring(store.database, clock, 'stg', { kind: 'key', name }, verifier),

@@ -10,11 +10,10 @@ import { AppError } from '../../src/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { createRequestLog, slowRequestMs } from '../../src/http/request-log.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { exchangeRaw, formatRequest } from '../support/raw-http.ts';
-import { createMovableClock, makeFolder, startService } from '../support/service.ts';
+import { createMovableClock, type LogLine, makeFolder, startService } from '../support/service.ts';
 
-/** Logs requests with these targets on a terminal. Returns the output. */
-async function logOnTerminal(t: TestContext, targets: readonly string[]): Promise<string> {
+/** Logs requests for these paths below `/v1` on a terminal. Returns the output. */
+async function logOnTerminal(t: TestContext, paths: readonly string[]): Promise<string> {
   const terminal = Object.assign(new PassThrough(), { isTTY: true });
   const config = parseConfig({
     PORT: '0',
@@ -23,7 +22,7 @@ async function logOnTerminal(t: TestContext, targets: readonly string[]): Promis
     DATABASE_URL: `sqlite:${join(await makeFolder(t), 'animal-store.db')}`,
   });
   const app = await startApp(config, createMovableClock().now, createLog('info', terminal));
-  for (const target of targets) await exchangeRaw(t, app.url, formatRequest(`GET ${target}`, {}));
+  for (const path of paths) await fetch(`${app.url}/v1/${path}`);
   await app.close();
   terminal.end();
   return await text(terminal);
@@ -31,10 +30,7 @@ async function logOnTerminal(t: TestContext, targets: readonly string[]): Promis
 
 test('a log on a terminal contains no control character of a path', async (t) => {
   const strangers = ['%0afake%20line', '%0d%1b%5b2J', '%c2%9b31m', '%e2%80%a8', '%e2%80%ae', '%7f'];
-  const logged = await logOnTerminal(
-    t,
-    strangers.map((stranger) => `/v1/${stranger}`),
-  );
+  const logged = await logOnTerminal(t, strangers);
   assert.match(logged, /GET \/v1\/\\u\{a\}fake line 401 \{[^\n]*\}$/m);
   assert.equal(logged.match(/ INFO: GET \/v1\//g)?.length, strangers.length);
   assert.doesNotMatch(logged, /^fake line|[^\P{C}\n]|[\u2028\u2029]/mu);
@@ -53,10 +49,7 @@ test('a key in a path with a line break is redacted everywhere in the log', asyn
 });
 
 /** Logs requests with these durations in ms with `LOG_REQUESTS=errors`. Returns the log lines. */
-function logDurations(
-  durations: readonly number[],
-  failure: AppError | null = null,
-): Record<string, unknown>[] {
+function logDurations(durations: readonly number[], failure: AppError | null = null): LogLine[] {
   const output = new PassThrough();
   const log = createLog('info', output);
   const requestLog = createRequestLog(log, 'errors', () => '192.0.2.1');
@@ -64,18 +57,15 @@ function logDurations(
   const exchange = { id: 'req_1', request, caller: null, failure } as unknown as Exchange;
   for (const ms of durations) requestLog.note(exchange, failure === null ? 201 : 503, ms);
   log.flush();
-  const lines = String(output.read() ?? '').split('\n');
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
+  const lines = String(output.read() ?? '').match(/.+/g) ?? [];
+  return lines.map((line) => JSON.parse(line));
 }
 
 test('a slow request is logged even with LOG_REQUESTS=errors', () => {
   assert.deepEqual(logDurations([0, slowRequestMs - 1]), []);
   const [line] = logDurations([slowRequestMs]);
-  const { level, method, path, status, ms, address } = line ?? {};
-  assert.deepEqual(
-    { level, method, path, status, ms, address },
-    { level: 40, method: 'POST', path: '/v1/pets', status: 201, ms: slowRequestMs, address: '192.0.2.1' },
-  );
+  const request = { method: 'POST', path: '/v1/pets', status: 201, address: '192.0.2.1' };
+  assert.partialDeepStrictEqual(line, { level: 40, ms: slowRequestMs, ...request });
 });
 
 test('the log line of a 503 has its code and names its cause', () => {

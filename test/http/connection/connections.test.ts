@@ -11,7 +11,7 @@ import { createRouter } from '../../../src/http/router.ts';
 import { findPostgres, sqliteEngine } from '../../support/engines.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { listen } from '../../support/local-server.ts';
-import { expectStatuses, formatHeads, formatRequest, openRaw } from '../../support/raw-http.ts';
+import { expectStatuses, formatHeads, openRaw } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 import { startOn } from '../engine-service.ts';
 
@@ -40,7 +40,7 @@ test('only the connection whose waiting requests exceed the bound is closed', as
   assert.equal((await other.read()).status, 200);
 });
 
-const request = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
+const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
 /** Starts a server whose connections run `handle`, without the rest of the service. */
 async function startServer(t: TestContext, handle: (exchange: Exchange) => void, allWaitingMax?: number) {
@@ -101,10 +101,10 @@ for (const engine of [sqliteEngine, await findPostgres()])
   test(`${engine.name}: pipelined reads and adds are answered in order, and each sees the effects of the earlier ones`, {
     skip: engine.skip,
   }, async (t) => {
-    const { service: own, headers } = await startOn(t, engine);
-    const ofBody = { 'content-type': 'application/json', 'content-length': String(rex.length) };
-    const add = formatRequest('POST /v1/pets', { ...headers, ...ofBody }, rex);
-    const read = (path: string) => formatRequest(`GET /v1${path}`, headers);
+    const { service: own, key: ownKey } = await startOn(t, engine);
+    const heads = formatHeads(ownKey);
+    const add = `${heads.post}Content-Length: ${rex.length}\r\n\r\n${rex}`;
+    const read = (path: string) => `${heads.get.replace('/pets', path)}\r\n`;
     const connection = await openRaw(t, own.baseUrl);
     const texts = [read('/pets/6'), add, read('/pets/6'), add, add, read('/pets?limit=1'), read('/pets/9')];
     connection.send(texts.join(''));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
@@ -11,8 +11,11 @@ import { waitingRequestsMax } from '../../../src/http/connection/connections.ts'
 import { createNodeServer, watchRefusedConnections } from '../../../src/http/connection/node-server.ts';
 import { createLog } from '../../../src/observability/log.ts';
 import { listen } from '../../support/local-server.ts';
+import { formatHeads } from '../../support/raw-http.ts';
 import { createMovableClock } from '../../support/service.ts';
 import { startBuiltServer } from '../built-server.ts';
+
+const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
 function open(t: TestContext, port: string): Socket {
   const socket = connect({ host: '127.0.0.1', port: Number(port) });
@@ -21,14 +24,9 @@ function open(t: TestContext, port: string): Socket {
   return socket;
 }
 
-function createAnswering(connectionsMax: number): Server {
-  return createNodeServer(defaultTimeouts, connectionsMax).on('request', (_request, response) =>
-    response.end('answered'),
-  );
-}
-
 test('a connection beyond the bound is closed immediately, and the others are served', async (t) => {
-  const server = createAnswering(2);
+  const server = createNodeServer(defaultTimeouts, 2);
+  server.on('request', (_, response) => response.end('answered'));
   const { port } = await listen(t, server);
   const taken = [open(t, port), open(t, port)];
   await Promise.all(taken.map((socket) => once(socket, 'connect')));
@@ -36,7 +34,7 @@ test('a connection beyond the bound is closed immediately, and the others are se
   tooMany.resume();
   await once(tooMany, 'close');
   for (const socket of taken) {
-    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    socket.write(get);
     assert.match(String(await once(socket, 'data')), /answered/);
   }
 });
@@ -55,37 +53,24 @@ test('refused connections are counted, and logged at most once a minute with the
   clock.advance(minuteMs - 1);
   drop(1);
   log.flush();
-  const logged = String(lines.read()).trim().split('\n');
-  assert.deepEqual(
-    logged.map((line) => JSON.parse(line).refused),
-    [1, 3],
-  );
+  assert.deepEqual(String(lines.read()).match(/(?<="refused":)\d+/g), ['1', '3']);
   assert.match(await registry.metrics(), /^animal_store_connections_refused_total 5$/m);
 });
 
 const longBody = Buffer.alloc(32 * 2 ** 20, 'x');
 
-/**
- * Starts a server with long answers. A client is cut if it reads nothing for half a second. The other timeouts are an
- * hour. Also opens a client that reads nothing.
- */
-async function startLongAnswers(t: TestContext) {
+test('a client that reads nothing of its answer is disconnected, and a client that reads slowly is not', async (t) => {
   const timeouts = { ...defaultTimeouts, headersMs: hourMs, requestMs: hourMs, untakenMs: 500 };
   const server = createNodeServer(timeouts, 10);
-  server.on('request', (_request, response) => response.end(longBody));
+  server.on('request', (_, response) => response.end(longBody));
   const { port } = await listen(t, server);
   const idle = open(t, port);
   idle.pause();
-  return { server, port, idle };
-}
-
-test('a client that reads nothing of its answer is disconnected, and a client that reads slowly is not', async (t) => {
-  const { server, port, idle } = await startLongAnswers(t);
-  idle.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  idle.write(get);
   const [accepted] = await once(server, 'connection');
   const cut = once(accepted, 'close');
   const slow = open(t, port);
-  slow.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  slow.write(get);
   const takePart = () => slow.read(2 ** 16) ?? slow.read();
   let taken = 0;
   const taking = setInterval(() => {
@@ -106,8 +91,8 @@ test('a client that reads none of its answers is disconnected even if it keeps s
   const socket = open(t, new URL(baseUrl).port);
   socket.pause();
   await once(socket, 'connect');
-  const get = `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-  socket.write(get.repeat(waitingRequestsMax));
+  const list = `${formatHeads(key).get.replace('pets', 'pets?limit=100')}\r\n`;
+  socket.write(list.repeat(waitingRequestsMax));
   const dripping = setInterval(() => socket.write('G'), 20);
   t.after(() => clearInterval(dripping));
   // The write after the close fails.
