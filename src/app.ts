@@ -39,20 +39,7 @@ import { createSecretBox } from './webhooks/secrets.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 /** A running service. */
-export interface App {
-  /** The address of the public port, without `/v1`. */
-  readonly url: string;
-  readonly opsUrl: string;
-  /** The first key of an empty store, only in development. Show it now, because it cannot be read later. */
-  readonly firstKey: IssuedKey | null;
-  /**
-   * Lets `/readyz` answer 503, and serves as before for the time of `DRAIN_SECONDS`, or until `cut` resolves. In the
-   * second half of this time, every response ends its connection, so that clients move to another instance.
-   */
-  drain(cut: Promise<void>): Promise<void>;
-  /** Accepts no more connections, finishes running requests, and flushes the counts in memory, within 10 s. */
-  close(): Promise<void>;
-}
+export type App = Awaited<ReturnType<typeof startApp>>;
 
 /** Time in ms that running requests may take at shutdown. */
 export const drainMsMax = 7 * secondMs;
@@ -66,16 +53,8 @@ interface Basics extends DeliveryOptions {
   readonly eventIds: EventIds;
 }
 
-/**
- * Starts the service. If it cannot start, throws OperatorError and closes everything that it opened. `elapsedMs` is the
- * monotonic clock that the clocks are compared with.
- */
-export async function startApp(
-  config: Config,
-  clock: Clock,
-  log: Log,
-  elapsedMs = () => performance.now(),
-): Promise<App> {
+/** Starts the service. If it cannot start, throws OperatorError and closes everything that it opened. */
+export async function startApp(config: Config, clock: Clock, log: Log, elapsedMs = () => performance.now()) {
   const parts = new AsyncDisposableStack();
   try {
     return await openApp(config, clock, log, elapsedMs, parts);
@@ -94,7 +73,7 @@ async function openApp(
   log: Log,
   elapsedMs: () => number,
   parts: AsyncDisposableStack,
-): Promise<App> {
+) {
   const registry = createRegistry();
   exposeDroppedLines(registry, log);
   const watch = createStoreWatch(registry, log, clock);
@@ -118,8 +97,7 @@ async function openApp(
   });
   parts.defer(jobs.stop);
   await startJobs(basics, jobs, counts);
-  const listNotes = () => [...describeSharing(counting.sharing()), ...watch.listNotes()];
-  const operatorServer = buildOperator(basics, vitals, jobs, listNotes, () => isStopping);
+  const operatorServer = buildOperator(basics, vitals, jobs, watch.listNotes, () => isStopping);
   const stopDelivery = await deliverWebhooks(basics, jobs, clocks);
 
   parts.defer(() => operatorServer.close(0));
@@ -131,18 +109,29 @@ async function openApp(
   const url = await server.listen(config.host, config.port);
   // A key is shown only once, so it is created after everything that can fail.
   const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
-  const drain = async (cut: Promise<void>) => {
-    isStopping = true;
-    await drainServer(server, config.drainMs, cut);
+  return {
+    /** The address of the public port, without `/v1`. */
+    url,
+    opsUrl,
+    /** The first key of an empty store, only in development. Show it now, because it cannot be read later. */
+    firstKey,
+    async drain(cut: Promise<void>): Promise<void> {
+      isStopping = true;
+      await drainServer(server, config.drainMs, cut);
+    },
+    /** Accepts no more connections, finishes running requests, and flushes the counts in memory, within 10 s. */
+    close(): Promise<void> {
+      isStopping = true;
+      closingAtMs = performance.now();
+      return parts.disposeAsync();
+    },
   };
-  const close = () => {
-    isStopping = true;
-    closingAtMs = performance.now();
-    return parts.disposeAsync();
-  };
-  return { url, opsUrl, firstKey, drain, close };
 }
 
+/**
+ * Serves as before for a time, or until `cut` resolves, while `/readyz` answers 503. In the second half of this time, every
+ * response ends its connection, so that clients move to another instance.
+ */
 async function drainServer(server: HttpService, drainMs: number, cut: Promise<void>): Promise<void> {
   const wait = () => Promise.race([cut, sleep(drainMs / 2, undefined, { ref: false })]);
   await wait();
@@ -169,7 +158,6 @@ async function startJobs(
     jobs.start(job);
 }
 
-/** Builds the public server. Returns it with the function that writes the counts in memory. */
 function buildPublicServer(
   { store, config, clock, log, registry, secret, counting, eventIds }: Basics,
   observer: RequestObserver,
@@ -213,12 +201,11 @@ function buildPublicServer(
   return { server, flush, usage, failedRequests };
 }
 
-/** Builds the server of the operator's port, including the console. */
 function buildOperator(
   { store, config, clock, log, registry, counting, sessions, eventIds }: Basics,
   vitals: Vitals,
   jobs: JobRunner,
-  listNotes: () => readonly string[],
+  listStoreNotes: () => readonly string[],
   isStopping: () => boolean,
 ): HttpService {
   jobs.start({ name: 'note the traffic', everyMs: noteEveryMs, run: vitals.note });
@@ -228,7 +215,10 @@ function buildOperator(
     // The check reports the error of a store that does not respond.
     'the store': () => store.database.read(selectAnyAccount, { count: 1n }).then(() => null),
   };
-  const readHealth = async () => ({ problems: await findProblems(checks, secondMs), notes: listNotes() });
+  const readHealth = async () => {
+    const notes = [...describeSharing(counting.sharing()), ...listStoreNotes()];
+    return { problems: await findProblems(checks, secondMs), notes };
+  };
   const { environment, consoleUrl } = config;
   const services = { ...store, sessions, vitals, look, clock, environment, readHealth, eventIds };
   return buildOperatorServer({ readHealth, registry, console: buildConsole(services, consoleUrl), log });

@@ -23,10 +23,7 @@ function toInt64(digits: string): bigint | null {
   return isInt64(value) ? value : null;
 }
 
-/**
- * Returns the exact int64 of a JSON number literal, or null, in linear time. `1.0` and `1e2` are integers, as in JSON
- * Schema; `1.5` and `1e400` are not int64.
- */
+/** Returns the exact int64 of a JSON number literal, such as `1.0` or `1e2`, or null. Takes linear time. */
 export function parseInt64Literal(literal: string): bigint | null {
   if (plainInteger.test(literal)) return toInt64(literal);
   const [, sign, whole, fraction = '', exponent = '0'] = jsonNumber.exec(literal) ?? [];

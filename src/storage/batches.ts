@@ -7,7 +7,6 @@ import type { Dialect } from './database.ts';
 const slowMs = secondMs;
 /** The smallest batch is this part of the largest one. */
 const shrinksMax = 50;
-/** Maximum number of batches in a run. */
 const batchesMax = 20;
 
 /** At most `count` rows with ids above `after`. */
@@ -19,7 +18,6 @@ interface Range {
 /** What a batch has taken, and the transactions that its snapshot has seen (`snapshotColumns`). */
 interface Taken {
   readonly taken: bigint;
-  /** The last id of the rows. */
   readonly last: bigint;
   /** All transactions with lower ids had ended. */
   readonly running_from: bigint;

@@ -3,10 +3,7 @@ import { type Database, statement } from './database.ts';
 
 /** The version of all animals. Any change of an animal, an order or a category changes it. */
 export interface Version {
-  /**
-   * Call this when the event loop delivers a request, but not for one that had to wait. On SQLite, all requests of this
-   * turn then share one version.
-   */
+  /** Call this when a request arrives that did not wait. On SQLite, the requests of one turn share a version. */
   openTurn(): void;
   /** The version of all that was committed before, or null if nothing may be cached. Read it before the content. */
   read(): Soon<string | null>;
@@ -52,10 +49,7 @@ function createTurnReads(readNow: NonNullable<Database['readNow']>): Version {
   };
 }
 
-/**
- * Reads once for all requests that come before the read is sent: at the end of a turn of the event loop, and only after
- * the read before it has ended.
- */
+/** Reads once for all requests that come before the read is sent: after a turn and the read before it. */
 function createSharedReads(database: Database): Version {
   let next: Promise<string | null> | null = null;
   let running: Promise<unknown> | null = null;

@@ -205,10 +205,7 @@ export function toStep<P extends Parameters, R>(target: Statement<P, R>, paramet
   return { statement: target as unknown as Step<R>['statement'], parameters };
 }
 
-/**
- * Names the last statement of a transaction. PostgreSQL commits in the same round trip, so the body may then only return:
- * no other step, and no refusal.
- */
+/** Names the last statement of a transaction, with which PostgreSQL commits. The body may then only return. */
 export function toLastStep<P extends Parameters, R>(target: Statement<P, R>, parameters: P): Step<R> {
   return { ...toStep(target, parameters), isLast: true };
 }
@@ -219,10 +216,7 @@ export function* step<P extends Parameters, R>(target: Statement<P, R>, paramete
   return rows as readonly R[];
 }
 
-/**
- * Runs statements one after the other, and returns the rows of each. PostgreSQL gets them in one round trip, so use it
- * for statements that do not need the rows of each other.
- */
+/** Runs statements that do not need each other's rows, on PostgreSQL in one round trip. Returns the rows of each. */
 export function* stepsTogether<All extends readonly unknown[]>(
   ...steps: { readonly [Place in keyof All]: Step<All[Place]> }
 ): Steps<{ readonly [Place in keyof All]: readonly All[Place][] }> {

@@ -15,10 +15,7 @@ interface Options {
   readonly byAge?: boolean;
 }
 
-/**
- * Returns a function that deletes the rows of a table whose column `time` is before a time, or is older than an age. The
- * primary key has the columns `key`.
- */
+/** Returns a function that deletes the rows of a table whose column `time` is too old. `key` is the primary key. */
 export function deletesOld<T extends keyof Tables>(
   table: T,
   key: readonly (keyof Tables[T] & string)[],

@@ -4,7 +4,6 @@ import type { Tables } from './tables.ts';
 
 type Column<T extends keyof Tables> = keyof Tables[T] & string;
 
-/** A row with these columns, each with a value. */
 type Row<T extends keyof Tables, C extends Column<T>> = {
   readonly [Name in C]: Extract<InsertType<Tables[T][Name]>, Value>;
 };
@@ -18,10 +17,7 @@ interface Conflict<C> {
   readonly add?: readonly C[];
 }
 
-/**
- * Declares a statement that inserts a row. Its parameters have the names of the columns. Without a `conflict`, a row that
- * exists violates a constraint.
- */
+/** Declares an insert whose parameters are its columns. Without `conflict`, a row that exists violates a constraint. */
 export function insertRow<T extends keyof Tables, C extends Column<T>>(
   table: T,
   columns: readonly C[],

@@ -3,9 +3,8 @@ import { parseStoreAddress } from './store-address.ts';
 
 /**
  * Opens the store at an address (store-address.ts) and migrates it to the newest schema. Throws OperatorError of one
- * line, without a password, if the address is wrong or the store cannot be used. Without `mayMigrate`, throws it also if
- * the store does not exist or has the schema of an older release, and changes nothing. `writingThread` is the entry of
- * SQLite's writing thread.
+ * line, without a password, if the store cannot be used. Without `mayMigrate`, changes nothing, and throws it also if
+ * there is no store or one of an older release. `writingThread` is the entry of SQLite's writing thread.
  */
 export async function openDatabase(
   address: string,

@@ -45,10 +45,7 @@ function followLinks(path: string): string {
   return place;
 }
 
-/**
- * Throws OperatorError if a file belongs to the SQLite store at an address, under whatever name. The files beside the
- * store come and go, so their names count as well.
- */
+/** Throws OperatorError if a file belongs to a SQLite store, under whatever name, or has the name of one that may come. */
 export async function requireNotStore(file: string, databaseUrl: string): Promise<void> {
   const { engine, location } = parseStoreAddress(databaseUrl);
   if (engine !== 'sqlite') return;

@@ -137,7 +137,6 @@ export interface Tables {
   };
   /** Events that have no position in the feed yet. On SQLite, only a move from PostgreSQL adds rows. */
   event_outbox: Event;
-  /** All events with a position in the feed, in order. */
   events: Event;
   /** One row with the position of the newest deleted event, or 0. All older events are deleted too. */
   event_horizon: { deleted_to: bigint };
@@ -153,10 +152,8 @@ export interface Tables {
   inventory_changes: Counts & { id: Generated<bigint>; category_id: bigint };
   webhooks: {
     id: Generated<bigint>;
-    /** The id that clients see. */
     public_id: string;
     account_id: bigint;
-    /** The id of the key that created the webhook. */
     key_id: string;
     url: string;
     /** Event types, separated by spaces. */
@@ -170,7 +167,6 @@ export interface Tables {
     position: bigint;
     /** Grows with each change that restarts the retries. */
     revision: bigint;
-    /** Failed attempts since the last success. */
     failures: bigint;
     failing_since_ms: bigint | null;
     next_attempt_at_ms: bigint;
@@ -224,7 +220,6 @@ export interface Tables {
     refused_at_ms: string;
     forget_at_ms: bigint;
   };
-  /** Unused sign-in links of the console. */
   console_links: {
     token_hash: Uint8Array;
     /** The user who ran the command that created the link. */

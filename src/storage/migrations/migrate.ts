@@ -37,10 +37,7 @@ export async function migrate(db: Kysely<Tables>, engine: Database['engine']): P
   if (error !== undefined) throw error;
 }
 
-/**
- * Returns the PostgreSQL schema that contains the store's tables, or the schema in which they would be created.
- * Without it, Kysely would also find tables with the same names in other schemas.
- */
+/** Returns the schema of the tables, or of new ones. Without it, Kysely would also find tables of other schemas. */
 async function readSchema(db: Kysely<Tables>): Promise<string | null> {
   const { rows } = await sql<{ name: string | null }>`
     select coalesce(
@@ -50,7 +47,6 @@ async function readSchema(db: Kysely<Tables>): Promise<string | null> {
   return rows[0]?.name ?? null;
 }
 
-/** The schema of a store, compared with that of this program. */
 type Schema = 'none' | 'older' | 'newest' | 'newer';
 
 /** Compares the migrations that ran with the migrations of this program. */
@@ -60,10 +56,7 @@ export function compareSchema(run: readonly string[]): Schema {
   return run.length === 0 ? 'none' : 'older';
 }
 
-/**
- * Throws OperatorError if the migrations that ran come from a newer release, and unless `mayMigrate` also if they make
- * no store, or one of an older release. `store` is the name of the store.
- */
+/** Throws OperatorError for the schema of a newer release, and unless `mayMigrate` for none and an older one. */
 export function requireSchema(run: readonly string[], store: string, mayMigrate: boolean): Schema {
   const schema = compareSchema(run);
   if (schema === 'newer')
@@ -82,10 +75,7 @@ export function requireSchema(run: readonly string[], store: string, mayMigrate:
   return schema;
 }
 
-/**
- * Returns the names of the migrations that ran, in order. Empty if there is no schema. `list` runs a query and returns
- * the first column of its rows.
- */
+/** Returns the migrations that ran, in order, or none without a schema. `list` returns the first column of a query. */
 export async function listRunMigrations(
   list: (sql: string) => readonly unknown[] | Promise<readonly unknown[]>,
 ): Promise<string[]> {
@@ -97,10 +87,8 @@ export async function listRunMigrations(
   }
 }
 
-/** The SQLSTATE `undefined_table` of PostgreSQL. */
-const undefinedTable = '42P01';
-
+/** The code 42P01 of PostgreSQL is `undefined_table`. */
 function isMissingTable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return ('code' in error && error.code === undefinedTable) || /^no such table: /.test(error.message);
+  return ('code' in error && error.code === '42P01') || /^no such table: /.test(error.message);
 }

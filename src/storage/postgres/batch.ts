@@ -54,11 +54,9 @@ function createBatch(
   const results: Rows[] = [];
   let readers: Readers = new Map();
   let rows: unknown[] = [];
-  /** The reader for the rows that arrive now. */
   let reader: RowReader | null = null;
   let failure: Error | null = null;
 
-  /** Selects the reader of the statement at `place`. */
   function turnTo(place: number): void {
     const known = readers.get(calls[place]?.name ?? '') ?? null;
     reader = known === 'unsure' ? null : known;
@@ -138,7 +136,6 @@ function toDriverValue(value: Value): string | Buffer | null {
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 }
 
-/** The server's description of a column. */
 interface Column {
   readonly name: string;
   readonly dataTypeID: number;

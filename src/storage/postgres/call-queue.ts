@@ -43,10 +43,7 @@ export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infin
       });
     });
 
-  /**
-   * After a fault, rejects the statements that wait for a batch to end. Otherwise they might wait for the next fault too.
-   * Those of this turn are sent.
-   */
+  /** After a fault, rejects the statements that wait for a batch to end. They might wait for the next fault too. */
   function rejectWaiting(fault: unknown): void {
     if (isGathering) return;
     unsettled -= waiting.length;
@@ -76,10 +73,7 @@ export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infin
 
 type SendCalls = (calls: readonly Call[]) => Promise<readonly Rows[]>;
 
-/**
- * Sends a batch and settles its statements. If one statement fails, the server rolls back the batch. Then each statement
- * is sent again separately.
- */
+/** Sends a batch and settles its statements. If one fails, all are undone, and each is sent again separately. */
 async function settle(
   batch: readonly Waiting[],
   sendCalls: SendCalls,

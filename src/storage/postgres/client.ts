@@ -34,10 +34,7 @@ export function describeServer(url: string): string {
   }
 }
 
-/**
- * Returns true if an address names a pooler in transaction mode (`?pgbouncer=transaction`). Connections through such
- * a pooler have no prepared statements, no session settings and no notices.
- */
+/** Returns true for a pooler in transaction mode, which has no prepared statements, session settings or notices. */
 export function isLentByTransaction(url: string): boolean {
   return readPostgresParameters(url).get('pgbouncer') === 'transaction';
 }

@@ -25,19 +25,13 @@ import { findPrimary } from './servers.ts';
 
 /** Maximum wait in ms for each lock at startup. Another instance may hold a lock, for example while it migrates. */
 export const startLockMsMax = minuteMs;
-/**
- * Time in ms after which the server ends the session of a starting instance that hangs. It is shorter than
- * `startLockMsMax`, so that other instances get the lock before they give up.
- */
+/** Time in ms after which the server ends a start that hangs. Others get its lock within `startLockMsMax`. */
 const silentMsMax = minuteMs / 2;
 /** The advisory lock of Kysely's migrator, which would wait for an hour. So `prepareServer` takes the lock first. */
 const migratorLock = 3_853_314_791_062_309_107n;
 const lockNotHad = '55P03';
 
-/**
- * Opens the database at a `postgres://` address and migrates it to the newest schema. Any number of instances may do
- * this at once, and each waits at most `lockMsMax` for a lock. Throws OperatorError as `openDatabase` does.
- */
+/** Implements `openDatabase` on PostgreSQL. Several instances may start at once; each waits `lockMsMax` for a lock. */
 export async function openPostgres(
   url: string,
   lockMsMax = startLockMsMax,
@@ -84,7 +78,6 @@ async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean
 
 /** Maximum number of reads in one round trip. The server runs the reads of one connection one after the other. */
 const batchReadsMax = 32;
-/** Maximum number of writes in one transaction. */
 const groupWritesMax = 64;
 
 function connect(url: string): Database {

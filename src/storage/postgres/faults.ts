@@ -19,10 +19,7 @@ const endings = /^(?:08|28|3D|53|57P|58)|^(?:25006|25P03)$/;
 /** A prepared statement is missing (26000) or already exists (42P05): a pooler switched to another server connection. */
 const lostStatements = /^(?:26000|42P05)$/;
 
-/**
- * Throws the error of a statement. A fault of the server or the connection becomes AppError `unavailable`, and lost
- * prepared statements behind a pooler become OperatorError.
- */
+/** Throws a fault of the server as AppError `unavailable`, lost statements as OperatorError, other errors unchanged. */
 export function throwStorageError(error: unknown): never {
   if (error instanceof DatabaseError && lostStatements.test(codeOf(error)))
     throw new OperatorError(
@@ -61,13 +58,9 @@ export function isFromServer(error: unknown): boolean {
   return error instanceof DatabaseError || causeOf(error) instanceof DatabaseError;
 }
 
-/** Longest pause before a retry, in ms. */
 const pauseMsMax = 64;
 
-/**
- * Repeats an attempt after a conflict with another transaction, with exponential backoff and jitter. Throws AppError
- * `unavailable` if it still conflicts after `repeatMsMax`.
- */
+/** Repeats an attempt after a conflict, with backoff and jitter, for up to `repeatMsMax`. Then throws `unavailable`. */
 export async function repeatOnConflict<T>(attempt: () => Promise<T>, repeatMsMax: number): Promise<T> {
   const lastAtMs = performance.now() + repeatMsMax;
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, pauseMsMax)) {

@@ -5,10 +5,7 @@ import { removeLimits, runSteps, send } from './client.ts';
 import { isFromServer, repeatOnConflict, throwConnectionError } from './faults.ts';
 import { connectToPrimary } from './servers.ts';
 
-/**
- * Implements `load` on PostgreSQL, on a separate connection without timeouts. The rows first go to a temporary table,
- * so that no transaction stays open while they arrive. The transaction is repeated after a deadlock.
- */
+/** Implements `load` on PostgreSQL. Rows first go to a temporary table, so no transaction is open while they arrive. */
 export async function loadRows(
   url: string,
   ...[table, columns, batches, options]: Parameters<Database['load']>

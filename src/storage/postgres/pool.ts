@@ -49,7 +49,6 @@ const keepaliveIdleMs = 10_000;
 const busySql = `select pid::text as process from pg_stat_activity
   where pid = any($1::int[]) and wait_event is distinct from 'ClientRead'`;
 
-/** A connection of the pool. */
 class PooledClient extends Client {
   /** The socket can be closed even if the server does not answer. */
   readonly socket: Socket;
@@ -73,24 +72,20 @@ type Lent = PoolClient & PooledClient;
  */
 export type Lend = <T>(task: (client: PoolClient) => Promise<T>) => Promise<T>;
 
-/**
- * Creates a bounded pool for the server at an address, and opens no connection yet. Reads have connections of their own,
- * so that they do not wait for writes. `settings` override those of the connections.
- */
+/** Creates a bounded pool, and opens no connection yet. Reads have their own, so that they do not wait for writes. */
 export function createPostgresPool(url: string, settings: PoolConfig = {}) {
   const connections = createConnections(url, settings);
   const { reads, writes } = connections;
   const lent = lendConnections(connections);
   const running = new Set<Promise<unknown>>();
 
-  const createLend = (pool: Pool): Lend =>
-    function lend(task) {
-      const result = repeatOnConflict(() => lent.run(pool, task), repeatMsMax).finally(() =>
-        running.delete(result),
-      );
+  const createLend = (pool: Pool): Lend => {
+    return (task) => {
+      const result = repeatOnConflict(() => lent.run(pool, task), repeatMsMax);
       running.add(result);
-      return result;
+      return result.finally(() => running.delete(result));
     };
+  };
 
   return {
     read: createLend(reads),
@@ -100,9 +95,7 @@ export function createPostgresPool(url: string, settings: PoolConfig = {}) {
       idle: reads.idleCount + writes.idleCount,
       waiting: reads.waitingCount + writes.waitingCount,
     }),
-    /**
-     * Waits for `last` and the running tasks, at most `closeMsMax`. Tasks that still run then fail, and later ones too.
-     */
+    /** Waits for `last` and the running tasks, at most `closeMsMax`. After that, tasks fail. */
     async close(last: Promise<unknown> = Promise.resolve()): Promise<void> {
       const drained = Promise.allSettled([last, ...running]);
       await Promise.race([drained, setTimeout(closeMsMax, undefined, { ref: false })]);
@@ -200,15 +193,14 @@ function lendConnections({ choice, clients }: ReturnType<typeof createConnection
         return throwConnectionError(error);
       })) as Lent;
       lent.set(client, performance.now());
-      let fault: unknown;
       try {
-        return await task(client);
+        const result = await task(client);
+        release(client, false);
+        return result;
       } catch (error) {
-        fault = error;
+        if (isUnanswered(error) && client.process !== null) void keepUntilAnswered(client);
+        else release(client, isConnectionSpoilt(error));
         throw error;
-      } finally {
-        if (isUnanswered(fault) && client.process !== null) void keepUntilAnswered(client);
-        else release(client, isConnectionSpoilt(fault));
       }
     },
     stop(): void {

@@ -12,9 +12,7 @@ interface Primary {
   readonly isReadOnly: boolean;
 }
 
-interface Found extends Primary {
-  readonly url: string;
-}
+type Found = Primary & { readonly url: string };
 
 /** Time in ms in which a host must answer, and after which the hosts are asked again if none takes writes. */
 const answerMsMax = 1_000;

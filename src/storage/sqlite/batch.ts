@@ -54,10 +54,7 @@ const savepoint: SqliteCall = { sql: 'savepoint job', values: [] };
 const release: SqliteCall = { sql: 'release job', values: [] };
 const rollbackToSavepoint: SqliteCall = { sql: 'rollback to job', values: [] };
 
-/**
- * Rolls back the transaction. If the rollback fails, every later `begin`, and so every job, fails until a rollback
- * succeeds.
- */
+/** Rolls back. If that fails, every later `begin`, and so every job, fails until a rollback succeeds. */
 function undo({ raw }: SqliteConnection): void {
   try {
     // SQLite rolls back some failed transactions itself; a second rollback would be an error.

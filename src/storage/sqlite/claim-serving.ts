@@ -20,7 +20,6 @@ const retryAfterMs = 5;
  */
 const lockedByte = 2 ** 50;
 
-/** Paths of the stores that this process serves. */
 const served = new Set<string>();
 
 /**

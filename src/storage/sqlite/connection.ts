@@ -4,17 +4,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { secondMs } from '../../clock.ts';
 import { storeUnavailable, toOpeningError } from '../store-errors.ts';
-import { createRunCall, type RunCall } from './statements.ts';
+import { createRunCall } from './statements.ts';
 
 /** A connection and its prepared statements. */
-export interface SqliteConnection {
-  readonly raw: DatabaseSync;
-  /** Runs a statement and returns its rows. Throws SQLite's error. */
-  readonly run: RunCall;
-  /** Throws AppError `unavailable` if the file was deleted, moved or replaced. */
-  requireInPlace(): void;
-  close(): void;
-}
+export type SqliteConnection = ReturnType<typeof openConnection>;
 
 /** Maximum wait in ms for other writers, such as a load of millions of rows, when a store is opened, loaded or copied. */
 export const lockWaitMsMax = 30_000;
@@ -29,7 +22,7 @@ export const newPageBytes = 2_048;
  * Opens a file for writing. A commit is on disk before it returns (WAL with `synchronous=FULL`). While another process
  * has the lock, the connection blocks its thread for up to `busyTimeoutMs`.
  */
-export function openConnection(path: string, busyTimeoutMs: number): SqliteConnection {
+export function openConnection(path: string, busyTimeoutMs: number) {
   const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   return prepareConnection(
     raw,
@@ -46,7 +39,7 @@ export function openReadingConnection(path: string, busyTimeoutMs: number): Sqli
   return prepareConnection(raw, path, 'select count(*) from sqlite_schema');
 }
 
-function prepareConnection(raw: DatabaseSync, path: string, sql: string): SqliteConnection {
+function prepareConnection(raw: DatabaseSync, path: string, sql: string) {
   try {
     raw.exec(sql);
   } catch (error) {
@@ -55,7 +48,9 @@ function prepareConnection(raw: DatabaseSync, path: string, sql: string): Sqlite
   }
   return {
     raw,
+    /** Runs a statement and returns its rows. Throws SQLite's error. */
     run: createRunCall(raw),
+    /** Throws AppError `unavailable` if the file was deleted, moved or replaced. */
     requireInPlace: holdPlace(path),
     close: () => raw[Symbol.dispose](),
   };
@@ -121,10 +116,7 @@ export function isBusy(error: unknown): boolean {
   return code === busyCode || code === 0;
 }
 
-/**
- * Returns AppError `unavailable` for a fault of the store (disk, file or lock) or a call after its close, and any other
- * error unchanged.
- */
+/** Returns AppError `unavailable` for a fault of the store or a call after its close, and any other error unchanged. */
 export function toStorageError(error: unknown): unknown {
   const code = primaryCode(error);
   const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE';

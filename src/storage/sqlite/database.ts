@@ -14,10 +14,7 @@ const defaultThread = new URL('../../writing-thread.ts', import.meta.url);
 
 const readBusyTimeoutMs = 1_000;
 
-/**
- * Implements `openDatabase` on SQLite. Reads use a connection of the calling thread, and writes the thread whose entry is
- * `writingThread`, so that a disk sync does not block the caller.
- */
+/** Implements `openDatabase` on SQLite. A thread writes, so that a disk sync does not block the caller. */
 export async function openSqlite(
   path: string,
   writingThread = defaultThread,

@@ -35,10 +35,7 @@ export async function loadRows(
   }
 }
 
-/**
- * Attaches an empty database as `staging`, which is never synced, because it is not needed after a crash. Journals stay
- * in memory, because the temporary folder may be missing.
- */
+/** Attaches an empty database as `staging`, without syncs. Uses no temporary folder, which may be missing. */
 function attachStaging(raw: DatabaseSync, path: string): { remove(): void } {
   const file = `${path}-import-${randomUUID()}`;
   const remove = () => rmSync(file, { force: true });

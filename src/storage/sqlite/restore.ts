@@ -45,7 +45,6 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
   }
 }
 
-/** Returns the permissions of the file. */
 async function requireBackup(file: string): Promise<number> {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new OperatorError(`there is no file ${file}`);
@@ -112,7 +111,6 @@ async function replaceStore(
   }
 }
 
-/** Returns the highest id that each table has assigned. */
 function readLastIds(raw: DatabaseSync): ReadonlyMap<string, bigint> {
   const select = raw.prepare('select name, seq from sqlite_sequence');
   select.setReadBigInts(true);

@@ -12,10 +12,7 @@ import { backupSqlite } from './backup.ts';
 import { claimMigrating, requireOneName } from './claim-serving.ts';
 import { openConnection, openReadOnly } from './connection.ts';
 
-/**
- * Throws OperatorError of one line if there is no store at a path, if it cannot be read, or if its schema is not that of
- * this release. Changes nothing.
- */
+/** Throws OperatorError of one line if a path has no store of this release that can be read. Changes nothing. */
 export async function requireStore(path: string): Promise<void> {
   requireOneName(path);
   try {
@@ -66,10 +63,7 @@ export async function migrateFile(path: string): Promise<void> {
   }
 }
 
-/**
- * Copies a store of an older release to `<store>.before-<schema>`, for a way back. A copy that an interrupted migration
- * left is replaced.
- */
+/** Copies a store of an older release to `<store>.before-<schema>`, for a way back. Replaces an unfinished copy. */
 async function keepCopy(path: string): Promise<void> {
   const copy = `${path}.before-${newestSchema.at(-1)}`;
   const unfinished = `${copy}.tmp`;

@@ -14,12 +14,7 @@ type Answer = { readonly notDone: PackedError } | { readonly outcomes: readonly 
 type Ask = (order: Order) => Promise<readonly Outcome[]>;
 
 /** The writing thread of a store, which alone in the process writes to it. Wait for each call before the next call. */
-export interface WritingThread {
-  /** Runs jobs in one commit (batch.ts). Throws if nothing was done. */
-  run(jobs: readonly Job[]): Promise<readonly Outcome[]>;
-  /** Closes the store. The thread waits for another store. */
-  close(): Promise<void>;
-}
+export type WritingThread = Awaited<ReturnType<typeof startThread>>;
 
 /** Threads without a store, by their entry. A thread takes ten times as long to start as a store to open. */
 const idle = new Map<string, Ask[]>();
@@ -29,7 +24,7 @@ const idle = new Map<string, Ask[]>();
  * process alive only while it works. An error that ends the thread also ends the process. Throws the error if the store
  * cannot be opened.
  */
-export async function startThread(path: string, entry: URL): Promise<WritingThread> {
+export async function startThread(path: string, entry: URL) {
   const threads = idle.get(entry.href) ?? [];
   idle.set(entry.href, threads);
   const ask = threads.pop() ?? createThread(entry);
@@ -40,8 +35,10 @@ export async function startThread(path: string, entry: URL): Promise<WritingThre
     throw error;
   }
   return {
-    run: ask,
-    async close() {
+    /** Runs jobs in one commit (batch.ts). Throws if nothing was done. */
+    run: (jobs: readonly Job[]) => ask(jobs),
+    /** Closes the store. The thread waits for another store. */
+    async close(): Promise<void> {
       await ask(null);
       threads.push(ask);
     },
@@ -86,8 +83,7 @@ export function serveWrites(): void {
 
   async function open(path: string): Promise<void> {
     connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
-    // A savepoint keeps the original pages. Without `temp_store`, SQLite would write them to a temporary file beyond
-    // 64 KiB.
+    // Otherwise SQLite writes the pages that a savepoint keeps to a temporary file, beyond 64 KiB.
     connection.raw.exec('pragma temp_store = memory');
     runBatch = createRunBatch(connection);
   }

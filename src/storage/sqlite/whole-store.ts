@@ -34,8 +34,7 @@ export async function useSqliteStore<T>(
 function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
   function prepare(sql: string) {
     const statement = raw.prepare(sql);
-    // Also needed for an insert, which returns the id of the row. Without bigints, Node throws if the id is above
-    // 2^53.
+    // For an insert, too, which returns the id of the row: without bigints, Node throws if it is above 2^53.
     statement.setReadBigInts(true);
     return statement;
   }

@@ -9,11 +9,9 @@ import type { WritingThread } from './thread.ts';
 
 /** Time in ms after which a job that has not begun fails with `unavailable`. */
 export const writeWaitMsMax = 10_000;
-/** The same timeout while the store closes. */
 const closingWaitMsMax = 500;
 /** Maximum number of waiting jobs. One more job fails at once with `unavailable`. */
 export const waitingJobsMax = 10_000;
-/** Interval in ms of the check for jobs that have waited too long. */
 const watchEveryMs = 100;
 /** Time in ms until the next attempt while another process has the lock. */
 const retryAfterMs = 5;
@@ -35,7 +33,6 @@ export function createWriteQueue(thread: WritingThread) {
   let isClosed = false;
   let reason: unknown = new Error('the running commit still waits for the disk');
 
-  /** Rejects the jobs that have waited too long. */
   function withdrawLate(): void {
     const lastAtMs = performance.now() - (isClosed ? closingWaitMsMax : writeWaitMsMax);
     const inTime = waiting.findIndex(({ sinceMs }) => sinceMs > lastAtMs);

@@ -44,10 +44,7 @@ const engines = {
   postgres: { name: describeServer, use: usePostgresStore },
 };
 
-/**
- * Runs a task on a store inside its transaction. Commits when the task resolves, and rolls back if it rejects. Throws
- * OperatorError if the store cannot be opened. Throws AppError `unavailable` if its database fails later.
- */
+/** Runs a task in a transaction. Throws OperatorError if the store cannot be opened, `unavailable` if it fails later. */
 export async function useStore<T>(
   address: string,
   access: Access,
@@ -83,8 +80,7 @@ export async function copyStore(
     await (await openDatabase(to)).close();
     return useStore(to, 'write', async (target) => {
       await checkEmpty(target, nameStore(to));
-      // No service may use the target, because a running service would keep its old cursor secret. The check runs
-      // before and after the copy, because a service may start in between.
+      // A running service would keep its old cursor secret. One may start during the copy, so the check runs twice.
       await target.requireUnserved();
       const rows = await copyTables(source, target, onCopied);
       await target.requireUnserved();

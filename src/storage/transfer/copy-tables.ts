@@ -54,9 +54,8 @@ export type CopiedRows = Readonly<Record<keyof Tables, number>>;
 export type OnCopied = (phase: 'moving' | 'checking', rows: number, rowsTotal: number) => void;
 
 /**
- * Copies every table of a store to another store, reads the copy back, and compares its rows with the original ones.
- * The target assigns new ids only after the last assigned ids of the source. Returns the number of rows of each table.
- * Throws OperatorError if a row differs. The caller must not commit then.
+ * Copies every table, reads the copy back and compares it. The target assigns new ids only after those of the source.
+ * Returns the number of rows of each table. Throws OperatorError if a row differs: do not commit then.
  */
 export async function copyTables(
   source: WholeStore,
@@ -64,7 +63,10 @@ export async function copyTables(
   onCopied: OnCopied,
 ): Promise<CopiedRows> {
   const counts = new Map<keyof Tables, number>();
-  for (const name of copiedTables) counts.set(name, await countRows(source, name));
+  for (const name of copiedTables) {
+    const [row] = await source.query(`select count(*) as rows from ${name}`);
+    counts.set(name, Number(row?.['rows']));
+  }
   const rowsTotal = counts.values().reduce((sum, rows) => sum + rows, 0);
 
   const moved = createTally((rows) => onCopied('moving', rows, rowsTotal));
@@ -81,30 +83,20 @@ export async function copyTables(
   return Object.fromEntries(counts) as CopiedRows;
 }
 
-async function countRows(source: WholeStore, name: keyof Tables): Promise<number> {
-  const [row] = await source.query(`select count(*) as rows from ${name}`);
-  return Number(row?.['rows']);
-}
-
-/**
- * Passes the rows of tables on, and reports their number after each batch. Two tables with the same digest have the same
- * rows, in any order.
- */
+/** Passes rows on, and reports their number. Two tables with the same digest have the same rows, in any order. */
 function createTally(report: (rows: number) => void) {
   const digests = new Map<keyof Tables, bigint>();
   let rows = 0;
 
   async function* pass(name: keyof Tables, batches: AsyncIterable<readonly Row[]>) {
-    digests.set(name, 0n);
+    let digest = 0n;
     for await (const batch of batches) {
       yield batch;
-      digests.set(
-        name,
-        batch.map(digestRow).reduce((sum, one) => sum + one, digests.get(name) ?? 0n),
-      );
+      for (const row of batch) digest += digestRow(row);
       rows += batch.length;
       report(rows);
     }
+    digests.set(name, digest);
   }
   return { digests, pass };
 }
@@ -123,10 +115,7 @@ function describeValue(value: Value | undefined): readonly string[] {
     : [typeof value, String(value)];
 }
 
-/**
- * Makes the target assign new ids only after the last id of the source. If the target has ever assigned a higher id,
- * the new ids come after that id.
- */
+/** Makes the target assign new ids only after all ids that the source or the target has ever assigned. */
 async function continueIds(name: keyof Tables, source: WholeStore, target: WholeStore): Promise<void> {
   const given = await source.readLastId(name);
   const own = await target.readLastId(name);
