@@ -89,14 +89,10 @@ export async function createWorld(t: Ending) {
 
   /** Runs SQL directly on the store. Returns the rows if it is one statement that returns rows. */
   function execute(sql: string): Record<string, unknown>[] {
-    const database = new DatabaseSync(path, { timeout: 5_000 });
-    try {
-      if (/^(?:select|with)[^;]*$/.test(sql)) return database.prepare(sql).all();
-      database.exec(sql);
-      return [];
-    } finally {
-      database.close();
-    }
+    using database = new DatabaseSync(path, { timeout: 5_000 });
+    if (/^(?:select|with)[^;]*$/.test(sql)) return database.prepare(sql).all();
+    database.exec(sql);
+    return [];
   }
 
   await createSqliteStore(path);

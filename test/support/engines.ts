@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { TestContext } from 'node:test';
 import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import {
@@ -12,6 +11,7 @@ import {
   type PostgresDatabase,
   readPostgresAddress,
 } from './postgres-databases.ts';
+import type { Ending } from './service.ts';
 import { createSqliteStore } from './sqlite-files.ts';
 
 /** The writing thread's entry that also knows the tests' own transactions. */
@@ -33,37 +33,29 @@ export interface Engine {
   /** For the option `skip` of `describe`: the reason if this machine cannot run the tests, otherwise false. */
   readonly skip: string | false;
   /** Creates a store with the newest schema and no content. */
-  createStore(test: Pick<TestContext, 'after'>): Promise<Store>;
+  createStore(test: Ending): Promise<Store>;
   /** Creates a store that has no schema yet, for tests of opening and migrating. */
-  createEmptyStore(test: Pick<TestContext, 'after'>): Promise<Store>;
+  createEmptyStore(test: Ending): Promise<Store>;
 }
 
 export const sqliteEngine: Engine = {
   name: 'SQLite',
   skip: false,
-  async createStore(test) {
-    const { path, store } = await createSqlite(test);
-    await createSqliteStore(path);
-    return store;
-  },
-  createEmptyStore: async (test) => (await createSqlite(test)).store,
+  createStore: (test) => createSqlite(test, createSqliteStore),
+  createEmptyStore: (test) => createSqlite(test, async () => undefined),
 };
 
-async function createSqlite(test: Pick<TestContext, 'after'>): Promise<{ path: string; store: Store }> {
+async function createSqlite(test: Ending, make: (path: string) => Promise<void>): Promise<Store> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
   const path = join(folder, 'store.db');
-  const store = createStore(test, `sqlite:${path}`, {
+  await make(path);
+  return createStore(test, `sqlite:${path}`, {
     async execute(sql) {
-      const database = new DatabaseSync(path, { timeout: 5_000 });
-      try {
-        return database.prepare(sql).all();
-      } finally {
-        database.close();
-      }
+      using database = new DatabaseSync(path, { timeout: 5_000 });
+      return database.prepare(sql).all();
     },
     drop: () => rm(folder, { recursive: true }),
   });
-  return { path, store };
 }
 
 /**
@@ -93,8 +85,7 @@ export async function findEngines(): Promise<readonly Engine[]> {
  * The first to open a store migrates it.
  */
 export function postgresAt(url: string): Engine {
-  const create = async (test: Pick<TestContext, 'after'>) =>
-    createPostgres(test, await createEmptyPostgres(new URL(url)));
+  const create = async (test: Ending) => createPostgres(test, await createEmptyPostgres(new URL(url)));
   return { name: 'PostgreSQL', skip: false, createStore: create, createEmptyStore: create };
 }
 
@@ -108,12 +99,12 @@ async function whyUnreachable(url: string): Promise<string | false> {
   }
 }
 
-function createPostgres(test: Pick<TestContext, 'after'>, { url, release }: PostgresDatabase): Store {
+function createPostgres(test: Ending, { url, release }: PostgresDatabase): Store {
   return createStore(test, url, { execute: (sql) => executePostgres(url, sql), drop: release });
 }
 
 function createStore(
-  test: Pick<TestContext, 'after'>,
+  test: Ending,
   url: string,
   { execute, drop }: { execute: Store['execute']; drop: () => Promise<unknown> },
 ): Store {

@@ -6,6 +6,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { executePostgres } from './postgres-databases.ts';
+import { succeeds } from './processes.ts';
 import { makeProgramFolder, refuseInCi } from './programs.ts';
 import { eventually, findFreePort } from './redis-server.ts';
 import type { Ending } from './service.ts';
@@ -48,6 +49,7 @@ export type PostgresServer = PostgresCluster['primary'];
 interface Primary {
   readonly url: string;
   execute(sql: string): Promise<readonly Record<string, unknown>[]>;
+  alterSystem(change: string): Promise<void>;
 }
 
 /** Starts a primary and a synchronous standby on free ports. Kills both after the test. */
@@ -71,6 +73,11 @@ export async function startPostgresCluster(test: Ending) {
     const options = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
     const url = `postgres://${user}@127.0.0.1:${port}/postgres`;
     const execute = async (sql: string) => (await executePostgres(url, sql)) as Record<string, unknown>[];
+    /** Changes a setting of the server. */
+    const alterSystem = async (change: string) => {
+      await execute(`alter system ${change}`);
+      await execute('select pg_reload_conf()');
+    };
 
     async function startProcess(): Promise<ChildProcess> {
       const server = startProgram(join(programs ?? '', 'postgres'), ['-D', data, ...options], {
@@ -80,10 +87,7 @@ export async function startPostgresCluster(test: Ending) {
       });
       await eventually(async () => {
         if (server.exitCode !== null) throw new Error('the server does not start');
-        return execute('select 1').then(
-          () => true,
-          () => false,
-        );
+        return succeeds(execute('select 1'));
       });
       return server;
     }
@@ -97,6 +101,7 @@ export async function startPostgresCluster(test: Ending) {
       /** The folder with its data. */
       data,
       execute,
+      alterSystem,
       /** Starts the killed server again, with its former port and role. */
       start,
       /** Kills all processes of the server at once, as a power loss does. */
@@ -124,8 +129,7 @@ export async function startPostgresCluster(test: Ending) {
 
 /** Makes each commit of a primary wait for its standby. A promoted standby has a copy of the setting from before. */
 async function waitForStandby(primary: Primary): Promise<void> {
-  await primary.execute(`alter system set synchronous_standby_names = '*'`);
-  await primary.execute('select pg_reload_conf()');
+  await primary.alterSystem(`set synchronous_standby_names = '*'`);
   await eventually(async () => {
     const [row] = await primary.execute('select sync_state from pg_stat_replication');
     return row?.['sync_state'] === 'sync';

@@ -96,6 +96,13 @@ export async function serveInProcess(test: Ending, { settings: given, ...options
   };
 }
 
+/** Returns whether a call succeeds. */
+export const succeeds = (call: Promise<unknown>): Promise<boolean> =>
+  call.then(
+    () => true,
+    () => false,
+  );
+
 const lookEveryMs = 20;
 
 /**

@@ -7,6 +7,7 @@ import { connectionsMax, writeConnectionsMax } from '../../../src/storage/postgr
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { startPostgresCluster, whyNoPostgresCluster } from '../../support/postgres-cluster.ts';
+import { succeeds } from '../../support/processes.ts';
 import { eventually } from '../../support/redis-server.ts';
 import { startRelay } from '../../support/relay.ts';
 
@@ -20,13 +21,6 @@ let written = 0;
 function write(database: Database): Promise<unknown> {
   written += 1;
   return database.run(insertWindow, { subject: String(written), used: 1n });
-}
-
-async function canWrite(database: Database): Promise<boolean> {
-  return write(database).then(
-    () => true,
-    () => false,
-  );
 }
 
 describe('a connection to PostgreSQL that is given up', {
@@ -46,9 +40,8 @@ describe('a connection to PostgreSQL that is given up', {
     }
     const commits = `${processesSql} and wait_event = 'SyncRep'`;
     assert.equal((await primary.execute(commits)).length, writeConnectionsMax);
-    await primary.execute('alter system reset synchronous_standby_names');
-    await primary.execute('select pg_reload_conf()');
-    await eventually(() => canWrite(database));
+    await primary.alterSystem('reset synchronous_standby_names');
+    await eventually(() => succeeds(write(database)));
   });
 
   test('is free again when its statement was lost with the network', async (t) => {
@@ -60,18 +53,13 @@ describe('a connection to PostgreSQL that is given up', {
     for (let count = 0; count <= writeConnectionsMax; count += 1)
       await assert.rejects(write(database), unavailable);
     await relay.mend();
-    await eventually(() => canWrite(database));
+    await eventually(() => succeeds(write(database)));
   });
 
   test('is noticed by the server, because every connection sets its keepalives', async (t) => {
     const database = await (await postgres.createStore(t)).open();
-    const names = [
-      'tcp_keepalives_idle',
-      'tcp_keepalives_interval',
-      'tcp_keepalives_count',
-      'tcp_user_timeout',
-    ];
-    const shown = names.map((name) => sql`current_setting(${sql.lit(name)})`);
+    const tcp = ['keepalives_idle', 'keepalives_interval', 'keepalives_count', 'user_timeout'];
+    const shown = tcp.map((name) => sql`current_setting(${sql.lit(`tcp_${name}`)})`);
     const select = statement<Record<never, never>>()((query) =>
       query.selectNoFrom(sql<string>`concat_ws(' ', ${sql.join(shown)})`.as('settings')),
     );

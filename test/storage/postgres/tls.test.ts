@@ -17,35 +17,30 @@ import { makeFolder } from '../../support/service.ts';
 
 const run = promisify(execFile);
 
-/** Creates an authority and returns the path of its certificate. */
-async function createAuthority(folder: string, name: string): Promise<string> {
-  const path = join(folder, name);
+/** Creates a certificate and its key. Returns the path of the certificate. */
+async function createCertificate(path: string, name: string, ...options: readonly string[]): Promise<string> {
   const subject = ['-subj', `/CN=${name}`, '-days', '2', '-nodes', '-newkey', 'rsa:2048'];
-  await run('openssl', ['req', '-x509', ...subject, '-keyout', `${path}.key`, '-out', `${path}.crt`]);
+  await run('openssl', [
+    'req',
+    '-x509',
+    ...subject,
+    ...options,
+    '-keyout',
+    `${path}.key`,
+    '-out',
+    `${path}.crt`,
+  ]);
   return `${path}.crt`;
 }
 
 /** Turns TLS on, with a certificate for 127.0.0.1 alone. */
 async function turnOn(server: PostgresServer, authority: string): Promise<void> {
   const path = join(server.data, 'server');
-  const sign = ['-CA', authority, '-CAkey', authority.replace(/crt$/, 'key'), '-days', '2'];
-  const names = ['-addext', 'subjectAltName=IP:127.0.0.1'];
-  const subject = ['-subj', '/CN=server', '-nodes', '-newkey', 'rsa:2048'];
-  await run('openssl', [
-    'req',
-    '-x509',
-    ...subject,
-    ...names,
-    ...sign,
-    '-keyout',
-    `${path}.key`,
-    '-out',
-    `${path}.crt`,
-  ]);
+  const sign = ['-CA', authority, '-CAkey', authority.replace(/crt$/, 'key')];
+  await createCertificate(path, 'server', '-addext', 'subjectAltName=IP:127.0.0.1', ...sign);
   const { uid, gid } = await stat(server.data);
   for (const ending of ['key', 'crt']) await chown(`${path}.${ending}`, uid, gid);
-  await server.execute('alter system set ssl = on');
-  await server.execute('select pg_reload_conf()');
+  await server.alterSystem('set ssl = on');
 }
 
 /** Returns whether a connection uses TLS, or why there is none. */
@@ -67,7 +62,8 @@ test('a connection to PostgreSQL uses TLS as sslmode says', { skip: whyNoPostgre
   process.on('warning', warn);
   t.after(() => process.off('warning', warn));
   const folder = await makeFolder(t);
-  const [own, other] = [await createAuthority(folder, 'own'), await createAuthority(folder, 'other')];
+  const createAuthority = (name: string) => createCertificate(join(folder, name), name);
+  const [own, other] = [await createAuthority('own'), await createAuthority('other')];
   const { primary } = await startPostgresCluster(t);
 
   async function expect(parameters: string, answer: boolean | RegExp, host = '127.0.0.1'): Promise<void> {

@@ -12,8 +12,6 @@ import { runProgram, serveInProcess } from '../../support/processes.ts';
 import { makeFolder } from '../../support/service.ts';
 
 const skip = whyNoMounts();
-const isServedElsewhere =
-  /^error: the database .* cannot be opened: a service serves the same file under another name$/m;
 const isServedHere = /^error: another service is serving the database .*: several services need PostgreSQL$/m;
 
 const settingsFor = (path: string) => ({
@@ -42,6 +40,19 @@ async function expectRefusal(
   assert.equal(code, 1, stderr);
   assert.match(stderr, line);
   assert.doesNotMatch(stderr, /^ {4}at /m);
+}
+
+/** Requires that a service and commands are refused at another path of a store that is served. */
+async function expectServedElsewhere(path: string, wrapper: readonly string[] = []): Promise<void> {
+  const elsewhere = /another service is serving the database .* under another name$/m;
+  await expectRefusal(['serve'], path, elsewhere, wrapper);
+  const refusal =
+    /^error: the database .* cannot be opened: a service serves the same file under another name$/m;
+  for (const args of [
+    ['keys', 'list'],
+    ['backup', `${path}.backup`],
+  ])
+    await expectRefusal(args, path, refusal, wrapper);
 }
 
 test('every command refuses a store with two hard links, and accepts it again with one', async (t) => {
@@ -79,15 +90,7 @@ test('a store that is renamed while it is served cannot be opened under its new 
   const { folder, path, service } = await serve(t);
   const renamed = join(folder, 'renamed.db');
   await rename(path, renamed);
-  await expectRefusal(['serve'], renamed, /another service is serving the database .* under another name$/m);
-  for (const args of [
-    ['keys', 'list'],
-    ['backup', join(folder, 'backup.db')],
-  ]) {
-    const { code, stderr } = await runInProcess(args, `sqlite:${renamed}`);
-    assert.equal(code, 1);
-    assert.match(stderr, isServedElsewhere);
-  }
+  await expectServedElsewhere(renamed);
   await rename(renamed, path);
   await service.end('SIGTERM');
   await (await openDatabase(`sqlite:${path}`)).close();
@@ -100,14 +103,7 @@ test('a served store that is also mounted as a single file at another path is re
   const second = join(folder, 'elsewhere', 'store.db');
   await mkdir(join(folder, 'elsewhere'));
   await writeFile(second, '');
-  const wrapper = withMounts({ from: path, at: second });
-  await expectRefusal(
-    ['serve'],
-    second,
-    /another service is serving the database .* under another name$/m,
-    wrapper,
-  );
-  await expectRefusal(['keys', 'list'], second, isServedElsewhere, wrapper);
+  await expectServedElsewhere(second, withMounts({ from: path, at: second }));
 });
 
 test('if the folder of a store is also mounted at another path, commands work there, and a second service is refused', {

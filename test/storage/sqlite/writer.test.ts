@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Database, Transaction } from '../../../src/storage/database.ts';
 import { openReadingConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import { toCall } from '../../../src/storage/sqlite/statements.ts';
-import { startThread, type WritingThread } from '../../../src/storage/sqlite/thread.ts';
+import { startThread } from '../../../src/storage/sqlite/thread.ts';
 import { createWriteQueue, waitingJobsMax, writeWaitMsMax } from '../../../src/storage/sqlite/write-queue.ts';
 import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
 import { doNothing } from '../../contracts/works.ts';
@@ -17,16 +16,16 @@ import { makeFolder } from '../../support/service.ts';
 
 const unavailable = { name: 'AppError', code: 'unavailable' };
 
-/** Starts a writer with a real worker thread. A test can delay its replies, as a hanging disk does. */
+/** Starts a queue with a real worker thread. A test can delay its replies, as a hanging disk does. */
 async function startWriter(t: TestContext) {
   const path = join(await makeFolder(t), 'store.db');
-  const database: Database = await openSqlite(path, testThread);
+  const database = await openSqlite(path, testThread);
   const thread = await startThread(path, testThread);
   /** Number of jobs in each sent transaction. */
   const batches: number[] = [];
   let isHolding = false;
   const held: (() => void)[] = [];
-  const holdable: WritingThread = {
+  const queue = createWriteQueue({
     ...thread,
     async run(jobs) {
       batches.push(jobs.length);
@@ -34,31 +33,27 @@ async function startWriter(t: TestContext) {
       if (isHolding) await new Promise<void>((resolve) => held.push(resolve));
       return outcomes;
     },
-  };
-  const queue = createWriteQueue(holdable);
-  const writer = {
-    run: (statement: typeof insertWindow, window: { subject: string; used: bigint }) =>
-      queue.add(toCall(statement, window)),
-    transact: <I, T>({ name }: Transaction<I, T>, input: I) => queue.add<T>({ name, input }),
-    close: queue.close,
-  };
+  });
   function release(): void {
     isHolding = false;
     for (const give of held.splice(0)) give();
   }
   t.after(async () => {
     release();
-    await writer.close();
+    await queue.close();
     await database.close();
   });
-  const write = () => writer.transact(doNothing, null);
-  const hold = () => {
+  const write = () => queue.add({ name: doNothing.name, input: null });
+  const add = (subject: string) => queue.add(toCall(insertWindow, { subject, used: 1n }));
+  /** Writes, and holds the reply. */
+  async function hold(first: () => Promise<unknown>): Promise<Promise<unknown>[]> {
     isHolding = true;
-  };
-  const untilHeld = async () => {
+    const running = [first()];
     while (held.length === 0) await nextTurn();
-  };
-  return { path, database, writer, write, batches, hold, untilHeld, release };
+    return running;
+  }
+  const listSubjects = () => database.readNow?.(selectSubjects, {}).map(({ subject }) => subject);
+  return { path, database, queue, write, add, listSubjects, batches, hold, release };
 }
 
 /** Mocks the clock and the timers. Returns a function that advances them. */
@@ -73,10 +68,8 @@ function stopClock(t: TestContext) {
 }
 
 test('a commit is shared by the writes of one turn of the event loop, and by all that arrive during another commit', async (t) => {
-  const { batches, write, hold, untilHeld, release } = await startWriter(t);
-  hold();
-  const first = [write(), write(), write()];
-  await untilHeld();
+  const { batches, write, hold, release } = await startWriter(t);
+  const first = await hold(() => Promise.all([write(), write(), write()]));
   const others = Array.from({ length: 100 }, write);
   await nextTurn();
   assert.deepEqual(batches, [3]);
@@ -86,24 +79,21 @@ test('a commit is shared by the writes of one turn of the event loop, and by all
 });
 
 test('a write that does not begin in time is withdrawn, and the running write is answered when it settles', async (t) => {
-  const { database, writer, hold, untilHeld, release } = await startWriter(t);
+  const { add, listSubjects, hold, release } = await startWriter(t);
   const advance = stopClock(t);
-  hold();
-  const underWay = writer.run(insertWindow, { subject: 'under way', used: 1n });
-  await untilHeld();
-  const late = assert.rejects(writer.run(insertWindow, { subject: 'late', used: 1n }), unavailable);
+  const underWay = await hold(() => add('under way'));
+  const late = assert.rejects(add('late'), unavailable);
   advance(writeWaitMsMax - 1_000);
-  const inTime = writer.run(insertWindow, { subject: 'in time', used: 1n });
+  const inTime = add('in time');
   advance(1_000);
   await late;
   release();
-  await Promise.all([underWay, inTime]);
-  const subjects = database.readNow?.(selectSubjects, {}).map(({ subject }) => subject);
-  assert.deepEqual(subjects, ['in time', 'under way']);
+  await Promise.all([...underWay, inTime]);
+  assert.deepEqual(listSubjects(), ['in time', 'under way']);
 });
 
 test('a write that waits too long for another process fails as unavailable, and later writes succeed', async (t) => {
-  const { path, write, writer, database } = await startWriter(t);
+  const { path, write, add, listSubjects } = await startWriter(t);
   const other = new DatabaseSync(path);
   other.exec('begin immediate');
   const advance = stopClock(t);
@@ -115,10 +105,10 @@ test('a write that waits too long for another process fails as unavailable, and 
   const passing = passTime();
   await Promise.all(refused);
   other.close();
-  await writer.run(insertWindow, { subject: 'a', used: 1n });
+  await add('a');
   isOver = true;
   await passing;
-  assert.equal(database.readNow?.(selectSubjects, {}).length, 1);
+  assert.deepEqual(listSubjects(), ['a']);
 });
 
 test('while another process holds the lock, all waiting writes try again together', async (t) => {
@@ -133,20 +123,18 @@ test('while another process holds the lock, all waiting writes try again togethe
 });
 
 test('a write beyond the bound of the queue is refused immediately', async (t) => {
-  const { write, hold, untilHeld, release } = await startWriter(t);
-  hold();
-  const underWay = write();
-  await untilHeld();
+  const { write, hold, release } = await startWriter(t);
+  const underWay = await hold(write);
   const waiting = Array.from({ length: waitingJobsMax }, write);
   await assert.rejects(write(), unavailable);
   release();
-  await Promise.all([underWay, ...waiting]);
+  await Promise.all([...underWay, ...waiting]);
 });
 
 test('the reading connection leaves checkpoints to the writing connection', async (t) => {
-  const { path, database, writer } = await startWriter(t);
-  await writer.run(insertWindow, { subject: 'a', used: 1n });
-  await writer.close();
+  const { path, database, queue, add } = await startWriter(t);
+  await add('a');
+  await queue.close();
   const reading = openReadingConnection(path, 0);
   await database.close();
   assert.ok(existsSync(`${path}-wal`));
