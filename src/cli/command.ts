@@ -61,7 +61,12 @@ export class AppCommand extends Command {
   constructor(name: string, context: CommandContext) {
     super(name);
     this.context = context;
-    this.addHelpText('before', ({ error }) => this.refuseUnknownTopic(error));
+    this.addHelpText('before', ({ error }) => {
+      // Parsing only the unknown word of `help` makes commander print an error that names it, and not the usage.
+      const [, topic] = this.args;
+      if (error && topic !== undefined) this.parse([topic], { from: 'user' });
+      return '';
+    });
   }
 
   /** Commander makes each subcommand by this method, and passes the output and the handling of errors on. */
@@ -104,13 +109,6 @@ export class AppCommand extends Command {
     this.does(({ withStore }, options: Options, ...args: Arguments) =>
       withStore((store) => run(store, options, ...args)),
     );
-  }
-
-  /** Parsing only the unknown word of `help` makes commander print an error that names it, and not the usage. */
-  private refuseUnknownTopic(isError: boolean): string {
-    const [, topic] = this.args;
-    if (isError && topic !== undefined) this.parse([topic], { from: 'user' });
-    return '';
   }
 }
 

@@ -21,9 +21,8 @@ problems. Run the command as the user of the service, with the same settings.`,
 }
 
 function printFindings(findings: readonly Finding[]): Printed {
-  const count = (verdict: Finding['verdict']) =>
-    findings.filter((finding) => finding.verdict === verdict).length;
-  const [problems, warnings] = [count('problem'), count('warning')];
+  const problems = findings.filter(({ verdict }) => verdict === 'problem').length;
+  const warnings = findings.filter(({ verdict }) => verdict === 'warning').length;
   const failure = new OperatorError(`the doctor found ${countThings(problems, 'problem')}`);
   return {
     json: { problems, warnings, findings },
@@ -44,10 +43,12 @@ const colours = { ok: 'green', warning: 'yellow', problem: 'red' } as const;
 const [verdictWidth, checkWidth] = [9, 13];
 
 function writeFindings({ stdout }: Terminal, findings: readonly Finding[]): void {
-  const paint = (verdict: Finding['verdict'], text: string) =>
-    stdout.hasColors?.() ? styleText(colours[verdict], text, { validateStream: false }) : text;
   for (const { check, verdict, is, todo } of findings) {
-    stdout.write(`${paint(verdict, verdict.padEnd(verdictWidth))}${check.padEnd(checkWidth)}${is}\n`);
+    const plain = verdict.padEnd(verdictWidth);
+    const shown = stdout.hasColors?.()
+      ? styleText(colours[verdict], plain, { validateStream: false })
+      : plain;
+    stdout.write(`${shown}${check.padEnd(checkWidth)}${is}\n`);
     if (todo !== null) stdout.write(`${' '.repeat(verdictWidth + checkWidth)}-> ${todo}\n`);
   }
 }

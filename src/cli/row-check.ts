@@ -39,10 +39,7 @@ export function createRowCheck(skipInvalid: boolean) {
     /** Reports a row of `pass` that cannot change its animal, which is known only after all rows are read. */
     refuseChange,
     check,
-    /**
-     * Yields batches until a row is invalid. After that, reads the other rows only to find all invalid rows, and throws
-     * at the end.
-     */
+    /** Yields batches until a row is invalid. Then reads the others only to find all invalid rows, and throws. */
     async *pass(batches: AsyncIterable<readonly LoadedPet[]>) {
       for await (const pets of batches) {
         rowCount += pets.length;

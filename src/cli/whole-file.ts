@@ -5,9 +5,8 @@ import { OperatorError, UsageError } from '../errors.ts';
 import { syncFolder } from '../storage/durable-files.ts';
 
 /**
- * Writes a file atomically: writes a temporary file in the same folder, flushes it with fsync and renames it. A reader
- * sees the old file or the whole new file, never a part. `write` gets the path of an empty file with the permissions
- * `mode`, restricted by the umask.
+ * Writes a file atomically and durably: a reader sees the old file or the whole new file, never a part. `write` gets the
+ * path of an empty file beside it with the permissions `mode`, restricted by the umask.
  *
  * Throws UsageError if the name is empty. Throws OperatorError if the file exists and `replaces` is false, before the
  * write or after it, or if the file cannot be written. Rethrows the errors of `write`.

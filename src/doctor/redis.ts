@@ -20,16 +20,14 @@ const anyKey = 'animal-store';
 /** Checks the Redis or Valkey server in which instances share their counts, or one node of a cluster. Changes nothing. */
 export async function checkRedis(url: string): Promise<Finding[]> {
   const server = `Redis ${showRedisHosts(url)}`;
-  const waiting = new AbortController();
   try {
     const { send, destroy } = await openRedisConnection([url]);
     try {
-      const tooLate = sleep(answersMsMax, undefined, waiting).then(() => {
-        throw new Error('Redis does not answer');
-      });
-      return await Promise.race([checkServer((...command) => send(anyKey, command), server), tooLate]);
+      const checking = checkServer((...command) => send(anyKey, command), server);
+      const findings = await Promise.race([checking, sleep(answersMsMax, null, { ref: false })]);
+      if (findings === null) throw new Error('Redis does not answer');
+      return findings;
     } finally {
-      waiting.abort();
       destroy();
     }
   } catch (error) {

@@ -40,21 +40,17 @@ async function checkPlace(file: string, size: number): Promise<Finding[]> {
   const closed = (await Promise.all(places.map(listClosed))).flat();
   const todo =
     'run the doctor as the user of the service, or make this user the owner of the folder with chown';
-  return [
+  const writing =
     closed.length === 0
       ? ok('writing', `${folder} can be written`)
-      : problem('writing', `this user may not write to ${closed.join(', ')}`, todo),
-    await checkRoom(folder, size),
-  ];
+      : problem('writing', `this user may not write to ${closed.join(', ')}`, todo);
+  return [writing, await checkRoom(folder, size)];
 }
 
 /** Returns the place if it exists and this user may not write to it, otherwise nothing. */
 async function listClosed(place: string): Promise<string[]> {
-  const error: NodeJS.ErrnoException | null = await access(place, constants.W_OK).then(
-    () => null,
-    (reason) => reason,
-  );
-  return error === null || error.code === 'ENOENT' ? [] : [place];
+  const refusal: unknown = await access(place, constants.W_OK).catch((error) => error);
+  return refusal instanceof Error && 'code' in refusal && refusal.code !== 'ENOENT' ? [place] : [];
 }
 
 /** Returns the folder or, if it does not exist, its nearest existing parent. */

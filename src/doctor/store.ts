@@ -71,32 +71,29 @@ const differenceMsMax = 2 * secondMs;
 /** Beyond this difference, a clock is a problem. */
 const differenceMsBad = minuteMs;
 
-function judgeClock(differenceMs: number, is: string, todo: string): Finding {
-  return (differenceMs > differenceMsBad ? problem : warning)('clock', is, todo);
+function judgeClock(differenceMs: number, agrees: string, differs: string, todo: string): Finding {
+  if (differenceMs <= differenceMsMax) return ok('clock', agrees);
+  return (differenceMs > differenceMsBad ? problem : warning)('clock', differs, todo);
 }
 
 /** Checks that the newest row of the store is not dated in the future. */
 function checkNewestRow(newestRowMs: number, nowMs: number): Finding {
   const aheadMs = newestRowMs - nowMs;
-  if (aheadMs <= differenceMsMax)
-    return ok('clock', `the newest row of the store was written ${formatSpan(Math.max(0, -aheadMs))} ago`);
+  const agrees = `the newest row of the store was written ${formatSpan(Math.max(0, -aheadMs))} ago`;
   const why = 'the clock was set back, or was wrong at the time of the write';
-  const is = `the newest row of the store is dated ${formatSpan(aheadMs)} ahead: ${why}`;
-  return judgeClock(aheadMs, is, `${howToSetClock}; until then, rate limit windows and expiries may be late`);
+  const differs = `the newest row of the store is dated ${formatSpan(aheadMs)} ahead: ${why}`;
+  const todo = `${howToSetClock}; until then, rate limit windows and expiries may be late`;
+  return judgeClock(aheadMs, agrees, differs, todo);
 }
 
-/**
- * Compares the clock of a server, which `read` asks for Unix milliseconds, with the clock of this machine halfway between
- * request and response. `whose` is the name of the server.
- */
+/** Compares the clock of a server, in Unix milliseconds, with that of this machine halfway between request and response. */
 export async function compareClocks(whose: string, read: () => Promise<number>): Promise<Finding> {
   const sentMs = Date.now();
   const differenceMs = (await read()) - (sentMs + Date.now()) / 2;
   const size = Math.abs(differenceMs);
-  if (size <= differenceMsMax)
-    return ok('clock', `the clock of ${whose} agrees with the clock of this machine`);
-  const is = `the clock of ${whose} is ${formatSpan(size)} ${differenceMs > 0 ? 'ahead' : 'behind'}`;
-  return judgeClock(size, is, `${howToSetClock}, on both machines`);
+  const agrees = `the clock of ${whose} agrees with the clock of this machine`;
+  const differs = `the clock of ${whose} is ${formatSpan(size)} ${differenceMs > 0 ? 'ahead' : 'behind'}`;
+  return judgeClock(size, agrees, differs, `${howToSetClock}, on both machines`);
 }
 
 /** Returns a duration in its largest fitting unit: `3 s`, `5 min`, `2 h`, `40 days`. */
