@@ -19,16 +19,13 @@ type Overview = AccountState & { readonly keys: readonly ListedKey[] };
 
 export function addShow(accounts: AppCommand): void {
   accounts
-    .addLeaf(
-      'show',
-      'show an account: its plan, its remaining requests, its keys and its usage',
-      ['accounts show "Acme Zoo"', 'accounts show "Acme Zoo" --json'],
-      `The rate limit windows and the usage are read from the store. A running service
+    .addLeaf('show', 'show an account: its plan, its remaining requests, its keys and its usage')
+    .withExamples('accounts show "Acme Zoo"', 'accounts show "Acme Zoo" --json')
+    .withNotes(`The rate limit windows and the usage are read from the store. A running service
 updates them twice a second. With REDIS_URL, the windows are read from Redis.
 Without --json, the output shows the newest ${shownHours} hours with requests. With --json,
 it shows all hours with requests in the last 7 days. Both show the newest ${shownKeysMax}
-keys.`,
-    )
+keys.`)
     .addArgument(accountArgument)
     .doesWithStore(async (store, _options, account: string) => {
       const keys = await store.keyring.list(account, shownKeysMax);

@@ -23,11 +23,13 @@ export function addAccounts(program: AppCommand): void {
     'create, show, rename, suspend and delete accounts, and change their plans',
   );
   const create = accounts
-    .addLeaf('create', 'create an account without a key', ['accounts create "Acme Zoo" --plan pro'])
+    .addLeaf('create', 'create an account without a key')
+    .withExamples('accounts create "Acme Zoo" --plan pro')
     .argument('<account>', 'the name of the account', parseAccountName);
   setPlanOf(create, 'is created', (store, account, plan) => store.accounts.create(account, plan));
   accounts
-    .addLeaf('list', 'list all accounts', ['accounts list', 'accounts list --json'])
+    .addLeaf('list', 'list all accounts')
+    .withExamples('accounts list', 'accounts list --json')
     .doesWithStore(async (store) => printTable(await store.accounts.list(), columns, toJson));
   addShow(accounts);
   addAct(accounts, 'rename', 'rename an account', ' "Acme Zoo Ltd"')
@@ -37,10 +39,11 @@ export function addAccounts(program: AppCommand): void {
       return printLines({ account: name, formerly: account }, `${account} is renamed to ${name}`);
     });
   const setPlan = accounts
-    .addLeaf('set-plan', `move an account to another plan; ${soon}`, [
+    .addLeaf('set-plan', `move an account to another plan; ${soon}`)
+    .withExamples(
       'accounts set-plan "Acme Zoo" --plan pro',
       'accounts set-plan "Acme Zoo" --plan enterprise --per-minute 5000 --per-day 1000000 \\\n    --open-holds 500',
-    ])
+    )
     .addArgument(accountArgument);
   setPlanOf(setPlan, 'is', (store, account, plan) => store.accounts.setPlan(account, plan));
   addSuspension(accounts);
@@ -49,8 +52,8 @@ export function addAccounts(program: AppCommand): void {
 }
 
 /** Adds a command that changes one account, with the account "Acme Zoo" and `rest` as its example. */
-function addAct(accounts: AppCommand, name: string, description: string, rest = '', notes = ''): AppCommand {
-  const leaf = accounts.addLeaf(name, description, [`accounts ${name} "Acme Zoo"${rest}`], notes);
+function addAct(accounts: AppCommand, name: string, description: string, rest = ''): AppCommand {
+  const leaf = accounts.addLeaf(name, description).withExamples(`accounts ${name} "Acme Zoo"${rest}`);
   return leaf.addArgument(accountArgument);
 }
 
@@ -71,19 +74,17 @@ function setPlanOf(
 
 function addSuspension(accounts: AppCommand): void {
   const refused = 'its requests are refused within 2 seconds (5 with several instances)';
-  const notes = 'The account keeps its keys, orders and webhooks. Its open holds expire.';
-  addAct(accounts, 'suspend', `suspend an account: ${refused}`, '', notes).doesWithStore(
-    async (store, _options, account: string) => {
+  addAct(accounts, 'suspend', `suspend an account: ${refused}`)
+    .withNotes('The account keeps its keys, orders and webhooks. Its open holds expire.')
+    .doesWithStore(async (store, _options, account: string) => {
       await store.accounts.suspend(account);
       return printLines({ account, suspended: true }, `${account} is suspended`);
-    },
-  );
-  addAct(accounts, 'resume', `resume a suspended account; ${soon}`).doesWithStore(
-    async (store, _options, account: string) => {
-      await store.accounts.resume(account);
-      return printLines({ account, suspended: false }, `${account} is active again`);
-    },
-  );
+    });
+  const resume = addAct(accounts, 'resume', `resume a suspended account; ${soon}`);
+  resume.doesWithStore(async (store, _options, account: string) => {
+    await store.accounts.resume(account);
+    return printLines({ account, suspended: false }, `${account} is active again`);
+  });
 }
 
 /** `until` is in Unix milliseconds. */
@@ -91,14 +92,10 @@ type LimitOptions = Limits & { readonly until?: number };
 
 function addLimits(accounts: AppCommand): void {
   const count = parseCountUpTo(limitMax);
-  addAct(
-    accounts,
-    'set-limits',
-    `set limits for one account, on any plan; ${soon}`,
-    ' --per-minute 600 --per-day 50000 --until 2027-01-11',
-    `Without --until, the limits apply until "accounts set-plan", which removes them.
-The counts of the open windows stay.`,
-  )
+  const example = ' --per-minute 600 --per-day 50000 --until 2027-01-11';
+  addAct(accounts, 'set-limits', `set limits for one account, on any plan; ${soon}`, example)
+    .withNotes(`Without --until, the limits apply until "accounts set-plan", which removes them.
+The counts of the open windows stay.`)
     .requiredOption('--per-minute <count>', 'requests per minute', count)
     .requiredOption('--per-day <count>', 'requests per day', count)
     .option('--until <time>', 'when the limits end: a date in UTC or an RFC 3339 time', parseTime)
@@ -122,16 +119,12 @@ const parseDays = parseCountUpTo(36_500);
 type DeleteOptions = { readonly confirm: string; readonly keepDays?: number };
 
 function addDelete(accounts: AppCommand): void {
-  addAct(
-    accounts,
-    'delete',
-    'delete an account and erase its data, for good',
-    ' --confirm "Acme Zoo" --keep-days 30',
-    `Revokes its keys, deletes its webhooks and cancels its open holds. Erases its
+  const example = ' --confirm "Acme Zoo" --keep-days 30';
+  addAct(accounts, 'delete', 'delete an account and erase its data, for good', example)
+    .withNotes(`Revokes its keys, deletes its webhooks and cancels its open holds. Erases its
 name, the references of its orders, its counts, its failed requests and its
 first answers. Its orders and events stay without names. If the command is
-killed, a running service erases the rest.`,
-  )
+killed, a running service erases the rest.`)
     .requiredOption('--confirm <account>', 'the name of the account once more')
     .option('--keep-days <days>', 'refuse if an order was completed within so many days', parseDays)
     .does(async ({ withStore }, { confirm, keepDays }: DeleteOptions, account: string) => {

@@ -13,12 +13,9 @@ import { writeWholeFile } from './whole-file.ts';
 
 export function addBackup(program: AppCommand): void {
   program
-    .addLeaf(
-      'backup',
-      'copy the whole store to a file and check the copy, while the service runs (SQLite)',
-      ['backup /var/backups/animal-store.db'],
-      'To restore the copy, stop the service and run "animal-store restore".',
-    )
+    .addLeaf('backup', 'copy the whole store to a file and check the copy, while the service runs (SQLite)')
+    .withExamples('backup /var/backups/animal-store.db')
+    .withNotes('To restore the copy, stop the service and run "animal-store restore".')
     .argument('<file>', 'the path of the copy')
     .option('--force', 'replace an existing file', false)
     .does(async ({ readConfig, withStore }, { force }: { readonly force: boolean }, file: string) => {
@@ -43,14 +40,11 @@ export function addBackup(program: AppCommand): void {
 
 export function addRestore(program: AppCommand): void {
   program
-    .addLeaf(
-      'restore',
-      'replace the store with a backup, while no service runs (SQLite)',
-      ['restore /var/backups/animal-store.db'],
-      `The current content of the store is lost: back it up first. Ids assigned since
+    .addLeaf('restore', 'replace the store with a backup, while no service runs (SQLite)')
+    .withExamples('restore /var/backups/animal-store.db')
+    .withNotes(`The current content of the store is lost: back it up first. Ids assigned since
 the backup are not used again. All positions in the event feed expire: readers
-get 410 events_expired and must read the whole store again.`,
-    )
+get 410 events_expired and must read the whole store again.`)
     .argument('<file>', 'a file written by the backup command')
     .does(async ({ readConfig, clock, terminal }, _options, file: string) => {
       const { databaseUrl } = readConfig();
@@ -68,13 +62,10 @@ get 410 events_expired and must read the whole store again.`,
 
 export function addVacuum(program: AppCommand): void {
   program
-    .addLeaf(
-      'vacuum',
-      'give unused pages of the store back to the disk, while the service runs (SQLite)',
-      ['vacuum'],
-      `The reads of the service go on. Its writes wait, some seconds per gigabyte, and
-get 503 after 10 s. The disk needs free space of twice the content.`,
-    )
+    .addLeaf('vacuum', 'give unused pages of the store back to the disk, while the service runs (SQLite)')
+    .withExamples('vacuum')
+    .withNotes(`The reads of the service go on. Its writes wait, some seconds per gigabyte, and
+get 503 after 10 s. The disk needs free space of twice the content.`)
     .does(async ({ readConfig }) => {
       const refusal = 'PostgreSQL needs no vacuum: autovacuum does it';
       const location = requireSqlite(readConfig().databaseUrl, refusal);

@@ -55,8 +55,8 @@ export interface Printed {
 /** The program, a group of its commands, or a command. */
 export class AppCommand extends Command {
   readonly context: CommandContext;
-  /** The first example of each subcommand. */
-  private readonly examples: string[] = [];
+  private notes = '';
+  private examples: readonly string[] = [];
 
   constructor(name: string, context: CommandContext) {
     super(name);
@@ -77,15 +77,28 @@ export class AppCommand extends Command {
   /** Adds a command that only has subcommands. Its help shows the first example of each. */
   addGroup(name: string, description: string): AppCommand {
     const group: AppCommand = this.command(name).description(description);
-    return group.addHelpText('after', () => formatExamples(group.examples));
+    const leaves = group.commands as readonly AppCommand[];
+    const listFirst = () => leaves.flatMap(({ examples }) => examples.slice(0, 1));
+    return group.addHelpText('after', () => formatExamples(listFirst()));
   }
 
-  /** Adds a command with the option --json. `notes` come in the help before the examples, which name no program. */
-  addLeaf(name: string, description: string, examples: readonly string[], notes = ''): AppCommand {
-    this.examples.push(...examples.slice(0, 1));
+  /** Adds a command with the option --json. */
+  addLeaf(name: string, description: string): AppCommand {
     const leaf: AppCommand = this.command(name).description(description);
-    const help = `${notes && `\n${notes}\n`}${formatExamples(examples)}`;
-    return leaf.option('--json', 'print one JSON value').addHelpText('after', help);
+    leaf.addHelpText('after', () => `${leaf.notes && `\n${leaf.notes}\n`}${formatExamples(leaf.examples)}`);
+    return leaf.option('--json', 'print one JSON value');
+  }
+
+  /** Sets what the help says before the examples, in lines of at most 80 characters. */
+  withNotes(notes: string): this {
+    this.notes = notes;
+    return this;
+  }
+
+  /** Sets the examples of the help: command lines without the name of the program. */
+  withExamples(...examples: readonly string[]): this {
+    this.examples = examples;
+    return this;
   }
 
   /** Sets what a command does. `run` gets the options and then the arguments, and returns what is printed. */

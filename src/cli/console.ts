@@ -8,13 +8,10 @@ import { countThings } from './output.ts';
 
 export function addConsole(program: AppCommand): void {
   program
-    .addLeaf(
-      'console',
-      'print a link that signs in to the web console once, within 10 minutes',
-      ['console', 'console --revoke'],
-      `A running service serves the console on the operator's port. A session expires
-after 12 hours.`,
-    )
+    .addLeaf('console', 'print a link that signs in to the web console once, within 10 minutes')
+    .withExamples('console', 'console --revoke')
+    .withNotes(`A running service serves the console on the operator's port. A session expires
+after 12 hours.`)
     .option('--revoke', 'end all sessions and links instead of printing a link', false)
     .does(async ({ withStore, readConfig, clock }, { revoke }: { readonly revoke: boolean }) => {
       const address = revoke ? '' : findAddress(readConfig());

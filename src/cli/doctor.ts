@@ -10,10 +10,10 @@ export function addDoctor(program: AppCommand): void {
     .addLeaf(
       'doctor',
       'check settings, store, Redis, clock, ports and files, and suggest repairs; changes nothing',
-      ['doctor', 'doctor --json'],
-      `The exit code is 1 if there are problems, otherwise 0. Warnings do not count as
-problems. Run the command as the user of the service, with the same settings.`,
     )
+    .withExamples('doctor', 'doctor --json')
+    .withNotes(`The exit code is 1 if there are problems, otherwise 0. Warnings do not count as
+problems. Run the command as the user of the service, with the same settings.`)
     .does(async ({ readConfig, clock }) => {
       const { examine } = await import('../doctor/examine.ts');
       return printFindings((await examine(readConfig, clock)).map(toShown));

@@ -17,17 +17,14 @@ import { writeWholeFile } from './whole-file.ts';
 
 export function addExport(program: AppCommand): void {
   const leaf = program
-    .addLeaf(
-      'export',
-      'write all animals as CSV or NDJSON, oldest first',
-      [
-        'export > animals.ndjson',
-        'export --output animals.csv',
-        'export --without-ids > for-another-store.ndjson',
-      ],
-      `When the file is imported, a row with an id changes that animal, and a row
-without an id adds an animal.`,
+    .addLeaf('export', 'write all animals as CSV or NDJSON, oldest first')
+    .withExamples(
+      'export > animals.ndjson',
+      'export --output animals.csv',
+      'export --without-ids > for-another-store.ndjson',
     )
+    .withNotes(`When the file is imported, a row with an id changes that animal, and a row
+without an id adds an animal.`)
     .option('--without-ids', 'omit the ids, for an import into another store', false);
   type Options = ExportOptions & { readonly withoutIds: boolean };
   addExportOptions(leaf).doesWithStore(async ({ catalogue, audit }, { withoutIds, ...options }: Options) => {

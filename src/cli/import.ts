@@ -21,22 +21,19 @@ interface ImportOptions {
 
 export function addImport(program: AppCommand): void {
   program
-    .addLeaf(
-      'import',
-      'add and change animals from a CSV or NDJSON file, all rows or none',
-      [
-        'import animals.csv',
-        'import animals.csv --dry-run',
-        'import - --format ndjson < animals.ndjson',
-        'import animals.csv --skip-invalid --json',
-      ],
-      `CSV has the columns ${petFields.join(', ')} and id.
+    .addLeaf('import', 'add and change animals from a CSV or NDJSON file, all rows or none')
+    .withExamples(
+      'import animals.csv',
+      'import animals.csv --dry-run',
+      'import - --format ndjson < animals.ndjson',
+      'import animals.csv --skip-invalid --json',
+    )
+    .withNotes(`CSV has the columns ${petFields.join(', ')} and id.
 NDJSON has the same fields. A categoryId is a whole number: in CSV decimal
 digits, with a minus sign if it is negative (100, -5), in NDJSON any JSON form
 (100, 1e2). The default status is available. A row with an id changes the animal
 with this id, and fields that the row omits stay unchanged. A row without an id
-adds an animal.`,
-    )
+adds an animal.`)
     .argument('<file>', 'a path, or - for standard input')
     .addOption(formatOption("the format (default: by the file's ending)"))
     .option('--skip-invalid', 'import the valid rows even if there are invalid ones', false)

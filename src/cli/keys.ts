@@ -26,26 +26,23 @@ export function addKeys(program: AppCommand): void {
   const keys = program.addGroup('keys', 'create, list, rotate and revoke API keys');
   addCreate(keys);
   keys
-    .addLeaf('list', 'list keys, also expired and revoked ones', [
-      'keys list --account "Acme Zoo"',
-      'keys list --json',
-    ])
+    .addLeaf('list', 'list keys, also expired and revoked ones')
+    .withExamples('keys list --account "Acme Zoo"', 'keys list --json')
     .addOption(accountFilter('the keys'))
     .doesWithStore(async ({ keyring }, { account }: { readonly account?: string }) =>
       printTable(await keyring.list(account), keyColumns, keyToJson),
     );
   keys
-    .addLeaf('rotate', 'replace a key with a new one; the old key stays valid for 24h, or for --overlap', [
-      'keys rotate key_3kTMd8fZq1LxW0aB',
-      'keys rotate key_3kTMd8fZq1LxW0aB --overlap 0',
-    ])
+    .addLeaf('rotate', 'replace a key with a new one; the old key stays valid for 24h, or for --overlap')
+    .withExamples('keys rotate key_3kTMd8fZq1LxW0aB', 'keys rotate key_3kTMd8fZq1LxW0aB --overlap 0')
     .addArgument(keyId)
     .option('--overlap <duration>', 'how long the old key stays valid (default: 24h)', parseDuration)
     .doesWithStore(async ({ keyring }, { overlap }: { readonly overlap?: number }, id: string) =>
       printIssued(keys.context, await keyring.rotate(id, overlap ?? defaultOverlapMs)),
     );
   keys
-    .addLeaf('revoke', `revoke a key; ${soon}`, ['keys revoke key_3kTMd8fZq1LxW0aB'])
+    .addLeaf('revoke', `revoke a key; ${soon}`)
+    .withExamples('keys revoke key_3kTMd8fZq1LxW0aB')
     .addArgument(keyId)
     .option('--disable-webhooks', 'also disable the webhooks that the key created', false)
     .doesWithStore(async (store, { disableWebhooks }: { readonly disableWebhooks: boolean }, id: string) => {
@@ -66,13 +63,15 @@ interface CreateOptions extends PlanOptions {
 }
 
 function addCreate(keys: AppCommand): void {
-  const create = keys.addLeaf('create', 'create a key, and its account if it does not exist', [
-    'keys create --plan free',
-    'keys create --plan pro --account "Acme Zoo" --expires-in 30d',
-    'keys create --account "Acme Zoo" --name Warehouse --scopes pets:read',
-    'keys create --account "Own shop" --scopes all',
-    'keys create --plan enterprise --per-minute 5000 --per-day 1000000',
-  ]);
+  const create = keys
+    .addLeaf('create', 'create a key, and its account if it does not exist')
+    .withExamples(
+      'keys create --plan free',
+      'keys create --plan pro --account "Acme Zoo" --expires-in 30d',
+      'keys create --account "Acme Zoo" --name Warehouse --scopes pets:read',
+      'keys create --account "Own shop" --scopes all',
+      'keys create --plan enterprise --per-minute 5000 --per-day 1000000',
+    );
   addPlanOptions(create, false)
     .option(
       '--account <name>',
@@ -144,13 +143,12 @@ export function keyToJson({ visibleStart: start, ...key }: ListedKey): object {
 export function addBans(program: AppCommand): void {
   const bans = program.addGroup('bans', 'list the bans of keys and lift them');
   bans
-    .addLeaf('list', 'list the banned keys; the ban that expires first comes first', [
-      'bans list',
-      'bans list --json',
-    ])
+    .addLeaf('list', 'list the banned keys; the ban that expires first comes first')
+    .withExamples('bans list', 'bans list --json')
     .doesWithStore(async (store) => printTable(await store.bans.list(), banColumns, banToJson));
   bans
-    .addLeaf('lift', `lift the ban of a key; ${soon}`, ['bans lift key_3kTMd8fZq1LxW0aB'])
+    .addLeaf('lift', `lift the ban of a key; ${soon}`)
+    .withExamples('bans lift key_3kTMd8fZq1LxW0aB')
     .argument('<key>', 'the id of the key, as shown by "bans list"')
     .doesWithStore(async (store, _options, id: string) => {
       await store.bans.lift(id);

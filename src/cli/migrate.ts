@@ -7,14 +7,14 @@ type MigrateOptions = { readonly from?: string; readonly to?: string };
 
 export function addMigrate(program: AppCommand): void {
   program
-    .addLeaf(
+    .addLeaf('migrate', 'update the schema of the store, as every start does, or move the store')
+    .withExamples(
       'migrate',
-      'update the schema of the store, as every start does, or move the store',
-      ['migrate', 'migrate --from sqlite:./data/animal-store.db --to postgres://user@db.example.com/animals'],
-      `An address is sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE. The
-password is percent-encoded. It can also be in PGPASSWORD. A move copies the
-store. Changes to the old store after the start of the move are not copied.`,
+      'migrate --from sqlite:./data/animal-store.db --to postgres://user@db.example.com/animals',
     )
+    .withNotes(`An address is sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE. The
+password is percent-encoded. It can also be in PGPASSWORD. A move copies the
+store. Changes to the old store after the start of the move are not copied.`)
     .option('--from <address>', 'move the store at this address')
     .option('--to <address>', 'move the store to this address, which must have an empty store or no store')
     .does(async (context, { from, to }: MigrateOptions) => {

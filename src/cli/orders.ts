@@ -20,12 +20,13 @@ import { type Column, formatTime } from './output.ts';
 export function addOrders(program: AppCommand): void {
   const orders = program.addGroup('orders', 'list, export and cancel orders');
   orders
-    .addLeaf('list', 'list the orders of all accounts, newest first', [
+    .addLeaf('list', 'list the orders of all accounts, newest first')
+    .withExamples(
       'orders list',
       'orders list --status reserved --json',
       'orders list --pet 42',
       'orders list --account Acme',
-    ])
+    )
     .addOption(new Option('--status <status>', 'only orders with this status').choices(orderStatuses))
     .option('--pet <id>', 'only orders for this animal', parseInt64Id)
     .option('--reference <text>', 'only orders with this reference', parseName)
@@ -37,7 +38,8 @@ export function addOrders(program: AppCommand): void {
     });
   addOrdersExport(orders);
   orders
-    .addLeaf('cancel', 'cancel a reserved order; its animal becomes available again', ['orders cancel 7'])
+    .addLeaf('cancel', 'cancel a reserved order; its animal becomes available again')
+    .withExamples('orders cancel 7')
     .addArgument(numericId('order'))
     .doesWithStore(async (store, _options, id: bigint) => {
       const missing = `there is no order "${id}": see "orders list"`;
@@ -66,16 +68,13 @@ type OrdersExportOptions = ExportOptions & Filters & { readonly since?: number; 
 
 function addOrdersExport(orders: AppCommand): void {
   const leaf = orders
-    .addLeaf(
-      'export',
-      'write orders as CSV or NDJSON, newest first',
-      [
-        'orders export --output orders.csv',
-        'orders export --account "Acme Zoo" --since 2026-11-01 --until 2026-12-01 > november.ndjson',
-      ],
-      `References are written as the clients sent them. A spreadsheet may take a
-reference that begins with =, +, - or @ for a formula: import it as text.`,
+    .addLeaf('export', 'write orders as CSV or NDJSON, newest first')
+    .withExamples(
+      'orders export --output orders.csv',
+      'orders export --account "Acme Zoo" --since 2026-11-01 --until 2026-12-01 > november.ndjson',
     )
+    .withNotes(`References are written as the clients sent them. A spreadsheet may take a
+reference that begins with =, +, - or @ for a formula: import it as text.`)
     .addOption(accountFilter('orders'))
     .addOption(sinceOption('orders placed', orders.context.clock))
     .option('--until <time>', 'only orders placed before this time', parseTime);

@@ -11,7 +11,8 @@ const noSuchPet = (id: bigint) => `there is no animal "${id}"`;
 export function addPets(program: AppCommand): void {
   const pets = program.addGroup('pets', 'show, change and delete an animal');
   pets
-    .addLeaf('show', 'show an animal', ['pets show 42'])
+    .addLeaf('show', 'show an animal')
+    .withExamples('pets show 42')
     .addArgument(animalId)
     .doesWithStore(async ({ catalogue }, _options, id: bigint) => {
       const pet = await catalogue.get(id);
@@ -19,10 +20,8 @@ export function addPets(program: AppCommand): void {
       return printPet(pet);
     });
   const edit = pets
-    .addLeaf('edit', 'change an animal; other fields stay unchanged', [
-      'pets edit 42 --name Max --category-id 3',
-      'pets edit 42 --category-id=-1',
-    ])
+    .addLeaf('edit', 'change an animal; other fields stay unchanged')
+    .withExamples('pets edit 42 --name Max --category-id 3', 'pets edit 42 --category-id=-1')
     .addArgument(animalId);
   for (const input of petInputs) edit.addOption(toOption(input));
   edit.does(async ({ withStore }, patch: PetPatch, id: bigint) => {
@@ -32,7 +31,8 @@ export function addPets(program: AppCommand): void {
     );
   });
   pets
-    .addLeaf('delete', 'delete an animal for good, unless an order owns it', ['pets delete 42'])
+    .addLeaf('delete', 'delete an animal for good, unless an order owns it')
+    .withExamples('pets delete 42')
     .addArgument(animalId)
     .doesWithStore(async (store, _options, id: bigint) => {
       await orMissing(noSuchPet(id), () => store.deletePet(id));

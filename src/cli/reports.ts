@@ -39,19 +39,16 @@ interface RequestsOptions extends ReportOptions {
 
 export function addRequests(program: AppCommand): void {
   program
-    .addLeaf(
-      'requests',
-      'show the requests that failed or took over a second',
-      [
-        'requests --account "Acme Zoo" --since 24h',
-        'requests --status 409',
-        'requests --id 3kTMd8fZq1LxW0aB --json',
-      ],
-      `The newest request comes first. The store keeps requests for 7 days. Requests
+    .addLeaf('requests', 'show the requests that failed or took over a second')
+    .withExamples(
+      'requests --account "Acme Zoo" --since 24h',
+      'requests --status 409',
+      'requests --id 3kTMd8fZq1LxW0aB --json',
+    )
+    .withNotes(`The newest request comes first. The store keeps requests for 7 days. Requests
 that a limit refused share a row for each key and hour, and so do more than 100
 failed requests of an account in an hour. Such a row has their number and no
-request id.`,
-    )
+request id.`)
     .addOption(accountFilter('requests'))
     .option('--key <id>', 'only requests with this key')
     .option('--status <status>', 'only requests with this HTTP status', parseStatus)
@@ -87,10 +84,9 @@ type UsageOptions = Required<ReportOptions> & { readonly by: UsageOrder };
 export function addUsage(program: AppCommand): void {
   const { clock } = program.context;
   program
-    .addLeaf(
-      'usage',
-      'show which accounts send the most requests',
-      ['usage', 'usage --since 7d --by refused', 'usage --by errors --json'],
+    .addLeaf('usage', 'show which accounts send the most requests')
+    .withExamples('usage', 'usage --since 7d --by refused', 'usage --by errors --json')
+    .withNotes(
       'Requests are counted by hour, so the first hour is counted as a whole.\nThe store keeps the counts of 7 days.',
     )
     .addOption(sinceOption('requests', clock).default(clock() - dayMs, '24h'))
@@ -117,12 +113,9 @@ interface AuditOptions extends ReportOptions {
 export function addAudit(program: AppCommand): void {
   const subjects = 'the name of an account, or the id of any other object';
   program
-    .addLeaf(
-      'audit',
-      'show who changed what, and when: by command, in the console or with a key',
-      ['audit', 'audit --account "Acme Zoo" --since 7d', 'audit --of key_3kTMd8fZq1LxW0aB --json'],
-      'The newest change comes first. The store keeps changes for one year.',
-    )
+    .addLeaf('audit', 'show who changed what, and when: by command, in the console or with a key')
+    .withExamples('audit', 'audit --account "Acme Zoo" --since 7d', 'audit --of key_3kTMd8fZq1LxW0aB --json')
+    .withNotes('The newest change comes first. The store keeps changes for one year.')
     .option('--account <name>', 'only changes of this account and of what it owns', parseAccountName)
     .option('--by <actor>', 'only changes by this system user, key or console session')
     .addOption(new Option('--action <action>', 'only changes of this kind').choices(auditActions))

@@ -8,16 +8,13 @@ const startEndMsMax = 5 * secondMs;
 
 export function addServe(program: AppCommand): void {
   program
-    .addLeaf(
+    .addLeaf('serve', 'run the service')
+    .withExamples(
       'serve',
-      'run the service',
-      [
-        'serve',
-        'PORT=80 ENVIRONMENT=production DATABASE_URL=sqlite:/var/lib/animal-store/store.db animal-store serve',
-      ],
-      `With --json, the addresses of the service go to standard output, and the log
-goes to standard error.`,
+      'PORT=80 ENVIRONMENT=production DATABASE_URL=sqlite:/var/lib/animal-store/store.db animal-store serve',
     )
+    .withNotes(`With --json, the addresses of the service go to standard output, and the log
+goes to standard error.`)
     .action(({ json = false }: { readonly json?: boolean }) => serve(program.context, json));
 }
 

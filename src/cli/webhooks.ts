@@ -7,7 +7,8 @@ import { type Column, formatTime } from './output.ts';
 export function addWebhooks(program: AppCommand): void {
   const webhooks = program.addGroup('webhooks', 'list, enable and disable webhooks');
   webhooks
-    .addLeaf('list', 'list the webhooks of all accounts', ['webhooks list', 'webhooks list --json'])
+    .addLeaf('list', 'list the webhooks of all accounts')
+    .withExamples('webhooks list', 'webhooks list --json')
     .addOption(accountFilter('webhooks'))
     .doesWithStore(async ({ allWebhooks }, { account }: { readonly account?: string }) =>
       printTable(await allWebhooks.list(account ?? null), columns, toJson),
@@ -17,7 +18,8 @@ export function addWebhooks(program: AppCommand): void {
     ['disable', 'disabled', 'it keeps its position'],
   ] as const)
     webhooks
-      .addLeaf(name, `${name} a webhook; ${effect}`, [`webhooks ${name} wh_8tKq2ZmX0aLr5VnC`])
+      .addLeaf(name, `${name} a webhook; ${effect}`)
+      .withExamples(`webhooks ${name} wh_8tKq2ZmX0aLr5VnC`)
       .addArgument(textId('webhook', 'webhooks list'))
       .doesWithStore(async ({ allWebhooks }, _options, id: string) => {
         await allWebhooks.change(id, { status });

@@ -3,13 +3,12 @@ import type { Config } from '../config.ts';
 import { reasonOf } from '../errors.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { type Finding, problem } from './finding.ts';
-import type { StoreCheck } from './inspect-sqlite.ts';
 import { checkClock, checkNode, checkSecretFiles } from './machine.ts';
 import { checkPorts } from './ports.ts';
 import { checkPostgres } from './postgres.ts';
 import { checkRedis } from './redis.ts';
 import { checkSettings } from './settings.ts';
-import { checkSqlite } from './sqlite.ts';
+import { checkSqlite, type StoreCheck } from './sqlite.ts';
 
 /**
  * Checks everything that the service depends on and returns the findings in a fixed order. Changes nothing and never

@@ -1,17 +1,33 @@
-import { constants, existsSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { constants, existsSync, statSync } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { Clock } from '../clock.ts';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { type Clock, secondMs } from '../clock.ts';
 import type { Environment } from '../config.ts';
+import { reasonOf } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
-import { type Finding, ok, problem, warnUnless } from './finding.ts';
-import { cannotOpen, inspectSqlite, type StoreCheck } from './inspect-sqlite.ts';
+import { findNameProblem, isServed } from '../storage/sqlite/claim-serving.ts';
+import { readSizes } from '../storage/sqlite/vacuum.ts';
+import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
 import { checkOwnership } from './machine.ts';
+import { checkContent, formatSpan } from './store.ts';
+
+/** The result of checking a store. */
+export interface StoreCheck {
+  readonly findings: readonly Finding[];
+  /** True if a service serves the store now (claim-serving.ts). Null if unknown. */
+  readonly isServed: boolean | null;
+}
 
 /** With less free space, a day of writes or a checkpoint may fill the disk. */
 const freeBytesMin = 64 * 2 ** 20;
 /** With less free space than this or than the size of the store, the doctor warns that a backup may not fit. */
 const freeBytesWanted = 1_024 * 2 ** 20;
+/** Beyond both, the doctor suggests to give unused pages back. The service uses them for new rows. */
+const [unusedShareMax, unusedBytesMax] = [0.25, 64 * 2 ** 20];
 
 /** Checks the file of a SQLite store, its folder and its disk. */
 export async function checkSqlite(
@@ -31,6 +47,109 @@ export async function checkSqlite(
   const place = await checkPlace(file, found.size);
   const ownership = await checkOwnership(file, environment === 'development');
   return { findings: [...findings, ...place, ownership], isServed };
+}
+
+const busyTimeoutMs = 2_000;
+
+const program = `
+  import { lookAtSqlite } from ${JSON.stringify(import.meta.url)};
+  const [path, environment, nowMs] = process.argv.slice(1);
+  const report = await lookAtSqlite(path, environment, Number(nowMs))
+    .catch(({ message }) => ({ failure: message }));
+  process.stdout.write(JSON.stringify(report));`;
+
+/**
+ * Checks the file of a store in a child process, because only a kill stops SQLite in time. After `msMax`, kills the
+ * process.
+ */
+export async function inspectSqlite(
+  file: string,
+  environment: Environment,
+  nowMs: number,
+  msMax = 20 * secondMs,
+): Promise<StoreCheck> {
+  const args = ['--input-type=module', '--eval', program, '--', file, environment, String(nowMs)];
+  const limits = { timeout: msMax, killSignal: 'SIGKILL' } as const;
+  try {
+    const nameProblem = findNameProblem(file);
+    if (nameProblem !== null) {
+      const todo = 'name the store by the path that its service uses';
+      return unknown(problem('store', `${file} is not safe to open: ${nameProblem}`, todo));
+    }
+    const { stdout } = await promisify(execFile)(process.execPath, args, limits);
+    const report: StoreCheck | { readonly failure: string } = JSON.parse(stdout);
+    return 'failure' in report ? cannotOpen(file, report.failure) : report;
+  } catch (error) {
+    if (!(error instanceof Error && 'killed' in error)) return cannotOpen(file, error);
+    if (!error.killed) return cannotOpen(file, 'it cannot be read');
+    const is = `${file} could not be read to its end within ${formatSpan(msMax)}`;
+    const todo =
+      'stop the service and check the file: sqlite3 FILE "pragma quick_check"; then check the disk';
+    return unknown(warning('store', is, todo));
+  }
+}
+
+function unknown(finding: Finding): StoreCheck {
+  return { findings: [finding], isServed: null };
+}
+
+function cannotOpen(file: string, reason: unknown): StoreCheck {
+  const todo =
+    'check that DATABASE_URL names the store and that this user may read it; else restore a backup';
+  return unknown(problem('store', `${file} cannot be opened: ${reasonOf(reason)}`, todo));
+}
+
+/** Reads an existing store file completely and checks it. Blocks the thread. Throws SQLite's error. */
+export async function lookAtSqlite(path: string, environment: Environment, nowMs: number) {
+  for (;;) {
+    const before = identifyContent(path);
+    const report = inspect(path, environment, nowMs, before !== null);
+    await report.catch(() => undefined);
+    // If the file changes while it is read, the result mixes two states. Then the file is read again.
+    if (before === null || identifyContent(path) === before) return report;
+  }
+}
+
+/** Returns null if a `-wal` beside the file has a part of the content. */
+function identifyContent(path: string): string | null {
+  if (existsSync(`${path}-wal`)) return null;
+  const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+  return `${ino} ${size} ${mtimeNs}`;
+}
+
+/**
+ * A file that has no `-wal` is complete. It is opened as immutable, because otherwise SQLite would create its own files
+ * beside it and leave them there.
+ */
+async function inspect(path: string, environment: Environment, nowMs: number, isComplete: boolean) {
+  const address = pathToFileURL(path);
+  if (isComplete) address.searchParams.set('immutable', '1');
+  const store = new DatabaseSync(address, { readOnly: true, timeout: busyTimeoutMs });
+  const list = async (sql: string) => {
+    const rows = store.prepare(sql).all();
+    return rows.map((row) => Object.values(row)[0]);
+  };
+  try {
+    const content = await checkContent(list, environment, nowMs);
+    const [integrity] = await list('pragma quick_check(1)');
+    const isInUse = isServed(path);
+    const todo = 'stop the service, keep the file, and restore the last backup';
+    const state =
+      integrity === 'ok'
+        ? ok('store', `${path} is intact, ${isInUse ? 'a' : 'no'} service serves it now`)
+        : problem('store', `${path} is damaged: ${integrity}`, todo);
+    return { findings: [state, checkSize(store), ...content], isServed: isInUse };
+  } finally {
+    store.close();
+  }
+}
+
+function checkSize(store: DatabaseSync): Finding {
+  const { bytes, freeBytes } = readSizes(store);
+  const unused = formatBytes(freeBytes);
+  const is = `the store takes ${formatBytes(bytes)}, of which ${unused} are unused`;
+  const isFine = freeBytes < Math.max(bytes * unusedShareMax, unusedBytesMax);
+  return warnUnless(isFine, 'size', is, `"animal-store vacuum" gives ${unused} back`);
 }
 
 /** Checks that this user can write the store, and that the disk has free space. */

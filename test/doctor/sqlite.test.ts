@@ -3,8 +3,8 @@ import { chmod, glob, mkdir, open, readdir, readFile, readlink, rm, stat, writeF
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { dayMs, systemClock } from '../../src/clock.ts';
-import { inspectSqlite } from '../../src/doctor/inspect-sqlite.ts';
 import { checkOwnership } from '../../src/doctor/machine.ts';
+import { inspectSqlite } from '../../src/doctor/sqlite.ts';
 import { createWorld, type World } from '../support/command-line.ts';
 import { obeyPermissions } from '../support/obey-permissions.ts';
 import { runProgram } from '../support/processes.ts';
