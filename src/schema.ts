@@ -36,6 +36,11 @@ export function timeField(description: string) {
   return Type.String({ format: 'date-time', minLength: 24, maxLength: 24, description });
 }
 
+/** A text of a fixed length, such as an id. */
+export function fixedText(length: number, pattern: string, description: string) {
+  return Type.String({ minLength: length, maxLength: length, pattern, description });
+}
+
 /** Returns a schema that accepts null and every value of the given string schema. */
 export function nullable(schema: TString) {
   return Type.Unsafe<string | null>({ ...schema, type: ['string', 'null'] });

@@ -2,7 +2,7 @@ import Type, { type TProperties } from 'typebox';
 import { CategorySchema } from '../categories/categories.ts';
 import { OrderSchema } from '../orders/order.ts';
 import { PetPatchSchema, PetSchema } from '../pets/pet.ts';
-import { enumField, namedObject, timeField } from '../schema.ts';
+import { enumField, fixedText, namedObject, timeField } from '../schema.ts';
 
 const petEventTypes = ['pet.added', 'pet.updated', 'pet.deleted'] as const;
 
@@ -28,8 +28,7 @@ export const eventIdLength = 20;
 export const eventIdExample = 'evt_0000000001G5cPz8';
 
 /** The id of an event (event-ids.ts). */
-export const eventIdField = (description: string) =>
-  Type.String({ minLength: eventIdLength, maxLength: eventIdLength, pattern: eventIdPattern, description });
+export const eventIdField = (description: string) => fixedText(eventIdLength, eventIdPattern, description);
 
 export const afterRule = 'must be "now" or the id of an event that this service returned';
 

@@ -10,7 +10,7 @@ import {
 import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, narrowReader } from '../events/event-reader.ts';
 import { unknownEvent } from '../events/feed-page.ts';
-import { enumField, namedObject, timeField } from '../schema.ts';
+import { enumField, fixedText, namedObject, timeField } from '../schema.ts';
 import { targetUrlRule, urlLengthMax } from './rules/target-url.ts';
 import type { WebhookRow } from './webhook-rows.ts';
 
@@ -29,9 +29,7 @@ export type AttemptFailure = (typeof attemptFailures)[number];
 const disabledReasons = ['owner', 'operator', 'gone', 'failing'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 export const webhookIdPattern = '^wh_[0-9A-Za-z]{16}$';
-const webhookIdLength = 19;
 const pingIdLength = 21;
-const secretLength = 50;
 
 const urlField = Type.String({
   format: 'uri',
@@ -94,12 +92,7 @@ export const AttemptSchema = namedObject('WebhookAttempt', 'An attempt to send a
 });
 
 export const WebhookSchema = namedObject('Webhook', 'A URL that the service sends events to.', {
-  id: Type.String({
-    minLength: webhookIdLength,
-    maxLength: webhookIdLength,
-    pattern: webhookIdPattern,
-    description: 'Unique identifier assigned by the service on creation.',
-  }),
+  id: fixedText(19, webhookIdPattern, 'Unique identifier assigned by the service on creation.'),
   url: urlField,
   types: typesField('The types of the events that are sent.'),
   keyId: Type.String({
@@ -126,12 +119,11 @@ export const WebhookSchema = namedObject('Webhook', 'A URL that the service send
 
 export const WebhookWithSecretSchema = namedObject('WebhookWithSecret', 'A webhook with its new secret.', {
   ...WebhookSchema.properties,
-  secret: Type.String({
-    minLength: secretLength,
-    maxLength: secretLength,
-    pattern: '^whsec_[0-9A-Za-z+/]{43}=$',
-    description: 'The secret that signs the requests. It is shown only once.',
-  }),
+  secret: fixedText(
+    50,
+    '^whsec_[0-9A-Za-z+/]{43}=$',
+    'The secret that signs the requests. It is shown only once.',
+  ),
 });
 
 export const NewWebhookSchema = namedObject('NewWebhook', 'A new webhook.', {
@@ -163,7 +155,6 @@ export const SendSchema = namedObject('EventToSend', 'An event to send once more
 
 export type Attempt = Static<typeof AttemptSchema>;
 export type Webhook = Static<typeof WebhookSchema>;
-export type SecretWebhook = Static<typeof WebhookWithSecretSchema>;
 
 /** Reads a value of `AfterSchema`. Throws `invalid_body` for an id that this service did not create. */
 export function readAfter(text: string, ids: EventIds): bigint | 'now' {

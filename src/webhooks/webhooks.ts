@@ -6,7 +6,6 @@ import type { EventType } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, listReadableTypes } from '../events/event-reader.ts';
 import { endsOf, selectEnds } from '../events/feed-page.ts';
-import type { Page } from '../page.ts';
 import type { Database } from '../storage/database.ts';
 import { readPage } from '../storage/read-page.ts';
 import { listAttempts } from './attempt-rows.ts';
@@ -23,16 +22,7 @@ import {
 import { selectLags } from './delivery-rows.ts';
 import { requestMessage } from './requested-messages.ts';
 import { generateSecret, type SecretBox, writeSecret } from './secrets.ts';
-import {
-  type Attempt,
-  type DisabledReason,
-  readEventId,
-  type SecretWebhook,
-  toShared,
-  toWebhook,
-  type Webhook,
-  type WebhookStatus,
-} from './webhook.ts';
+import { type DisabledReason, readEventId, toShared, toWebhook, type WebhookStatus } from './webhook.ts';
 import {
   countDisabled,
   type ListedWebhookRow,
@@ -52,31 +42,28 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
 
 /** The webhooks of accounts. Those of another account are `not_found`. Throws the errors of change-webhook.ts. */
 export function createWebhooks(database: Database, ids: EventIds, box: SecretBox) {
-  async function withSecret(
-    publicId: string,
-    save: (sealed: Uint8Array) => Promise<WebhookRow>,
-  ): Promise<SecretWebhook> {
+  async function withSecret(publicId: string, save: (sealed: Uint8Array) => Promise<WebhookRow>) {
     const secret = generateSecret();
     const row = await save(box.seal(secret, publicId));
     return { ...toWebhook(row, ids), secret: writeSecret(secret) };
   }
 
   return {
-    async add(order: WebhookOrder, reader: EventReader): Promise<SecretWebhook> {
+    async add(order: WebhookOrder, reader: EventReader) {
       const row = toNewRow(order, reader);
       return await withSecret(row.public_id, (secret) => database.transact(addWebhook, { ...row, secret }));
     },
 
-    list: (accountId: bigint, limit: number, newestId: bigint | null): Promise<Page<Webhook>> =>
+    list: (accountId: bigint, limit: number, newestId: bigint | null) =>
       readPage(database, selectWebhookPage, { accountId, limit, newestId }, (row) => toWebhook(row, ids)),
 
-    get: async (publicId: string, accountId: bigint): Promise<Webhook> =>
+    get: async (publicId: string, accountId: bigint) =>
       toWebhook(await findRow(database, { publicId, accountId }), ids),
 
-    change: async (publicId: string, change: WebhookChange, manager: EventReader): Promise<Webhook> =>
+    change: async (publicId: string, change: WebhookChange, manager: EventReader) =>
       toWebhook(await database.transact(changeWebhook, { publicId, manager, change }), ids),
 
-    rotateSecret: (publicId: string, manager: EventReader): Promise<SecretWebhook> =>
+    rotateSecret: (publicId: string, manager: EventReader) =>
       withSecret(publicId, (secret) => database.transact(rotateSecret, { publicId, manager, secret })),
 
     /** Requests a ping and returns its id, or that of a ping that waits already. */
@@ -90,7 +77,7 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
       await database.transact(requestMessage, { publicId, manager, ...message });
     },
 
-    listAttempts: async (publicId: string, accountId: bigint): Promise<readonly Attempt[]> =>
+    listAttempts: async (publicId: string, accountId: bigint) =>
       listAttempts(database, (await findRow(database, { publicId, accountId })).id),
 
     remove: (publicId: string, manager: EventReader): Promise<void> =>
@@ -116,12 +103,9 @@ function toNewRow({ url, types, keyId }: WebhookOrder, reader: EventReader) {
   };
 }
 
-async function findRow(
-  database: Database,
-  filter: { publicId: string; accountId?: bigint },
-): Promise<ListedWebhookRow> {
-  const page = await readPage(database, selectWebhookPage, { ...filter, limit: 1 }, (row) => row);
-  const [row] = page.items;
+async function findRow(database: Database, filter: { publicId: string; accountId?: bigint }) {
+  const { items } = await readPage(database, selectWebhookPage, { ...filter, limit: 1 }, (row) => row);
+  const [row] = items;
   if (row === undefined) throw webhookNotFound();
   return row;
 }
@@ -136,9 +120,7 @@ export interface WebhookQuery {
 }
 
 /** How far the active webhooks are behind, and how many are disabled, by the reason. */
-export type WebhookLag = Awaited<ReturnType<OperatorWebhooks['readLag']>>;
-
-type OperatorWebhooks = ReturnType<typeof createOperatorWebhooks>;
+export type WebhookLag = Awaited<ReturnType<ReturnType<typeof createOperatorWebhooks>['readLag']>>;
 
 /**
  * The webhooks of all accounts, for operators. Each change and its row of the audit log, which names `actor`, are one
@@ -147,7 +129,7 @@ type OperatorWebhooks = ReturnType<typeof createOperatorWebhooks>;
 export function createOperatorWebhooks(database: Database, clock: Clock, actor: Actor = commandActor()) {
   const byNow = (): Authorship => ({ actor, nowMs: clock() });
 
-  async function listPage(query: WebhookQuery): Promise<Page<ListedWebhook>> {
+  async function listPage(query: WebhookQuery) {
     const { account = null, status, limit, newestId = null } = query;
     const accountId = account === null ? null : await findAccountId(database, account);
     const filter = status === 'failing' ? { isFailing: 1n as const } : { status: status ?? null };

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { CategoryEventSchema, eventIdExample, OrderEventSchema, PetEventSchema } from '../../events/event.ts';
-import { enumField, namedObject, timeField } from '../../schema.ts';
+import { enumField, fixedText, namedObject, timeField } from '../../schema.ts';
 import { expiredEvent, tooManyRequested } from '../../webhooks/requested-messages.ts';
 import { AttemptSchema, SendSchema } from '../../webhooks/webhook.ts';
 import { defineOperation, type Operation } from '../operation.ts';
@@ -8,7 +8,6 @@ import { readerOf } from './events.ts';
 import { answer, example } from './parts.ts';
 import { webhookId } from './webhooks.ts';
 
-const pingLength = 21;
 const pingExample = 'ping_Ah7mQ0vXb3ZkLr5T';
 
 export const pingMessageExample = {
@@ -18,12 +17,7 @@ export const pingMessageExample = {
   data: {},
 };
 
-const pingId = Type.String({
-  minLength: pingLength,
-  maxLength: pingLength,
-  pattern: '^ping_[0-9A-Za-z]{16}$',
-  description: 'The `webhook-id` of the ping.',
-});
+const pingId = fixedText(21, '^ping_[0-9A-Za-z]{16}$', 'The `webhook-id` of the ping.');
 
 const PingSchema = namedObject('Ping', 'A requested ping.', { id: pingId });
 
