@@ -31,6 +31,11 @@ function createCounts(addressCountMax: number) {
     windows,
     keys,
     changed,
+    /** Returns when the ban of a key ends; 0 if it is not banned, or null. */
+    findBan(keyId: string | null, nowMs: number): number {
+      const conduct = keyId === null ? undefined : keys.get(keyId);
+      return conduct === undefined ? 0 : bannedUntilMs(conduct, nowMs);
+    },
     setConduct(keyId: string, conduct: Conduct): void {
       keys.set(keyId, conduct);
       changed.keys.set(keyId, conduct);
@@ -48,7 +53,7 @@ export type MemoryCounters = ReturnType<typeof createMemoryCounters>;
 /** Creates counters in the memory of this process. */
 export function createMemoryCounters(options: { addressesMax?: number | undefined } = {}) {
   const counts = createCounts(options.addressesMax ?? addressesMax);
-  const { windows: windowsOf, keys, changed, setConduct } = counts;
+  const { windows: windowsOf, keys, changed, findBan, setConduct } = counts;
 
   /** Returns when the ban of the key ends, if this refusal began one; else 0. */
   function strikeKey(keyId: string, perMinute: number, nowMs: number): number {
@@ -68,8 +73,7 @@ export function createMemoryCounters(options: { addressesMax?: number | undefine
         windows = newWindows();
         entries.set(subject, windows);
       }
-      const conduct = keyId === null ? undefined : keys.get(keyId);
-      const untilMs = conduct === undefined ? 0 : bannedUntilMs(conduct, nowMs);
+      const untilMs = findBan(keyId, nowMs);
       if (untilMs > 0) {
         closeEnded(windows, nowMs);
         return toUsage('banned', windows, untilMs, nowMs);

@@ -4,7 +4,7 @@ import { reasonOf } from '../../errors.ts';
 import { redactKeys } from '../../observability/safe-text.ts';
 import type { Counters } from '../counters.ts';
 import type { MemoryCounters } from '../memory/memory-counters.ts';
-import { bannedUntilMs, newConduct } from '../rules/bans.ts';
+import { newConduct } from '../rules/bans.ts';
 import type { Usage } from '../rules/decision.ts';
 import { newWindows, type Window } from '../rules/windows.ts';
 import { createRedisCounters, type RedisCounters } from './redis-counters.ts';
@@ -58,7 +58,7 @@ export function createSharedCounters(options: SharedCountersOptions) {
       const windows = stored.get(subject);
       stored.delete(subject);
       const countAlone = () => local.take(subject, limits, keyId, nowMs + aheadMs);
-      if (now().mode === 'alone' || holdsBan(local, keyId, nowMs + aheadMs)) return countAlone();
+      if (now().mode === 'alone' || local.findBan(keyId, nowMs + aheadMs) > 0) return countAlone();
       return redis.take(subject, limits, keyId, nowMs, windows).then(
         (usage) => {
           // Counted from before the call, so that no ban holds here for longer than in Redis.
@@ -155,11 +155,6 @@ function watchSharing({ clock, onChange, probeMs = 500 }: SharedCountersOptions,
 function rememberBan(local: MemoryCounters, keyId: string, banAtMs: number, banMs: number): void {
   if (local.keys.get(keyId)?.banAtMs === banAtMs) return;
   local.setConduct(keyId, { ...newConduct(), banAtMs, banMs });
-}
-
-function holdsBan({ keys }: MemoryCounters, keyId: string | null, atMs: number): boolean {
-  const conduct = keyId === null ? undefined : keys.get(keyId);
-  return conduct !== undefined && bannedUntilMs(conduct, atMs) > 0;
 }
 
 /** Keeps the higher count of a window. The lower one lacks requests counted alone, or is from an older response. */

@@ -1,39 +1,21 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { systemClock } from '../../../src/clock.ts';
 import { checkRedis } from '../../../src/doctor/redis.ts';
-import { createMemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
-import { createSharedCounters } from '../../../src/limits/redis/shared-counters.ts';
 import {
   eventually,
   type RedisServer,
   startSentinels,
   whyNoRedisServer,
 } from '../../support/redis-server.ts';
+import { tryToShare } from './sharing-instance.ts';
 
 const skip = await whyNoRedisServer();
-const pro = { perMinute: 300, perDay: 10_000 };
 /** The Sentinels decide about 1 s after the loss. A failover may need a second vote. The rest is for a busy machine. */
 const failoverMsMax = 30_000;
 
-/** Starts an instance that counts through the Sentinels. `send` returns how many requests of an account pass. */
-async function startInstance(t: TestContext, url: string) {
-  const modes: string[] = [];
-  const counters = createSharedCounters({
-    url,
-    prefix: 'test:',
-    local: createMemoryCounters(),
-    clock: systemClock,
-    onChange: ({ mode }) => modes.push(mode),
-  });
-  t.after(counters.close);
-  await counters.probe();
-  async function send(count: number, subject: string): Promise<number> {
-    const takes = Array.from({ length: count }, () => counters.take(subject, pro, subject, Date.now()));
-    return (await Promise.all(takes)).filter(({ verdict }) => verdict === 'passed').length;
-  }
-  return { ...counters, modes, send };
-}
+/** Starts an instance that counts through the Sentinels. */
+const startInstance = (t: TestContext, url: string) =>
+  tryToShare(t, { url, prefix: 'test:' }, undefined, 500);
 
 /** Returns the answer of a server, or an empty text if a Sentinel closes all its connections at that moment. */
 async function ask(server: RedisServer, ...parts: string[]): Promise<string> {

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
 import { describe, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { hourMs, minuteMs, secondMs, systemClock } from '../../../src/clock.ts';
 import { createCounterStore } from '../../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters, type MemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
-import { createSharedCounters } from '../../../src/limits/redis/shared-counters.ts';
-import type { Limits } from '../../../src/plans/plan.ts';
+import type { createSharedCounters } from '../../../src/limits/redis/shared-counters.ts';
 import { sqliteEngine } from '../../support/engines.ts';
 import { findRedis } from '../../support/redis.ts';
 import {
@@ -17,61 +15,13 @@ import {
   whyNoRedisServer,
 } from '../../support/redis-server.ts';
 import { startRelay } from '../../support/relay.ts';
+import { onceADay, startInstance, tryToShare } from './sharing-instance.ts';
 
 const redis = await findRedis();
 const noServer = await whyNoRedisServer();
 
 /** The last slot of the first node of `startRedisCluster`. */
 const lastSlotOfFirst = 5_460;
-
-const pro: Limits = { perMinute: 300, perDay: 10_000 };
-const onceADay: Limits = { perMinute: 1, perDay: 1 };
-
-/** Starts an instance and waits until it shares its counts through Redis. */
-async function startInstance(...options: Parameters<typeof tryToShare>) {
-  const instance = await tryToShare(...options);
-  await instance.counts('shared');
-  return instance;
-}
-
-/** Starts an instance that tries to reach Redis every few milliseconds, and waits for its first attempt. */
-async function tryToShare(
-  t: TestContext,
-  { url, prefix }: { url: string; prefix: string },
-  local = createMemoryCounters(),
-) {
-  const changes = new EventEmitter();
-  const counters = createSharedCounters({
-    url,
-    prefix,
-    local,
-    clock: systemClock,
-    onChange: ({ mode }) => changes.emit(mode),
-    probeMs: 10,
-  });
-  t.after(counters.close);
-  await counters.probe();
-
-  const take = async (limits = pro, subject = 'account:1', keyId: string | null = `key of ${subject}`) =>
-    counters.take(subject, limits, keyId, Date.now());
-
-  return {
-    ...counters,
-    counters,
-    take,
-    /** Returns the ban that the instance would use if it counted alone. */
-    keptBan: (keyId: string) => local.keys.get(keyId),
-    /** Resolves when the instance counts in this mode. */
-    async counts(mode: 'shared' | 'alone'): Promise<void> {
-      if (counters.sharing().mode !== mode) await once(changes, mode);
-    },
-    /** Sends simultaneous requests. Returns the number that pass. */
-    async send(count: number, subject?: string): Promise<number> {
-      const usages = await Promise.all(Array.from({ length: count }, () => take(pro, subject)));
-      return usages.filter(({ verdict }) => verdict === 'passed').length;
-    },
-  };
-}
 
 /** Starts an instance behind a relay to Redis that a test can cut, silence and restore. */
 async function startBehindRelay(t: TestContext, local?: MemoryCounters) {
