@@ -23,23 +23,14 @@ const recorded: Recorded = {
 const notModified: Recorded = { keepAliveMs: 7_000, answers: { GET: { status: 304, headers, body: '' } } };
 const path = '/v1/pets';
 
-async function startBare(t: TestContext, { keepAliveMs, answers }: Recorded): Promise<RunningServer> {
+async function startBare(t: TestContext, answers: Recorded): Promise<RunningServer> {
   const folder = await makeFolder(t);
   const recordedFile = join(folder, 'recorded.json');
-  await writeFile(recordedFile, JSON.stringify({ keepAliveMs, answers }));
-  const ground = {
-    folder,
-    recordedFile,
-    storeFile: '',
-    settings: {},
-    store: { file: '', animals: 0, key: '' },
-  };
-  const server = await startServer(
-    (port) => bare.build(port, ground),
-    { method: 'GET', path },
-    {},
-    join(folder, 'bare.log'),
-  );
+  await writeFile(recordedFile, JSON.stringify(answers));
+  const store = { file: '', animals: 0, key: '' };
+  const ground = { folder, recordedFile, storeFile: '', settings: {}, store };
+  const build = (port: number) => bare.build(port, ground);
+  const server = await startServer(build, { method: 'GET', path }, {}, join(folder, 'bare.log'));
   t.after(() => server.stop());
   return server;
 }

@@ -4,11 +4,15 @@ import { aloneShareMin, floorTimesMax, isGoalMet, judgeFlatness, judgePaces } fr
 import { chooseScenarios } from '../../bench/options.ts';
 import type { Measured } from '../../bench/rounds.ts';
 
+const figures = { cpuUs: 1, requestsPerSecond: 1, p99Ms: 1, memoryMib: 1, coldStartMs: 1, ratio: 1 };
+
+function measure(name: string, own: Partial<Measured>, ratioMax: number | null = null): Measured {
+  const [scenario = assert.fail()] = chooseScenarios(name);
+  return { scenario: { ...scenario, ratioMax }, subject: 'service', ...figures, ...own };
+}
+
 function judge(ratioMax: number | null, ratio: number, sqliteUs: number | null = null) {
-  const [scenario] = chooseScenarios('create');
-  assert.ok(scenario !== undefined);
-  const figures = { cpuUs: 1, requestsPerSecond: 1, p99Ms: 1, memoryMib: 1, coldStartMs: 1 };
-  const own: Measured = { scenario: { ...scenario, ratioMax }, subject: 'service', ratio, ...figures };
+  const own = measure('create', { ratio }, ratioMax);
   return isGoalMet({ own, base: own, sqliteUs, others: [] });
 }
 
@@ -28,17 +32,15 @@ test('a write meets its goal if it takes at most floorTimesMax times the bare se
 });
 
 test('create-alone meets its goal if it reaches aloneShareMin of the requests per second of one commit per create', () => {
-  const [scenario] = chooseScenarios('create-alone');
-  assert.ok(scenario !== undefined);
-  const figures = { scenario, ratio: 1, cpuUs: 1, p99Ms: 1, memoryMib: 1, coldStartMs: 1 };
-  const judgePace = (share: number) => {
-    const own = { ...figures, subject: 'service', requestsPerSecond: 1_000 * share };
-    const others = [{ ...figures, subject: 'one commit per create', requestsPerSecond: 1_000 }];
-    return judgePaces([{ own, base: own, sqliteUs: null, others }])[0]?.isMet;
-  };
-  assert.equal(judgePace(aloneShareMin), true);
-  assert.equal(judgePace(aloneShareMin - 0.01), false);
-  assert.equal(judgePace(Number.NaN), false);
+  const others = [measure('create-alone', { subject: 'one commit per create', requestsPerSecond: 1_000 })];
+  for (const [share, isMet] of [
+    [aloneShareMin, true],
+    [aloneShareMin - 0.01, false],
+    [Number.NaN, false],
+  ] as const) {
+    const own = measure('create-alone', { requestsPerSecond: 1_000 * share });
+    assert.equal(judgePaces([{ own, base: own, sqliteUs: null, others }])[0]?.isMet, isMet);
+  }
 });
 
 test('costs are flat if the highest is at most timesMax times the lowest', () => {

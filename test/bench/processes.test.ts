@@ -21,13 +21,8 @@ const program = `
 
 async function start(t: TestContext): Promise<{ readonly server: RunningServer; readonly log: string }> {
   const log = join(await makeFolder(t), 'server.log');
-  const args = ['-e', program];
-  const server = await startServer(
-    (port) => ({ file: process.execPath, args: [...args, String(port)] }),
-    { method: 'GET', path: '/' },
-    {},
-    log,
-  );
+  const build = (port: number) => ({ file: process.execPath, args: ['-e', program, String(port)] });
+  const server = await startServer(build, { method: 'GET', path: '/' }, {}, log);
   t.after(() => server.stop());
   return { server, log };
 }

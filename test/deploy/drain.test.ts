@@ -10,9 +10,9 @@ async function readReadiness(opsUrl: string) {
 }
 
 test('during a drain, /readyz is 503 and requests and connections are served, until it is cut', async (t) => {
-  const { app, createKey, baseUrl } = await startService(t, { DRAIN_SECONDS: '3600' });
-  const authorization = `Bearer ${await createKey()}`;
-  const ask = () => fetch(`${baseUrl}/pets`, { headers: { authorization } });
+  const { app, createKey, request } = await startService(t, { DRAIN_SECONDS: '3600' });
+  const key = await createKey();
+  const ask = () => request(key, '/pets');
   const cut = Promise.withResolvers<void>();
   const draining = app.drain(cut.promise);
   const { status, body } = await readReadiness(app.opsUrl);
@@ -29,15 +29,15 @@ test('during a drain, /readyz is 503 and requests and connections are served, un
 });
 
 test('in the second half of a drain, each response ends its connection, and connections are taken', async (t) => {
-  const { app, createKey, baseUrl } = await startService(t, { DRAIN_SECONDS: '2' });
-  const authorization = `Bearer ${await createKey()}`;
+  const { app, createKey, request } = await startService(t, { DRAIN_SECONDS: '2' });
+  const key = await createKey();
   let isOver = false;
   const draining = app.drain(new Promise(() => undefined)).then(() => {
     isOver = true;
   });
   const kinds = new Set<string | null>();
   while (!isOver) {
-    const response = await fetch(`${baseUrl}/pets`, { headers: { authorization } });
+    const response = await request(key, '/pets');
     assert.equal(response.status, 200);
     kinds.add(response.headers.get('connection'));
   }

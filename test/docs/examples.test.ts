@@ -25,17 +25,11 @@ interface Example extends Block {
   readonly path: string;
 }
 
-/** Returns the examples of the pages at the root and in `docs/`. READMEs in other folders have their own tests. */
-async function listExamples(): Promise<Example[]> {
-  const paths = await listDocuments();
-  const own = paths.filter((path) => /^(?:docs\/.+|[^/]+)$/.test(path));
-  const examples = own.map(async (path) =>
-    findBlocks(await readDocument(path)).map((block) => ({ path, ...block })),
-  );
-  return (await Promise.all(examples)).flat();
-}
-
-const isRun = ({ info }: Example) => info === 'sh' || info === 'ts';
+/** The examples of the pages at the root and in `docs/`. READMEs in other folders have their own tests. */
+const examples: Example[] = [];
+for (const path of await listDocuments())
+  if (/^(?:docs\/.+|[^/]+)$/.test(path))
+    for (const block of findBlocks(await readDocument(path))) examples.push({ path, ...block });
 
 async function toCommand({ path, line, info, code }: Example, service: ExampleService): Promise<Command> {
   const name = `${path}:${line}`;
@@ -45,31 +39,31 @@ async function toCommand({ path, line, info, code }: Example, service: ExampleSe
   return { name, code: `node ${file}` };
 }
 
-for (const [path, examples = []] of Map.groupBy(await listExamples(), ({ path }) => path)) {
-  const run = examples.filter(isRun);
+for (const [path, own = []] of Map.groupBy(examples, ({ path }) => path)) {
+  const run = own.filter(({ info }) => info === 'sh' || info === 'ts');
   if (run.length === 0) continue;
   test(`the examples of ${path} run and print the shown output`, async (t) => {
     const service = await startExampleService(t);
     const commands = await Promise.all(run.map((example) => toCommand(example, service)));
     const printed = await service.run(commands);
     for (const [index, example] of run.entries()) {
-      const next = examples[examples.indexOf(example) + 1];
+      const next = own[own.indexOf(example) + 1];
       if (next?.info !== 'json') continue;
       assert.deepEqual(JSON.parse(printed[index] ?? ''), JSON.parse(next.code), `${path}:${next.line}`);
     }
   });
 }
 
-test('every JSON example is valid JSON, and every example is of a known kind', async () => {
-  for (const { path, info, code, line } of await listExamples()) {
+test('every JSON example is valid JSON, and every example is of a known kind', () => {
+  for (const { path, info, code, line } of examples) {
     assert.match(info, knownInfo, `${path}:${line}`);
     if (info === 'json') assert.doesNotThrow(() => JSON.parse(code), `${path}:${line}`);
   }
 });
 
-test('every shown command is run, except for a fixed number on each page', async () => {
+test('every shown command is run, except for a fixed number on each page', () => {
   const found: Record<string, number> = {};
-  for (const { path, info, code } of await listExamples())
+  for (const { path, info, code } of examples)
     if (info === 'sh no-run') found[path] = (found[path] ?? 0) + code.trim().split('\n').length;
   assert.deepEqual(found, unrun);
 });

@@ -63,66 +63,38 @@ test('the page of fault runs names every scenario, and each row of its table is 
   const page = await readFile(join(import.meta.dirname, '../../docs/operations/fault-runs.md'), 'utf8');
   const rows = Array.from(page.matchAll(/\| `([\w-]+)`, seed /g), ([, name]) => name);
   const names = scenarios.map(({ name }) => name);
-  assert.deepEqual(
-    rows,
-    names.filter((name) => rows.includes(name)),
-  );
+  const named = names.filter((name) => rows.includes(name));
+  assert.deepEqual(rows, named);
   for (const name of names) assert.match(page, new RegExp(`\\b${name}\\b`));
 });
 
-describe('random numbers', () => {
+test('random numbers are the same for the same seed alone, and include both bounds and nothing beyond them', () => {
   const draw = (seed: number, least: number, most: number) => {
     const random = createRandom(seed);
     return Array.from({ length: 1_000 }, () => random.between(least, most));
   };
-
-  test('are the same for the same seed, and differ for another seed', () => {
-    assert.deepEqual(draw(1, 0, 1_000_000), draw(1, 0, 1_000_000));
-    assert.notDeepEqual(draw(1, 0, 1_000_000), draw(2, 0, 1_000_000));
-  });
-
-  test('include both bounds and nothing beyond them', () => {
-    assert.deepEqual([...new Set(draw(3, -1, 1))].toSorted(), [-1, 0, 1]);
-  });
+  assert.deepEqual(draw(1, 0, 1_000_000), draw(1, 0, 1_000_000));
+  assert.notDeepEqual(draw(1, 0, 1_000_000), draw(2, 0, 1_000_000));
+  assert.deepEqual([...new Set(draw(3, -1, 1))].toSorted(), [-1, 0, 1]);
 });
 
-describe('the fault table', () => {
-  const row = (name: string, done: string): Row => ({
-    name,
-    outcome: { ...outcome, done },
-    seed: 1,
-    scale: 1,
-    seconds: 2.4,
-    day: '2027-01-02',
-  });
+test('the fault table keeps the rows of scenarios that were not run, in their order, and escapes its cells', () => {
+  const ran = { outcome, seed: 1, scale: 1, seconds: 2.4, day: '2027-01-02' };
+  const row = (name: string, done: string): Row => ({ ...ran, name, outcome: { ...outcome, done } });
   const order = ['one', 'two', 'three'];
-
-  test('keeps the rows of scenarios that were not run, in the order of the scenarios', () => {
-    const first = mergeRows('', [row('three', 'old'), row('one', 'old')], order);
-    const second = mergeRows(first, [row('two', 'new'), row('three', 'new')], order);
-    const told = second.split('\n').slice(2);
-    assert.deepEqual(told, [
-      '| old | b | nothing | at once | `one`, seed 1, 2027-01-02, 2 s |',
-      '| new | b | nothing | at once | `two`, seed 1, 2027-01-02, 2 s |',
-      '| new | b | nothing | at once | `three`, seed 1, 2027-01-02, 2 s |',
-    ]);
-  });
-
-  test('escapes cells so that no column is lost', () => {
-    assert.match(mergeRows('', [row('one', 'a | b\nc')], order), /^\| a \\\| b c \| b \|/m);
-  });
+  const first = mergeRows('', [row('three', 'old'), row('one', 'a | b\nc')], order);
+  const second = mergeRows(first, [row('two', 'new'), row('three', 'new')], order);
+  assert.deepEqual(second.split('\n').slice(2), [
+    '| a \\| b c | b | nothing | at once | `one`, seed 1, 2027-01-02, 2 s |',
+    '| new | b | nothing | at once | `two`, seed 1, 2027-01-02, 2 s |',
+    '| new | b | nothing | at once | `three`, seed 1, 2027-01-02, 2 s |',
+  ]);
 });
 
-describe('the options', () => {
+test('the options select scenarios by name and set the seed and the scale, and are refused if they are invalid', () => {
   const known = ['one', 'two'].map((name) => ({ ...makeScenario(async () => outcome), name }));
-
-  test('select scenarios by name and set the seed and the scale', () => {
-    const { chosen, seed, scale } = readOptions(['--only', 'two', '--seed', '5', '--scale', '0.1'], known);
-    assert.deepEqual([chosen.map(({ name }) => name), seed, scale], [['two'], 5, 0.1]);
-  });
-
-  test('are refused if they are invalid', () => {
-    for (const wrong of ['--only three', '--seed -1', '--scale 0', '--scale x', '--unknown'])
-      assert.throws(() => readOptions(wrong.split(' '), known), wrong);
-  });
+  const { chosen, seed, scale } = readOptions(['--only', 'two', '--seed', '5', '--scale', '0.1'], known);
+  assert.deepEqual([chosen.map(({ name }) => name), seed, scale], [['two'], 5, 0.1]);
+  for (const wrong of ['--only three', '--seed -1', '--scale 0', '--scale x', '--unknown'])
+    assert.throws(() => readOptions(wrong.split(' '), known), wrong);
 });

@@ -13,13 +13,9 @@ import { startService } from '../../support/service.ts';
 
 const { app } = await startService({ after });
 
-const references = operations.map((operation) => `/docs/reference/${nameAddress(operation)}`);
 const addresses = [
-  '/',
-  '/docs',
-  '/docs/reference/headers',
-  '/docs/reference/event-types',
-  ...references,
+  ...['/', '/docs', '/docs/reference/headers', '/docs/reference/event-types'],
+  ...operations.map((operation) => `/docs/reference/${nameAddress(operation)}`),
   ...guides.map(({ name }) => `/docs/${name}`),
 ];
 const unknown = [
@@ -42,6 +38,9 @@ const read = (address: string) => pages.get(address)?.html ?? assert.fail(addres
 function findAll(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
+
+/** The style sheet, the script and the icon of a page. */
+const assets = findAll(read('/docs'), /(?:src|href)="\.(\/docs\/assets\/[^"]*)"/g);
 
 test('a page is served without a key, with its rate limit and a strict policy, has no inline code and unique anchors, and loads nothing from another server', () => {
   for (const address of addresses) {
@@ -124,7 +123,6 @@ test('the changelog for clients and its feed have the releases and dates of the 
 });
 
 test('a page with all that it loads is smaller than 60 KB when compressed', async () => {
-  const html = read('/docs');
   const sizeOf = async (address: string) => {
     const headers = { 'accept-encoding': 'gzip' };
     const response = await fetch(app.url + address, { method: 'HEAD', headers });
@@ -132,8 +130,7 @@ test('a page with all that it loads is smaller than 60 KB when compressed', asyn
     return Number(response.headers.get('content-length'));
   };
   let common = 0;
-  for (const asset of findAll(html, /(?:src|href)="\.(\/docs\/assets\/[^"]*)"/g))
-    common += await sizeOf(asset);
+  for (const asset of assets) common += await sizeOf(asset);
   for (const address of addresses) {
     const size = common + (await sizeOf(address));
     assert.ok(size < 60_000, `${address}: ${size} bytes`);
@@ -193,20 +190,17 @@ test('a path with a slash at its end and the name of a document redirect to thei
 });
 
 test('a style sheet and a script are immutable for caches, and their names change with their content', async () => {
-  const html = read('/docs');
-  const assets = findAll(html, /(?:src|href)="\.(\/docs\/assets\/[^"]*)"/g);
-  assets.push(...findAll(html, /(?:data-search|data-engine)="\.(\/docs\/assets\/[^"]*)"/g));
-  assert.equal(assets.length, 5);
-  for (const asset of assets) {
+  const late = findAll(read('/docs'), /(?:data-search|data-engine)="\.(\/docs\/assets\/[^"]*)"/g);
+  assert.deepEqual([assets.length, late.length], [3, 2]);
+  for (const asset of [...assets, ...late]) {
     assert.match(asset, /\/[0-9a-f]{12}\/\w+\.(?:css|js|json|svg)$/);
     const response = await fetch(app.url + asset);
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
     assert.equal(response.headers.get('content-encoding'), 'gzip');
-    const text = await response.text();
     const plain = await fetch(app.url + asset, { headers: { 'accept-encoding': 'identity' } });
     assert.equal(plain.headers.get('content-encoding'), null);
-    assert.equal(await plain.text(), text);
+    assert.equal(await plain.text(), await response.text());
   }
   for (const [accepted, encoding] of [
     ['gzip|GZip|gzip, br|br;q=1.0,gzip;q=0.8 ,\t*;q=0.1|gzip ; q=0.001|gzip;Q=1.', 'gzip'],

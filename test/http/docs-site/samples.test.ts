@@ -18,7 +18,8 @@ const run = promisify(execFile);
 const { project } = await installPacked({ after });
 const { app, baseUrl, createKey } = await startService({ after });
 
-const languages = { curl: 'bash', TypeScript: 'node', Python: 'python3' } as const;
+/** The program that runs the samples of each language, and the ending of their files. */
+const languages = { curl: ['bash', 'sh'], TypeScript: ['node', 'ts'], Python: ['python3', 'py'] } as const;
 const noPython = await whyNoProgram('python3');
 
 /** Returns a sample as a reader copies it from the page. */
@@ -28,33 +29,21 @@ async function readSample(operation: Operation, language: string): Promise<strin
   return toText(code);
 }
 
-async function runSample(key: string, code: string, language: keyof typeof languages, name: string) {
-  const endings = { curl: 'sh', TypeScript: 'ts', Python: 'py' };
-  const file = join(project, `${name}.${endings[language]}`);
-  await writeFile(file, code);
-  if (language === 'TypeScript') return runModule(file, key);
-  const env = { PATH: process.env['PATH'], ANIMAL_STORE_KEY: key };
-  await run(languages[language], [file], { cwd: project, env });
-}
-
-/** Runs a module in this process, which is faster than a process for each. */
-async function runModule(file: string, key: string): Promise<void> {
-  process.env['ANIMAL_STORE_KEY'] = key;
-  await import(file);
-}
-
 for (const operation of operations)
-  for (const language of Object.keys(languages) as (keyof typeof languages)[]) {
-    const skip = language === 'Python' && noPython;
+  for (const [language, [program, ending]] of Object.entries(languages))
     test(`the sample of ${operation.id} in ${language} works as shown on its page`, {
-      skip,
+      skip: language === 'Python' && noPython,
     }, async () => {
       // Each operation uses a new account, because the number of some objects is limited by account.
       const key = await createKey('enterprise', undefined, { scopes });
       const made = await createExampleRequests(baseUrl, key, operations).prepare(operation);
       const shown = await readSample(operation, language);
       assert.ok(shown.includes(baseUrl));
-      const code = putIdentifiers(shown, made);
-      await runSample(key, code, language, `${operation.id}-${language}`);
+      const file = join(project, `${operation.id}-${language}.${ending}`);
+      await writeFile(file, putIdentifiers(shown, made));
+      const env = { PATH: process.env['PATH'], ANIMAL_STORE_KEY: key };
+      if (program !== 'node') return void (await run(program, [file], { cwd: project, env }));
+      // Importing a module in this process is faster than a process for each.
+      process.env['ANIMAL_STORE_KEY'] = key;
+      await import(file);
     });
-  }
