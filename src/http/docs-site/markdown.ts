@@ -1,4 +1,4 @@
-import { Marked, type RendererObject } from 'marked';
+import { Marked, Renderer, type RendererObject } from 'marked';
 import { renderCode } from './code.ts';
 import { type Markup, trusted } from './markup.ts';
 
@@ -33,11 +33,8 @@ export function renderDocument(text: string, nameAnchor = toAnchor, renderer: Re
         return `${renderCode(code, lang.split(' ', 1)[0] ?? '').markup}\n`;
       },
 
-      table({ header, rows }) {
-        const write = (tag: string, cells: typeof header) =>
-          `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
-        const body = rows.map((row) => write('td', row)).join('');
-        return `<div class="table" tabindex="0"><table><thead>${write('th', header)}</thead><tbody>${body}</tbody></table></div>\n`;
+      table(token) {
+        return `<div class="table" tabindex="0">${Renderer.prototype.table.call(this, token)}</div>\n`;
       },
       ...renderer,
     },

@@ -16,13 +16,39 @@ const capitalise = (tag: string) => tag.charAt(0).toUpperCase() + tag.slice(1);
 
 /** Makes the first page, which lists the operations by tag. */
 export function makeOverview(operations: readonly Operation[], baseUrl: string): Page {
-  const markdown = writeOverview(operations, baseUrl);
+  const groups = tags.map(({ name, description }) => {
+    const own = operations.filter(({ tag }) => tag === name).map(writeEntry);
+    return `## ${capitalise(name)}\n\n${description}\n\n${own.join('\n')}`;
+  });
+  const markdown = `# Animal Store
+
+${introduction}
+
+- [Quickstart](getting-started) Get a key and add your first animal.
+- [Authentication](authentication) API keys and their scopes.
+- [TypeScript client](client) Handles pages, retries and exact integers.
+- [Errors](errors) The cause of each error code and how to fix it.
+
+## Base address
+
+\`\`\`address
+${baseUrl}
+\`\`\`
+
+[openapi.json](../openapi.json) describes the interface in OpenAPI 3.1, for code generators and other tools.
+
+${groups.join('\n\n')}
+`;
   // The first page is at `/docs`, beside the folder of the others.
-  const content = renderDocument(markdown.replaceAll('](', '](./docs/'));
-  return {
-    ...{ path: '', title: 'Overview', group: 'Start', markdown },
-    content: html`<article class="overview">${content}</article>`,
-  };
+  const article = renderDocument(markdown.replaceAll('](', '](./docs/'));
+  const content = html`<article class="overview">${article}</article>`;
+  return { path: '', title: 'Overview', group: 'Start', content, markdown };
+}
+
+function writeEntry(operation: Operation): string {
+  const { method, path, summary } = operation;
+  const address = `reference/${nameAddress(operation)}`;
+  return `- [\`${method}\` ${summary}](${address}) \`${path}\`${writeMarks(operation)}`;
 }
 
 /** Makes the pages of the operations by tag, then those of the event types and the headers. */
@@ -51,38 +77,6 @@ export function listReference(
 function makeTextPage(name: string, title: string, markdown: string): Page {
   const content = html`<article class="text">${renderDocument(markdown)}</article>`;
   return { path: `reference/${name}`, title, group: 'More', content, markdown };
-}
-
-function writeOverview(operations: readonly Operation[], baseUrl: string): string {
-  const groups = tags.map(({ name, description }) => {
-    const own = operations.filter(({ tag }) => tag === name).map(writeEntry);
-    return `## ${capitalise(name)}\n\n${description}\n\n${own.join('\n')}`;
-  });
-  return `# Animal Store
-
-${introduction}
-
-- [Quickstart](getting-started) Get a key and add your first animal.
-- [Authentication](authentication) API keys and their scopes.
-- [TypeScript client](client) Handles pages, retries and exact integers.
-- [Errors](errors) The cause of each error code and how to fix it.
-
-## Base address
-
-\`\`\`address
-${baseUrl}
-\`\`\`
-
-[openapi.json](../openapi.json) describes the interface in OpenAPI 3.1, for code generators and other tools.
-
-${groups.join('\n\n')}
-`;
-}
-
-function writeEntry(operation: Operation): string {
-  const { method, path, summary } = operation;
-  const address = `reference/${nameAddress(operation)}`;
-  return `- [\`${method}\` ${summary}](${address}) \`${path}\`${writeMarks(operation)}`;
 }
 
 function writeHeaders(): string {
