@@ -18,14 +18,12 @@ function startHanging(t: TestContext, restMs: number) {
   return {
     flush,
     ended,
-    async isOverAfter(ms: number) {
+    /** Returns whether the flush is over after `ms` more, and the log since the last call. */
+    async lookAfter(ms: number) {
       t.mock.timers.tick(ms);
       await new Promise(setImmediate);
-      return isOver;
-    },
-    readLog() {
       log.flush();
-      return String(output.read() ?? '');
+      return { isOver, logged: String(output.read() ?? '') };
     },
   };
 }
@@ -37,19 +35,16 @@ for (const [what, restMs, msMax] of [
 ] as const)
   test(`the last flush may take ${what}, and then the log has one line about the hanging store`, async (t) => {
     const hanging = startHanging(t, restMs);
-    assert.equal(await hanging.isOverAfter(msMax - 1), false);
-    assert.equal(hanging.readLog(), '');
-    assert.equal(await hanging.isOverAfter(1), true);
-    assert.match(
-      hanging.readLog(),
-      /another program uses the store.*the last second of counts could not be written/,
-    );
+    assert.deepEqual(await hanging.lookAfter(msMax - 1), { isOver: false, logged: '' });
+    const { isOver, logged } = await hanging.lookAfter(1);
+    assert.equal(isOver, true);
+    assert.match(logged, /another program uses the store.*the last second of counts could not be written/);
   });
 
 test('a last flush that takes 3 s succeeds without a log line', async (t) => {
   const slow = startHanging(t, hourMs);
-  assert.equal(await slow.isOverAfter(3_000), false);
+  assert.equal((await slow.lookAfter(3_000)).isOver, false);
   slow.flush.resolve();
   await slow.ended;
-  assert.equal(slow.readLog(), '');
+  assert.equal((await slow.lookAfter(0)).logged, '');
 });

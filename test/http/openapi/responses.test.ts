@@ -25,14 +25,11 @@ service.openFile().exec(`update pets set is_owned = 1 where id = 1;
 const { origin: address } = new URL(service.baseUrl);
 const description = (await (await fetch(`${address}/openapi.json`)).json()) as Description;
 
+type Texts<Name extends string = string> = Readonly<Record<Name, string>>;
 /** The differences of a call from a valid call. */
-interface Change {
-  readonly baseUrl?: string;
+interface Change extends Partial<Texts<'baseUrl' | 'method' | 'path' | 'body'>> {
   readonly key?: string | null;
-  readonly method?: string;
-  readonly path?: string;
-  readonly body?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Texts;
 }
 
 type Drive = () => Promise<RawResponse>;
@@ -156,7 +153,7 @@ async function send(operation: Operation, change: Change = {}): Promise<RawRespo
 }
 
 /** Formats the head of a call. */
-function formatHead(operation: Operation, sent: string, headers: Readonly<Record<string, string>> = {}) {
+function formatHead(operation: Operation, sent: string, headers: Texts = {}) {
   const line = `${operation.method} /v1${pathOf(operation)}`;
   return formatRequest(line, { authorization: `Bearer ${sent}`, ...headers });
 }
