@@ -1,32 +1,14 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
-import { text as readAll } from 'node:stream/consumers';
-import type { TestContext } from 'node:test';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { systemClock } from '../../src/clock.ts';
+import { readToEnd } from '../support/processes.ts';
+import type { Ending } from '../support/service.ts';
 import { root } from './markdown.ts';
-
-/** A service of this process, on its first start, whose store is in a fresh copy of the project. */
-export interface ExampleService {
-  /** The copy of the project, in which commands run. */
-  readonly folder: string;
-  /** The output of the first start up to the line with the address. */
-  readonly welcome: string;
-  /** The key that the first start printed. */
-  readonly key: string;
-  /** Replaces the default addresses, key and command in the code of a document by those of this service. */
-  adapt(code: string): string;
-  /**
-   * Runs commands in one shell, so that a command may use the results of earlier ones. Returns the output of each
-   * command. Throws an error with the name and the output of the first command that fails.
-   */
-  run(commands: readonly Command[]): Promise<string[]>;
-}
 
 export interface Command {
   readonly name: string;
@@ -46,7 +28,10 @@ const shellEnvironment = {
   npm_config_update_notifier: 'false',
 };
 
-export async function startExampleService(test: Pick<TestContext, 'after'>): Promise<ExampleService> {
+/** A service of this process, on its first start, whose store is in a fresh copy of the project. */
+export type ExampleService = Awaited<ReturnType<typeof startExampleService>>;
+
+export async function startExampleService(test: Ending) {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
   const stopped = Promise.withResolvers<void>();
   for (const name of linked) await symlink(join(root, name), join(folder, name));
@@ -79,14 +64,23 @@ export async function startExampleService(test: Pick<TestContext, 'after'>): Pro
     [/npx animal-store/g, 'node bin/animal-store.js'],
   ];
   return {
+    /** The copy of the project, in which commands run. */
     folder,
+    /** The output of the first start up to the line with the address. */
     welcome,
+    /** The key that the first start printed. */
     key,
-    adapt: (code) => stand.reduce((text, [usual, actual]) => text.replaceAll(usual, actual), code),
-    run: (commands) => runInShell(commands, folder, { ANIMAL_STORE_URL: url, ANIMAL_STORE_KEY: key }),
+    /** Replaces the default addresses, key and command in the code of a document by those of this service. */
+    adapt: (code: string) => stand.reduce((text, [usual, actual]) => text.replaceAll(usual, actual), code),
+    run: (commands: readonly Command[]) =>
+      runInShell(commands, folder, { ANIMAL_STORE_URL: url, ANIMAL_STORE_KEY: key }),
   };
 }
 
+/**
+ * Runs commands in one shell, so that a command may use the results of earlier ones. Returns the output of each command.
+ * Throws an error with the name and the output of the first command that fails.
+ */
 async function runInShell(
   commands: readonly Command[],
   folder: string,
@@ -103,11 +97,9 @@ async function runInShell(
     env: { ...shellEnvironment, ...variables },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const exited = once(child, 'exit');
-  const complaints = await readAll(child.stderr);
-  const [code] = await exited;
-  if (code !== 0) throw new Error(complaints);
-  return await Promise.all(outputs.map((output) => readFile(output, 'utf8')));
+  const { code, stderr } = await readToEnd(child);
+  if (code !== 0) throw new Error(stderr);
+  return Promise.all(outputs.map((output) => readFile(output, 'utf8')));
 }
 
 /** Reads the output up to the line with the address of the service. Ignores later lines. */

@@ -2,7 +2,14 @@ import { STATUS_CODES } from 'node:http';
 import Type, { type TObject, type TSchema } from 'typebox';
 import { accountSuspended, keyMessages } from '../../accounts/account.ts';
 import { type ErrorCode, errorCodes, errorStatus } from '../../errors.ts';
-import { compileObject, describeRule, describeViolations, namedObject } from '../../schema.ts';
+import {
+  compileObject,
+  describeRule,
+  describeViolations,
+  enumField,
+  namedObject,
+  wholeNumberField,
+} from '../../schema.ts';
 import type { AnswerDefinition, Example, Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
 import { removedError } from '../response/deprecation.ts';
@@ -19,22 +26,13 @@ export interface DescribedAnswer extends Omit<AnswerDefinition, 'examples'> {
 
 /** The body of every error response. */
 const ErrorSchema = namedObject('Error', 'What went wrong.', {
-  code: Type.Unsafe<string>({
-    type: 'string',
-    enum: [...errorCodes],
-    description: 'Machine-readable error code.',
-  }),
+  code: enumField(errorCodes, 'Machine-readable error code.'),
   message: Type.String({
     maxLength: 2_000,
     pattern: '^[^\\x00-\\x1f\\x7f]*$',
     description: 'Human-readable description.',
   }),
-  status: Type.Integer({
-    format: 'int32',
-    minimum: 400,
-    maximum: 599,
-    description: 'The HTTP status code.',
-  }),
+  status: wholeNumberField('The HTTP status code.', { minimum: 400, maximum: 599 }),
 });
 
 /** Describes each error status. `headers` are those that not every error response has. */

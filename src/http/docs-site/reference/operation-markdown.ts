@@ -86,11 +86,7 @@ function writeAnswer({ status, description, body, headers }: DescribedAnswer): s
 }
 
 /** The body of an error. */
-interface Failure {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-}
+type Failure = { readonly status: number; readonly code: string; readonly message: string };
 
 function writeErrors(answers: readonly DescribedAnswer[]): string[] {
   const all = answers
