@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../support/processes.ts';
 import { describeInBrowser, expectAccessible } from './chromium.ts';
 import { type Desk, openDesk } from './console.ts';
 import { furnish } from './console-pages.ts';
@@ -66,8 +67,10 @@ async function look({ page }: Desk, name: string): Promise<void> {
   for (const { size, viewport, colorScheme, isJudged } of looks) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
-    const width = await page.evaluate('document.documentElement.scrollWidth');
-    assert.equal(width, viewport.width, `${name} is wider than a ${size}`);
+    // A plot follows the size of its window in a later frame.
+    const measure = () => page.evaluate('document.documentElement.scrollWidth');
+    const fits = until(measure, (width) => width === viewport.width, 10_000);
+    await fits.catch(({ message }) => assert.fail(`${name} is wider than a ${size}: ${message}`));
     if (isJudged) await expectAccessible(page, `${name} on a ${size}, ${colorScheme}`);
   }
 }
