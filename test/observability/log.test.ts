@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { Registry } from 'prom-client';
 import { generateKey } from '../../src/accounts/api-key.ts';
-import { createLog, exposeDroppedLines, waitingCharactersMax } from '../../src/observability/log.ts';
+import { createLog } from '../../src/observability/log.ts';
 import { recordLog } from '../support/recorded-log.ts';
 
 test('an error is logged without the keys in its message, its stack and its causes', () => {
@@ -33,21 +32,4 @@ test('a fatal line and all lines before it are written synchronously', () => {
   log.info('first');
   log.fatal('last');
   assert.match(String(output.read()), /"first".*\n.*"last".*\n$/);
-});
-
-test('lines that a reader does not take are dropped beyond a bound, counted and reported once it reads again', async () => {
-  const output = new PassThrough();
-  const log = createLog('info', output);
-  const registry = new Registry();
-  exposeDroppedLines(registry, log);
-  const text = 'x'.repeat(1_000);
-  for (let line = 0; line < (3 * waitingCharactersMax) / text.length; line += 1) log.info(text);
-  const dropped = log.countDropped();
-  assert.ok(dropped > 0);
-  assert.match(await registry.metrics(), new RegExp(`log_lines_dropped_total ${dropped}$`, 'm'));
-  for await (const chunk of output)
-    if (String(chunk).includes(`"level":50,`)) {
-      assert.match(String(chunk), new RegExp(`"dropped":${dropped},`));
-      break;
-    }
 });
