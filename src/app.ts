@@ -19,9 +19,9 @@ import { createCorrectionFollower } from './limits/corrections.ts';
 import type { LookAtUsage } from './limits/counters.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { beginsBan } from './limits/rules/decision.ts';
-import { exposeDroppedLines, type Log } from './observability/log.ts';
+import type { Log } from './observability/log.ts';
 import { createRegistry, expose } from './observability/metrics.ts';
-import { exposeFeedLag, exposeSharing, exposeVerdicts } from './observability/room-metrics.ts';
+import { exposeFeedLag, exposeVerdicts } from './observability/room-metrics.ts';
 import { createStoreWatch, exposeStoreSize } from './observability/store-watch.ts';
 import { describeSharing, flushLast, lastFlushMs, type OpenCounters, openCounters } from './open-counters.ts';
 import { buildConsole } from './operator/console/console.ts';
@@ -74,7 +74,8 @@ async function openApp(
   parts: AsyncDisposableStack,
 ) {
   const registry = createRegistry();
-  exposeDroppedLines(registry, log);
+  const help = 'Log lines dropped because the reader stalled or a write failed.';
+  expose(registry, 'counter', 'log_lines_dropped_total', help, log.countDropped);
   const watch = createStoreWatch(registry, log, clock);
   const store = await openServedStore(config, clock, log, watch.wrap, parts);
   const { database } = store;
@@ -166,7 +167,9 @@ function buildPublicServer(
   const usage = createUsageCounts(database, clock);
   const failedRequests = createFailedRequests(database, clock);
   const { counters, sharing } = counting;
-  if (sharing() !== null) exposeSharing(registry, () => sharing()?.mode === 'shared');
+  const help = '1 while this instance counts requests together with the others, 0 while it counts alone.';
+  const isShared = () => sharing()?.mode === 'shared';
+  if (sharing() !== null) expose(registry, 'gauge', 'counters_shared', help, isShared);
   const countVerdict = exposeVerdicts(registry);
   const limiter = createLimiter({
     counters,

@@ -97,12 +97,6 @@ export function exposeVerdicts(registry: Registry): (usage: Usage, limits: Limit
   };
 }
 
-/** Exposes whether this instance shares its counts with the others. Call it only if Redis is configured. */
-export function exposeSharing(registry: Registry, isShared: () => boolean): void {
-  const help = '1 while this instance counts requests together with the others, 0 while it counts alone.';
-  expose(registry, 'gauge', 'counters_shared', help, isShared);
-}
-
 function newTally(plan: Tally['plan']): Tally {
   return { plan, verdicts: { passed: 0, refused: 0, banned: 0 }, bans: 0 };
 }
