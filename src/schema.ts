@@ -137,19 +137,15 @@ function asChecked(schema: TSchema): TSchema {
   if ('pattern' in schema && schema.pattern === publishedNamePattern)
     return { ...schema, pattern: namePattern };
   if ('format' in schema && schema.format === 'int64') return Type.Refine(Type.Unknown(), isInt64);
-  if ('format' in schema && schema.format === 'int32') return asWholeNumber(schema);
+  if ('format' in schema && schema.format === 'int32') {
+    const { minimum, maximum } = schema as unknown as { minimum: number; maximum: number };
+    const isWithin = (value: unknown) => typeof value === 'bigint' && value >= minimum && value <= maximum;
+    return Type.Refine(Type.Unknown(), isWithin);
+  }
   if (!('properties' in schema)) return schema;
   const properties = Object.entries(schema.properties as Record<string, TSchema>);
   return {
     ...schema,
     properties: Object.fromEntries(properties.map(([name, property]) => [name, asChecked(property)])),
   };
-}
-
-function asWholeNumber(schema: TSchema): TSchema {
-  const { minimum, maximum } = schema as unknown as { minimum: number; maximum: number };
-  return Type.Refine(
-    Type.Unknown(),
-    (value) => typeof value === 'bigint' && value >= minimum && value <= maximum,
-  );
 }

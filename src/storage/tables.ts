@@ -11,6 +11,12 @@ interface Event {
   previous: string | null;
 }
 
+interface Correction {
+  id: Generated<bigint>;
+  account_id: bigint;
+  at_ms: bigint;
+}
+
 interface Counts {
   available: bigint;
   pending: bigint;
@@ -94,17 +100,8 @@ export interface Tables {
   /** Deleted accounts whose data is not completely erased yet. */
   erasures: { account_id: bigint };
   /** Every running instance applies these resets of windows and lifts of bans to its counters. */
-  limit_resets: {
-    id: Generated<bigint>;
-    account_id: bigint;
-    at_ms: bigint;
-  };
-  ban_lifts: {
-    id: Generated<bigint>;
-    key_id: string;
-    account_id: bigint;
-    at_ms: bigint;
-  };
+  limit_resets: Correction;
+  ban_lifts: Correction & { key_id: string };
   usage_hours: {
     account_id: bigint;
     hour_at_ms: bigint;

@@ -1,4 +1,4 @@
-import { statement } from '../../src/storage/database.ts';
+import { type Database, statement } from '../../src/storage/database.ts';
 
 /** Statements for the contract tests, on a table of texts and integers without foreign keys. */
 export const insertWindow = statement<{ subject: string; used: bigint }>()((query, p) =>
@@ -13,6 +13,12 @@ export const insertWindow = statement<{ subject: string; used: bigint }>()((quer
     })
     .returning('subject'),
 );
+
+export const addWindow = (database: Database, subject: string) =>
+  database.run(insertWindow, { subject, used: 1n });
+
+/** The error of a call while the store cannot do it. */
+export const unavailable = { name: 'AppError', code: 'unavailable' };
 
 export const selectUsed = statement<{ subject: string }>()((query, p) =>
   query.selectFrom('usage_windows').select('minute_used as used').where('subject', '=', p.subject),

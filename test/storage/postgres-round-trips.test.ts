@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { createKeyVerifier, freshMs } from '../../src/accounts/key-verifier.ts';
 import { createKeyring } from '../../src/accounts/keyring.ts';
@@ -15,7 +15,7 @@ import { createMovableClock } from '../support/service.ts';
 
 const postgres = await findPostgres();
 const rex = { name: 'Rex', categoryId: 1n, status: 'available' } as const;
-const bodyHash = createHash('sha256').update('body').digest();
+const bodyHash = hash('sha256', 'body', 'buffer');
 
 function keyed(accountId: bigint, key: string) {
   return { accountId, keyHash: hashIdempotencyKey(accountId, key), operation: 'createPet', bodyHash };

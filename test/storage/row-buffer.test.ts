@@ -32,24 +32,20 @@ test('instances that write rows of the same names do not deadlock', {
   skip: postgres.skip,
 }, async (t) => {
   const store = await postgres.createStore(t);
-  const uses = [
-    createRowBuffer(await store.open(), writeUses),
-    createRowBuffer(await store.open(), writeUses),
-  ];
+  const [one, other] = [await store.open(), await store.open()].map((it) => createRowBuffer(it, writeUses));
   await store.execute(`insert into accounts (name, plan, created_at_ms) values ('a', 'free', 0)`);
   await store.execute(`insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
     select 'key_' || n, (select id from accounts), decode(md5(n::text), 'hex'), 'as', 'pets:read', 0
     from generate_series(1, ${keys}) as n`);
   const ids = Array.from({ length: keys }, (_, index) => `key_${index + 1}`);
   for (let minute = 1; minute <= 5; minute += 1) {
-    for (const id of ids) uses[0]?.add(id, minute * 60_000);
-    for (const id of ids.toReversed()) uses[1]?.add(id, minute * 60_000);
-    await Promise.all(uses.map((each) => each.flush()));
+    for (const id of ids) one?.add(id, minute * 60_000);
+    for (const id of ids.toReversed()) other?.add(id, minute * 60_000);
+    await Promise.all([one?.flush(), other?.flush()]);
   }
   const [told] =
     await store.execute(`select pg_stat_clear_snapshot(), (select deadlocks::int from pg_stat_database
     where datname = current_database()) as deadlocks, (select count(*)::int from api_keys
     where last_used_at_ms = 300000) as written`);
-  const { deadlocks, written } = told as { deadlocks: number; written: number };
-  assert.deepEqual({ deadlocks, written }, { deadlocks: 0, written: keys });
+  assert.partialDeepStrictEqual(told, { deadlocks: 0, written: keys });
 });

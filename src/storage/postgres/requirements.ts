@@ -59,24 +59,22 @@ export async function askRequirements(
   ];
 }
 
-function checkWriting(answers: Answers): Requirement {
-  const { is_read_only: isReadOnly, has_tables: hasTables, may_create: mayCreate, closed } = answers;
-  const check = 'writing';
-  if (isReadOnly)
-    return { check, is: 'the server is read-only', todo: 'name the primary in DATABASE_URL, not a standby' };
-  if (!hasTables && !mayCreate)
-    return {
-      check,
-      is: 'this user may not create tables',
-      todo: 'grant create on schema public to this user',
-    };
-  if (closed.length > 0)
-    return {
-      check,
-      is: `this user may not write to every table, or may not use the sequences: ${closed.join(', ')}`,
-      todo: 'grant this user all privileges on all tables and sequences in schema public',
-    };
-  return { check, is: 'the database can be written', todo: null };
+function checkWriting({ is_read_only, has_tables, may_create, closed }: Answers): Requirement {
+  const problems = [
+    [is_read_only, 'the server is read-only', 'name the primary in DATABASE_URL, not a standby'],
+    [
+      !has_tables && !may_create,
+      'this user may not create tables',
+      'grant create on schema public to this user',
+    ],
+    [
+      closed.length > 0,
+      `this user may not write to every table, or may not use the sequences: ${closed.join(', ')}`,
+      'grant this user all privileges on all tables and sequences in schema public',
+    ],
+  ] as const;
+  const [, is, todo] = problems.find(([isSo]) => isSo) ?? [true, 'the database can be written', null];
+  return { check: 'writing', is, todo };
 }
 
 /** Throws Error of one line for the first requirement that is not met. */

@@ -94,8 +94,8 @@ function holdPlace(path: string): () => void {
 /** Returns the identity of a file. Null if it does not exist or cannot be read. */
 function identify(file: string): string | null {
   try {
-    const found = statSync(file, { throwIfNoEntry: false });
-    return found === undefined ? null : `${found.dev} ${found.ino}`;
+    const { dev, ino } = statSync(file);
+    return `${dev} ${ino}`;
   } catch {
     return null;
   }

@@ -5,7 +5,7 @@ import { DatabaseError } from 'pg';
 import { AppError } from '../../../src/errors.ts';
 import { statement } from '../../../src/storage/database.ts';
 import { repeatOnConflict, throwStorageError } from '../../../src/storage/postgres/faults.ts';
-import { insertWindow, selectSubjects, selectUsed } from '../../contracts/window-rows.ts';
+import { addWindow, selectSubjects, selectUsed, unavailable } from '../../contracts/window-rows.ts';
 import { addWindows, readSubjects } from '../../contracts/works.ts';
 import { importPets } from '../../support/catalogue.ts';
 import { findPostgres, type Store } from '../../support/engines.ts';
@@ -14,7 +14,6 @@ import { eventually } from '../../support/redis-server.ts';
 import { startRelay } from '../../support/relay.ts';
 
 const postgres = await findPostgres();
-const unavailable = { name: 'AppError', code: 'unavailable' };
 
 /** Selects the prepared statements of the connection, including this statement. */
 const selectPrepared = statement<Record<never, never>>()((query) =>
@@ -31,10 +30,10 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
     const store = await postgres.createStore(t);
     const relay = await startRelay(t, store.url);
     const database = await store.open(relay.url);
-    await database.run(insertWindow, { subject: 'a', used: 1n });
+    await addWindow(database, 'a');
     await relay.cut();
     await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
-    await assert.rejects(database.run(insertWindow, { subject: 'b', used: 1n }), unavailable);
+    await assert.rejects(addWindow(database, 'b'), unavailable);
     await assert.rejects(database.transact(readSubjects, null), unavailable);
     await assert.rejects(importPets(database), unavailable);
     await relay.mend();
@@ -52,7 +51,7 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
     await eventually(async () => (await store.execute(terminate)).length === 1);
     await failing;
     await unlock();
-    await database.run(insertWindow, { subject: 'b', used: 1n });
+    await addWindow(database, 'b');
     assert.deepEqual(await database.read(selectSubjects, {}), [{ subject: 'b' }]);
   });
 
@@ -80,9 +79,9 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
       const database = await store.open(`${store.url}?${limit}`);
       const unlock = await lockWindows(t, store);
       await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
-      await assert.rejects(database.run(insertWindow, { subject: 'a', used: 1n }), unavailable);
+      await assert.rejects(addWindow(database, 'a'), unavailable);
       await unlock();
-      await database.run(insertWindow, { subject: 'a', used: 1n });
+      await addWindow(database, 'a');
     });
 
   test('makes writes fail as unavailable if the server became read-only, and the connection is replaced', async (t) => {
@@ -93,9 +92,9 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
       store.execute(`begin read write;
         alter database ${name} set default_transaction_read_only = ${isReadOnly}; commit`);
     await setReadOnly(true);
-    await assert.rejects(database.run(insertWindow, { subject: 'a', used: 1n }), unavailable);
+    await assert.rejects(addWindow(database, 'a'), unavailable);
     await setReadOnly(false);
-    await database.run(insertWindow, { subject: 'a', used: 1n });
+    await addWindow(database, 'a');
   });
 
   test('makes a transaction fail as unavailable if its serialization conflicts do not end', async (t) => {

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { type Database, statement } from '../../../src/storage/database.ts';
 import { openDatabase } from '../../../src/storage/open-database.ts';
 import { connectionsMax, writeConnectionsMax } from '../../../src/storage/postgres/pool.ts';
-import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { addWindow, selectSubjects, unavailable } from '../../contracts/window-rows.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { startPostgresCluster, whyNoPostgresCluster } from '../../support/postgres-cluster.ts';
 import { succeeds } from '../../support/processes.ts';
@@ -12,16 +12,12 @@ import { eventually } from '../../support/redis-server.ts';
 import { startRelay } from '../../support/relay.ts';
 
 const postgres = await findPostgres();
-const unavailable = { name: 'AppError', code: 'unavailable' };
 /** The server may take half a second for an answer. */
 const shortly = '?query_timeout=500';
 const processesSql = `select pid from pg_stat_activity where application_name = 'animal-store'`;
 let written = 0;
 
-function write(database: Database): Promise<unknown> {
-  written += 1;
-  return database.run(insertWindow, { subject: String(written), used: 1n });
-}
+const write = (database: Database) => addWindow(database, `${written++}`);
 
 describe('a connection to PostgreSQL that is given up', {
   skip: whyNoPostgresCluster() || postgres.skip,

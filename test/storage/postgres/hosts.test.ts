@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Database } from '../../../src/storage/database.ts';
 import { openDatabase } from '../../../src/storage/open-database.ts';
-import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { addWindow, selectSubjects, unavailable } from '../../contracts/window-rows.ts';
 import {
   addressOf,
   type PostgresServer,
@@ -14,15 +14,12 @@ import { eventually } from '../../support/redis-server.ts';
 import { startRelay } from '../../support/relay.ts';
 
 const skip = whyNoPostgresCluster();
-const unavailable = { name: 'AppError', code: 'unavailable' };
 
 async function open(t: TestContext, url: string): Promise<Database> {
   const database = await openDatabase(url);
   t.after(() => database.close());
   return database;
 }
-
-const write = (database: Database, subject: string) => database.run(insertWindow, { subject, used: 1n });
 
 const isServed = (database: Database) => succeeds(database.read(selectSubjects, {}));
 
@@ -42,7 +39,7 @@ test('an address with several PostgreSQL hosts leads to the one that takes write
   const { primary, standby } = await startPostgresCluster(t);
   const url = addressOf(standby, primary);
   const database = await open(t, url);
-  await write(database, 'a');
+  await addWindow(database, 'a');
   assert.equal(await countConnections(standby), 0);
 
   await t.test('after a promotion to the new primary', async (inner) => {
@@ -53,7 +50,7 @@ test('an address with several PostgreSQL hosts leads to the one that takes write
     await eventually(() => isServed(database));
     inner.diagnostic(`served ${Math.round(performance.now() - promotedMs)} ms after the promotion`);
     await standby.alterSystem(`reset synchronous_standby_names`);
-    await eventually(() => succeeds(write(database, 'b')));
+    await eventually(() => succeeds(addWindow(database, 'b')));
     assert.equal((await database.read(selectSubjects, {})).length, 2);
   });
 
@@ -65,7 +62,7 @@ test('an address with several PostgreSQL hosts leads to the one that takes write
     await eventually(async () => !(await isServed(database)));
     for (let times = 0; times < 3; times += 1) {
       await assert.rejects(database.read(selectSubjects, {}), unavailable);
-      await assert.rejects(write(database, 'c'), unavailable);
+      await assert.rejects(addWindow(database, 'c'), unavailable);
     }
     await expectCause(database, /ECONNREFUSED .*it is a former primary/);
     assert.equal(await countConnections(primary), 0);
@@ -88,7 +85,7 @@ test('connections to a PostgreSQL server end when its address leads to another o
   const { primary, standby } = await startPostgresCluster(t);
   const relay = await startRelay(t, primary.url);
   const database = await open(t, relay.url);
-  await write(database, 'a');
+  await addWindow(database, 'a');
   await primary.alterSystem(`reset synchronous_standby_names`);
   await standby.promote();
   relay.redirect(standby.url);

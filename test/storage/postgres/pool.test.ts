@@ -38,14 +38,12 @@ test('the pool opens at most the allowed number of connections to PostgreSQL, ru
   const connections = await store.execute(`
     select pid from pg_stat_activity where datname = current_database() and application_name = 'pool'`);
   assert.equal(connections.length, readConnectionsMax);
+  const nothing = async () => undefined;
   const message = 'too many calls wait for the store; try again';
-  await assert.rejects(
-    pool.read(async () => undefined),
-    { code: 'unavailable', message },
-  );
+  await assert.rejects(pool.read(nothing), { code: 'unavailable', message });
   end();
   assert.deepEqual(await Promise.all(tasks), [...tasks.keys()]);
-  await pool.read(async () => undefined);
+  await pool.read(nothing);
 });
 
 test('a read is sent, although another one gets no connection to PostgreSQL in the same turn', {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { DatabaseError } from 'pg';
 import { AppError } from '../../../src/errors.ts';
-import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { addWindow, selectSubjects } from '../../contracts/window-rows.ts';
 import { importPets } from '../../support/catalogue.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { executePostgres } from '../../support/postgres-databases.ts';
@@ -41,10 +41,10 @@ describe('a PostgreSQL that refuses connections', { skip: postgres.skip }, () =>
     test(`makes calls fail as unavailable, and succeed afterwards (SQLSTATE ${code})`, async (t) => {
       const { open, refuse, allow } = await createRefusable(t, code);
       const database = await open();
-      await database.run(insertWindow, { subject: 'a', used: 1n });
+      await addWindow(database, 'a');
       await refuse();
       await untilRefused(async () => database.read(selectSubjects, {}), code);
-      await untilRefused(() => database.run(insertWindow, { subject: 'b', used: 1n }), code);
+      await untilRefused(() => addWindow(database, 'b'), code);
       await untilRefused(() => importPets(database), code);
       await allow();
       assert.equal((await database.read(selectSubjects, {})).length, 1);

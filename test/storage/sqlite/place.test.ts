@@ -3,13 +3,10 @@ import { readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { loadPets } from '../../../src/pets/load-pets.ts';
-import type { Database } from '../../../src/storage/database.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import { useStore } from '../../../src/storage/transfer/copy-store.ts';
-import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { addWindow, selectSubjects, unavailable } from '../../contracts/window-rows.ts';
 import { makeFolder } from '../../support/service.ts';
-
-const unavailable = { name: 'AppError', code: 'unavailable' };
 
 async function openFile(t: TestContext) {
   const folder = join(await makeFolder(t), 'data');
@@ -19,13 +16,11 @@ async function openFile(t: TestContext) {
   return { folder, path, database };
 }
 
-const add = (database: Database, subject: string) => database.run(insertWindow, { subject, used: 1n });
-
 test('only its owner can read a new store and its write-ahead log, whatever the umask', async (t) => {
   const umask = process.umask(0);
   t.after(() => process.umask(umask));
   const { folder, database } = await openFile(t);
-  await add(database, 'one');
+  await addWindow(database, 'one');
   const names = await readdir(folder);
   assert.ok(names.includes('store.db-wal'));
   for (const name of names) assert.equal((await stat(join(folder, name))).mode & 0o777, 0o600, name);
@@ -33,12 +28,12 @@ test('only its owner can read a new store and its write-ahead log, whatever the 
 
 test('writes fail while the file is moved away, reads succeed, and writes succeed once the file is back', async (t) => {
   const { folder, database } = await openFile(t);
-  await add(database, 'before');
+  await addWindow(database, 'before');
   await rename(folder, `${folder}-elsewhere`);
-  await assert.rejects(add(database, 'meanwhile'), unavailable);
+  await assert.rejects(addWindow(database, 'meanwhile'), unavailable);
   assert.equal((await database.read(selectSubjects, {})).length, 1);
   await rename(`${folder}-elsewhere`, folder);
-  await add(database, 'after');
+  await addWindow(database, 'after');
   const kept = (await database.read(selectSubjects, {})).map(({ subject }) => subject);
   assert.deepEqual(kept, ['after', 'before']);
 });
@@ -71,7 +66,7 @@ for (const [what, spoil] of [
   test(`writes fail if ${what}`, async (t) => {
     const { path, database } = await openFile(t);
     await spoil(path);
-    await assert.rejects(add(database, 'a'), unavailable);
+    await assert.rejects(addWindow(database, 'a'), unavailable);
   });
 
 async function replace(path: string, make: (path: string) => Promise<void>): Promise<void> {
@@ -86,7 +81,7 @@ test('writes fail within a second if another file replaced the -wal', async (t) 
   const untilMs = performance.now() + 60_000;
   let failure: unknown = null;
   for (let number = 1; failure === null && performance.now() < untilMs; number += 1)
-    failure = await add(database, `a${number}`).then(
+    failure = await addWindow(database, `a${number}`).then(
       () => null,
       (error: unknown) => error,
     );

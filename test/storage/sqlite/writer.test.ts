@@ -9,12 +9,10 @@ import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import { toCall } from '../../../src/storage/sqlite/statements.ts';
 import { startThread } from '../../../src/storage/sqlite/thread.ts';
 import { createWriteQueue, waitingJobsMax, writeWaitMsMax } from '../../../src/storage/sqlite/write-queue.ts';
-import { insertWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { insertWindow, selectSubjects, unavailable } from '../../contracts/window-rows.ts';
 import { doNothing } from '../../contracts/works.ts';
 import { testThread } from '../../support/engines.ts';
 import { makeFolder } from '../../support/service.ts';
-
-const unavailable = { name: 'AppError', code: 'unavailable' };
 
 /** Starts a queue with a real worker thread. A test can delay its replies, as a hanging disk does. */
 async function startWriter(t: TestContext) {
