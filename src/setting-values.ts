@@ -59,14 +59,6 @@ export function isSqliteAddress(text: string): boolean {
   return /^sqlite:(?!:memory:$|file:|~|\/\/)[^?\p{Cc}]+$/u.test(text);
 }
 
-/**
- * True if an address has an `@` behind its host. Its password then has a `/`, `?` or `#` that is not percent-encoded, and
- * so the host and the path contain parts of the password and must not be shown.
- */
-function hasPasswordInPath(text: string): boolean {
-  return /^[^/?#]*\/\/[^/?#]*[/?#].*@/s.test(text);
-}
-
 export function parseRedisUrl(text: string): string {
   if (text.startsWith(sentinelScheme)) {
     if (parseSentinelAddress(text) !== null) return text;
@@ -76,8 +68,12 @@ export function parseRedisUrl(text: string): string {
   }
   const url = URL.parse(text);
   const isServer = url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
-  const hasDatabase = /^(?:\/\d*)?$/.test(url?.pathname ?? '') && !hasPasswordInPath(text);
-  if (isServer && hasDatabase && [url.username, url.password].every(isDecodable)) return text;
+  // A password with a `/`, `?` or `#` that is not percent-encoded ends in an `@` behind what looks like the host. The host
+  // and the path of such an address contain parts of the password and must not be shown.
+  const isEncoded = !/^[^/?#]*\/\/[^/?#]*[/?#].*@/s.test(text);
+  const hasDatabase = /^(?:\/\d*)?$/.test(url?.pathname ?? '');
+  const isReadable = isServer && isEncoded && hasDatabase;
+  if (isReadable && [url.username, url.password].every(isDecodable)) return text;
   throw new RangeError(
     'a redis://, rediss:// or redis+sentinel:// address, whose password, if any, is percent-encoded, and whose path, if any, is the number of a database',
   );

@@ -97,17 +97,16 @@ export function accountFilter(of: string): Option {
   return new Option('--account <name>', `only ${of} of this account`).argParser(parseAccountName);
 }
 
-const listedDefault = 100;
 const listedMax = 10_000;
 
 export function limitOption(of: string): Option {
   return new Option('--limit <count>', `maximum number of ${of}, up to ${listedMax}`)
     .argParser(parseCountUpTo(listedMax))
-    .default(listedDefault);
+    .default(100);
 }
 
 /** The options of a plan. An option that was not given is absent. */
-export type PlanOptions = Partial<Limits> & { readonly plan?: string; readonly openHolds?: number };
+export type PlanOptions = Partial<Limits & { plan: string; openHolds: number }>;
 
 export function addPlanOptions(command: AppCommand, isRequired: boolean): AppCommand {
   const plan = new Option('--plan <plan>', 'the plan of the account').choices(planNames);

@@ -30,9 +30,8 @@ export function addBackup(program: AppCommand): void {
       const options = { replaces: force, mode: 0o600 };
       await writeWholeFile(file, options, (unfinished) => backupSqlite(location, unfinished));
       const { size: bytes } = await stat(file);
-      await withStore(({ audit }) =>
-        audit.record({ action: 'store.backed_up', subject: file, after: { bytes } }),
-      );
+      const act = { action: 'store.backed_up', subject: file, after: { bytes } } as const;
+      await withStore(({ audit }) => audit.record(act));
       const copied = `copied the store to ${file} (${formatBytes(bytes)}) and checked it`;
       return printLines({ file, bytes }, copied);
     });

@@ -7,7 +7,7 @@ import { toSafeText } from '../observability/safe-text.ts';
 import { openStore } from '../store.ts';
 import { addAccounts } from './accounts.ts';
 import { addBackup, addRestore, addVacuum } from './backup.ts';
-import { AppCommand, type CommandContext, type Lifetime, type Terminal } from './command.ts';
+import { AppCommand, type CommandContext } from './command.ts';
 import { addConsole } from './console.ts';
 import { addDoctor } from './doctor.ts';
 import { addExport } from './export.ts';
@@ -20,10 +20,8 @@ import { addAudit, addRequests, addUsage } from './reports.ts';
 import { addServe } from './serve.ts';
 import { addWebhooks } from './webhooks.ts';
 
-export interface CommandLineOptions {
+export interface CommandLineOptions extends Pick<CommandContext, 'terminal' | 'lifetime'> {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly terminal: Terminal;
-  readonly lifetime: Lifetime;
   readonly clock?: Clock;
 }
 

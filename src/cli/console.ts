@@ -19,10 +19,8 @@ after 12 hours.`)
         const sessions = createSessions(database, clock);
         if (revoke) {
           const ended = await sessions.revokeAll();
-          return printLines(
-            { ended },
-            `${countThings(ended, 'session')} ended; earlier links no longer work`,
-          );
+          const sessionCount = countThings(ended, 'session');
+          return printLines({ ended }, `${sessionCount} ended; earlier links no longer work`);
         }
         const { token, expiresAtMs } = await sessions.makeLink(commandActor().name);
         const url = `${address}#sign-in=${token}`;
@@ -34,10 +32,8 @@ after 12 hours.`)
 /** Returns the URL of the console for a browser. Throws OperatorError if the settings do not determine it. */
 function findAddress({ consoleUrl, opsHost, opsPort }: Config): string {
   if (consoleUrl !== null) return consoleUrl;
-  if (opsPort === 0)
-    throw new OperatorError(
-      'OPS_PORT is 0, so this command cannot know the port of the service: set CONSOLE_URL',
-    );
+  const reason = 'OPS_PORT is 0, so this command cannot know the port of the service';
+  if (opsPort === 0) throw new OperatorError(`${reason}: set CONSOLE_URL`);
   const isLoopback = opsHost === 'localhost' || opsHost === '::1' || opsHost.startsWith('127.');
   const host = isLoopback ? opsHost : '127.0.0.1';
   return `http://${host.includes(':') ? `[${host}]` : host}:${opsPort}${consolePath}`;

@@ -33,11 +33,7 @@ without an id adds an animal.`)
   });
 }
 
-export interface ExportOptions {
-  readonly format?: PetFileFormat;
-  readonly output?: string;
-  readonly force: boolean;
-}
+export type ExportOptions = Partial<{ format: PetFileFormat; output: string }> & { readonly force: boolean };
 
 export function formatOption(description: string): Option {
   return new Option('--format <format>', description).choices(petFileFormats);

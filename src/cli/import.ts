@@ -88,8 +88,10 @@ export async function importFile(
     const done = `${describeCounts(counts, dryRun)} from ${nameSource(file)}`;
     line = `${done} in ${formatSecondsSince(startedMs)} s${left}${none}`;
   } catch (error) {
+    failure = error;
     if (error instanceof OutcomeUnknownError) counts = null;
-    failure = nameFailure(error);
+    else if (error instanceof OperatorError)
+      failure = new OperatorError(`nothing was imported: ${error.message}`, { cause: error });
   } finally {
     progress.stop();
   }
@@ -103,12 +105,6 @@ export async function importFile(
     },
     failure,
   };
-}
-
-/** If nothing was written because of the file, the message says so. */
-function nameFailure(error: unknown): unknown {
-  if (error instanceof OutcomeUnknownError || !(error instanceof OperatorError)) return error;
-  return new OperatorError(`nothing was imported: ${error.message}`, { cause: error });
 }
 
 function describeCounts({ added, changed }: LoadedCounts, isDryRun: boolean): string {

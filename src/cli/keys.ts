@@ -55,14 +55,11 @@ export function addKeys(program: AppCommand): void {
     });
 }
 
-interface CreateOptions extends PlanOptions {
-  readonly account?: string;
-  readonly name?: string;
-  readonly scopes?: readonly Scope[];
-  readonly expiresIn?: number;
-}
+type KeyOptions = Partial<{ account: string; name: string; scopes: readonly Scope[]; expiresIn: number }>;
 
 function addCreate(keys: AppCommand): void {
+  const newAccount = 'a new account with a generated name';
+  const scopeNames = `all, or some of ${scopes.join(', ')} (default: ${partnerScopes.join(', ')})`;
   const create = keys
     .addLeaf('create', 'create a key, and its account if it does not exist')
     .withExamples(
@@ -73,19 +70,11 @@ function addCreate(keys: AppCommand): void {
       'keys create --plan enterprise --per-minute 5000 --per-day 1000000',
     );
   addPlanOptions(create, false)
-    .option(
-      '--account <name>',
-      'the account (default: a new account with a generated name)',
-      parseAccountName,
-    )
+    .option('--account <name>', `the account (default: ${newAccount})`, parseAccountName)
     .option('--name <name>', 'a label for the key', parseName)
-    .option(
-      '--scopes <scopes>',
-      `what the key may do: all, or some of ${scopes.join(', ')} (default: ${partnerScopes.join(', ')})`,
-      parseScopeList,
-    )
+    .option('--scopes <scopes>', `what the key may do: ${scopeNames}`, parseScopeList)
     .option('--expires-in <duration>', 'how long the key is valid (default: until revoked)', parseLifetime)
-    .does(async (context, options: CreateOptions) => {
+    .does(async (context, options: KeyOptions & PlanOptions) => {
       const { account = null, name = null, scopes: granted = null, expiresIn = null, ...planned } = options;
       const plan = Object.keys(planned).length === 0 ? null : readPlan(planned);
       if (plan === null && account === null) throw new UsageError('a new account needs --plan');
@@ -97,10 +86,9 @@ function addCreate(keys: AppCommand): void {
     });
 }
 
-function printIssued(
-  { readConfig }: CommandContext,
-  issued: IssuedKey & { readonly oldEndsAtMs?: number },
-): Printed {
+type Issued = IssuedKey & { readonly oldEndsAtMs?: number };
+
+function printIssued({ readConfig }: CommandContext, issued: Issued): Printed {
   const { id, name, key, account, plan, scopes: granted, expiresAtMs, oldEndsAtMs } = issued;
   const old = oldEndsAtMs === undefined ? {} : { oldKeyEndsAt: toTime(oldEndsAtMs) };
   return printLines(

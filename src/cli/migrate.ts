@@ -3,7 +3,7 @@ import { parseDatabaseUrl } from '../setting-values.ts';
 import { type AppCommand, type CommandContext, type Printed, printLines } from './command.ts';
 import { countThings, formatSecondsSince, startBar } from './output.ts';
 
-type MigrateOptions = { readonly from?: string; readonly to?: string };
+type MigrateOptions = Partial<{ from: string; to: string }>;
 
 export function addMigrate(program: AppCommand): void {
   program

@@ -48,12 +48,7 @@ export function addOrders(program: AppCommand): void {
     });
 }
 
-interface Filters {
-  readonly status?: OrderStatus;
-  readonly pet?: bigint;
-  readonly reference?: string;
-  readonly account?: string;
-}
+type Filters = Partial<{ status: OrderStatus; pet: bigint; reference: string; account: string }>;
 
 /** Returns a function that reads a page of orders, which begins at the order `newestId` or at the newest one. */
 async function findOrders({ orders, accounts }: Store, filters: Filters) {
@@ -64,7 +59,7 @@ async function findOrders({ orders, accounts }: Store, filters: Filters) {
 }
 
 /** The times are Unix milliseconds. */
-type OrdersExportOptions = ExportOptions & Filters & { readonly since?: number; readonly until?: number };
+type OrdersExportOptions = ExportOptions & Filters & Partial<{ since: number; until: number }>;
 
 function addOrdersExport(orders: AppCommand): void {
   const leaf = orders
@@ -91,11 +86,9 @@ reference that begins with =, +, - or @ for a formula: import it as text.`)
 const orderFields = Object.keys(OrderSchema.properties);
 const pageRows = 1_000;
 
-async function* listPlacedBetween(
-  readPage: Awaited<ReturnType<typeof findOrders>>,
-  sinceMs: number,
-  untilMs: number,
-) {
+type ReadPage = Awaited<ReturnType<typeof findOrders>>;
+
+async function* listPlacedBetween(readPage: ReadPage, sinceMs: number, untilMs: number) {
   let newestId: bigint | null = null;
   do {
     const { items, next }: Page<Order> = await readPage(pageRows, newestId);
@@ -111,11 +104,7 @@ const columns: readonly Column<Order>[] = [
   { heading: 'STATUS', cell: ({ status }) => status },
   { heading: 'ACCOUNT', cell: ({ account }) => account ?? '-' },
   { heading: 'REFERENCE', cell: ({ reference }) => reference ?? '-', leavesAt: 1 },
-  { heading: 'CREATED', cell: ({ createdAt }) => toMinute(createdAt), leavesAt: 4 },
-  { heading: 'EXPIRES', cell: ({ expiresAt }) => toMinute(expiresAt), leavesAt: 2 },
-  { heading: 'CLOSED', cell: ({ closedAt }) => toMinute(closedAt), leavesAt: 3 },
+  { heading: 'CREATED', cell: ({ createdAt }) => formatTime(createdAt), leavesAt: 4 },
+  { heading: 'EXPIRES', cell: ({ expiresAt }) => formatTime(expiresAt), leavesAt: 2 },
+  { heading: 'CLOSED', cell: ({ closedAt }) => formatTime(closedAt), leavesAt: 3 },
 ];
-
-function toMinute(time: string | undefined): string {
-  return formatTime(time === undefined ? null : Date.parse(time));
-}

@@ -29,9 +29,9 @@ export function startBar({ stderr: stream }: Stderr, format: string, total: numb
   return bar;
 }
 
-/** Returns a time in UTC, to the minute, or a dash for null. */
-export function formatTime(ms: number | null): string {
-  return ms === null ? '-' : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')}Z`;
+/** Returns a time in UTC, to the minute, or a dash for none. The time is in Unix milliseconds or in RFC 3339. */
+export function formatTime(time: number | string | null = null): string {
+  return time === null ? '-' : `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')}Z`;
 }
 
 /** Returns a time in UTC, to the second. */

@@ -23,19 +23,9 @@ const parseCode = parserOf(
   'It must be one of the codes in docs/errors.md.',
 );
 
-interface ReportOptions {
-  readonly account?: string;
-  /** Unix milliseconds. */
-  readonly since?: number;
-  readonly limit: number;
-}
-
-interface RequestsOptions extends ReportOptions {
-  readonly key?: string;
-  readonly status?: number;
-  readonly code?: string;
-  readonly id?: string;
-}
+/** `since` is in Unix milliseconds. */
+type ReportOptions = Partial<{ account: string; since: number }> & { readonly limit: number };
+type RequestsOptions = ReportOptions & Partial<{ key: string; status: number; code: string; id: string }>;
 
 export function addRequests(program: AppCommand): void {
   program
@@ -104,11 +94,7 @@ const usageColumns: readonly Column<AccountUsage>[] = [
   { heading: 'ERRORS', cell: ({ errors }) => String(errors) },
 ];
 
-interface AuditOptions extends ReportOptions {
-  readonly by?: string;
-  readonly action?: AuditAction;
-  readonly of?: string;
-}
+type AuditOptions = ReportOptions & Partial<{ by: string; action: AuditAction; of: string }>;
 
 export function addAudit(program: AppCommand): void {
   const subjects = 'the name of an account, or the id of any other object';

@@ -11,9 +11,8 @@ import { checkSettings } from './settings.ts';
 import { checkSqlite, type StoreCheck } from './sqlite.ts';
 
 /**
- * Checks everything that the service depends on and returns the findings in a fixed order. Changes nothing and never
- * throws. Takes at most 30 s, because every wait is bounded. If the settings are invalid, checks only Node.js and the
- * clock.
+ * Checks everything that the service depends on and returns the findings in a fixed order. Changes nothing, never throws,
+ * and takes at most 30 s. If the settings are invalid, checks only Node.js and the clock.
  */
 export async function examine(readConfig: () => Config, clock: Clock): Promise<Finding[]> {
   const machine = [checkNode(), checkClock(clock())];

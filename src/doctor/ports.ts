@@ -73,11 +73,8 @@ async function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoExce
 }
 
 /** Asks the program that uses the port who it is. */
-async function askHolder(
-  { setting, host, port, path, isOurs }: Port,
-  place: string,
-  isServed: boolean | null,
-): Promise<Finding> {
+async function askHolder(subject: Port, place: string, isServed: boolean | null): Promise<Finding> {
+  const { setting, host, port, path, isOurs } = subject;
   const stopIt = `stop it, or set ${setting} to another port`;
   const another = problem('port', `${place} is in use by another program`, stopIt);
   const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
