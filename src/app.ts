@@ -19,7 +19,7 @@ import { createCorrectionFollower } from './limits/corrections.ts';
 import type { LookAtUsage } from './limits/counters.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { beginsBan } from './limits/rules/decision.ts';
-import type { Log } from './observability/log.ts';
+import { exposeDroppedLines, type Log } from './observability/log.ts';
 import { createRegistry, expose } from './observability/metrics.ts';
 import { exposeFeedLag, exposeVerdicts } from './observability/room-metrics.ts';
 import { createStoreWatch, exposeStoreSize } from './observability/store-watch.ts';
@@ -74,8 +74,7 @@ async function openApp(
   parts: AsyncDisposableStack,
 ) {
   const registry = createRegistry();
-  const help = 'Log lines dropped because the reader stalled or a write failed.';
-  expose(registry, 'counter', 'log_lines_dropped_total', help, log.countDropped);
+  exposeDroppedLines(registry, log);
   const watch = createStoreWatch(registry, log, clock);
   const store = await openServedStore(config, clock, log, watch.wrap, parts);
   const { database } = store;

@@ -1,8 +1,10 @@
 import type { Writable } from 'node:stream';
 import { type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import pretty from 'pino-pretty';
+import type { Registry } from 'prom-client';
 import { secondMs } from '../clock.ts';
 import type { LogLevel } from '../config.ts';
+import { expose } from './metrics.ts';
 import { redactKeys } from './safe-text.ts';
 
 /** Maximum number of characters of log lines that wait for the output. */
@@ -39,6 +41,11 @@ export function createLog(
     buffer,
   );
   return Object.assign(log, { countDropped: buffer.countDropped });
+}
+
+export function exposeDroppedLines(registry: Registry, log: Log): void {
+  const help = 'Log lines dropped because the reader stalled or a write failed.';
+  expose(registry, 'counter', 'log_lines_dropped_total', help, log.countDropped);
 }
 
 /** Logs only these fields, because errors of database drivers contain statements and values in other fields. */
