@@ -2,14 +2,9 @@ import { dayMs, hourMs, minuteMs } from '../../src/clock.ts';
 import type { Usage } from '../../src/limits/rules/decision.ts';
 import type { Limits } from '../../src/plans/plan.ts';
 
-/**
- * A simple and slow model of the limits. It stores every request and recomputes everything. The model is plain
- * data, so that `structuredClone` can copy it.
- */
+/** A simple and slow model of the limits: the requests that were counted and refused, and the bans, oldest first. */
 export interface Model {
-  /** The times at which requests of a subject were counted. */
   readonly countedAtMs: Map<string, number[]>;
-  /** The times at which requests of a key were refused, and its bans, oldest first. */
   readonly refusedAtMs: Map<string, number[]>;
   readonly bans: Map<string, { beganAtMs: number; lengthMs: number }[]>;
 }
@@ -40,13 +35,12 @@ export function takeFromModel(model: Model, request: ModelRequest, nowMs: number
   if (verdict === 'refused' && keyId !== null) strike(model, keyId, limits, nowMs);
   const ban = model.bans.get(keyId ?? '')?.at(-1);
   const banEndsAtMs = ban === undefined ? 0 : ban.beganAtMs + ban.lengthMs;
-  const minute = findWindow(model.countedAtMs.get(subject), minuteMs, nowMs);
-  const day = findWindow(model.countedAtMs.get(subject), dayMs, nowMs);
+  const times = model.countedAtMs.get(subject);
   return {
     verdict,
     atMs: nowMs,
-    minute: { used: minute.used, endsAtMs: minute.endsAtMs },
-    day: { used: day.used, endsAtMs: day.endsAtMs },
+    minute: findWindow(times, minuteMs, nowMs),
+    day: findWindow(times, dayMs, nowMs),
     bannedUntilMs: banEndsAtMs > nowMs ? banEndsAtMs : 0,
   };
 }

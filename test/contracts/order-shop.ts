@@ -1,6 +1,4 @@
-import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { insertAccount } from '../../src/accounts/account-rows.ts';
 import { parseExactJson } from '../../src/exact-json.ts';
 import {
   createFirstAnswers,
@@ -10,11 +8,12 @@ import {
 import type { Order } from '../../src/orders/order.ts';
 import { createOrders } from '../../src/orders/orders.ts';
 import type { CompleteOrder, OrderReader } from '../../src/orders/place-order.ts';
-import { insertPet } from '../../src/pets/pet-rows.ts';
+import { insertedId, insertPet } from '../../src/pets/pet-rows.ts';
 import type { PlanName } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { petValues } from '../support/catalogue.ts';
 import type { Engine, Store } from '../support/engines.ts';
+import { addAccount } from './store-contents.ts';
 
 /** A store with animals for sale, for one test. */
 export type Shop = Awaited<ReturnType<typeof openShop>>;
@@ -38,8 +37,7 @@ export async function openShop(t: TestContext, engine: Engine) {
     openOther: async (address?: string) => openOrders(await store.open(address)),
 
     async addPet(status = 'available'): Promise<bigint> {
-      const [row] = await database.run(insertPet, petValues({ status }));
-      return row?.id ?? assert.fail();
+      return insertedId(await database.run(insertPet, petValues({ status })));
     },
 
     /** Adds several available animals at once. */
@@ -52,11 +50,7 @@ export async function openShop(t: TestContext, engine: Engine) {
     /** Creates an account and returns its reader. */
     async addBuyer(plan: PlanName = 'business'): Promise<OrderReader> {
       accounts += 1;
-      const limit = plan === 'enterprise' ? 7n : null;
-      const limits = { per_minute: limit, per_day: limit, open_holds: null };
-      const account = { name: `buyer ${accounts}`, plan, ...limits, created_at_ms: 0n };
-      const [row] = await database.run(insertAccount, account);
-      return { accountId: row?.id ?? assert.fail(), isManager: false };
+      return { accountId: await addAccount(database, `buyer ${accounts}`, plan), isManager: false };
     },
 
     /** Places an order and returns it. */

@@ -3,7 +3,7 @@ import { insertApiKey } from '../../src/accounts/key-rows.ts';
 import { insertFirstAnswer } from '../../src/idempotency/answer-once.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
-import { insertPet } from '../../src/pets/pet-rows.ts';
+import { insertedId, insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
 import { insertRow } from '../../src/storage/insert-row.ts';
 import { useStore } from '../../src/storage/transfer/copy-store.ts';
@@ -17,7 +17,7 @@ export const unorderedTexts = ['b', 'a', 'B', '_', 'é', 'z', '\uffff', '\u{1f40
 /** Fills every table with extreme values of every column, and adds more animals than a batch holds. */
 export async function fillStore(database: Database): Promise<void> {
   await loadPets(database, manyPets());
-  await addAccount(database, 'Žofka', 'free');
+  await addAccount(database, 'Žofka');
   await addAccount(database, '猫', 'enterprise');
   for (const text of unorderedTexts) await addAllOf(database, text);
   await database.run(insertWindow, { subject: 'least', used: int64Min });
@@ -34,16 +34,11 @@ async function* manyPets() {
     yield Array.from({ length: 3_000 }, (_, index) => toPet(first + index));
 }
 
-async function addAccount(database: Database, name: string, plan: string): Promise<void> {
+/** Adds an account and returns its id. */
+export async function addAccount(database: Database, name: string, plan = 'free'): Promise<bigint> {
   const limit = plan === 'enterprise' ? 7n : null;
-  await database.run(insertAccount, {
-    name,
-    plan,
-    per_minute: limit,
-    per_day: limit,
-    open_holds: null,
-    created_at_ms: 1n,
-  });
+  const limits = { per_minute: limit, per_day: limit, open_holds: null };
+  return insertedId(await database.run(insertAccount, { name, plan, ...limits, created_at_ms: 1n }));
 }
 
 const insertBan = insertRow('key_bans', [
@@ -109,9 +104,7 @@ function describeRow(row: Record<string, Value>): string {
 
 /** Adds an animal and returns its id. */
 export async function addPet(database: Database): Promise<bigint> {
-  const [row] = await database.run(insertPet, petValues({ name: 'Rex', categoryId: 1n, status: 'sold' }));
-  if (row === undefined) throw new Error('no id was given');
-  return row.id;
+  return insertedId(await database.run(insertPet, petValues({ status: 'sold' })));
 }
 
 /** Makes a store assign its next animal ids after `id`. */

@@ -38,26 +38,6 @@ function* unknownKeys(): Generator<string> {
   for (let sent = 0; sent < requestsEach; sent += 1) yield generateKey('live');
 }
 
-/** Sends one request after the other until `until` resolves. */
-function goodClient(
-  t: TestContext,
-  instances: Instances,
-  address: string,
-  key: string,
-  until: Promise<unknown>,
-) {
-  let isOver = false;
-  const end = () => {
-    isOver = true;
-  };
-  until.then(end, end);
-  function* same(): Generator<string> {
-    do yield key;
-    while (!isOver);
-  }
-  return ask(t, instances, address, same());
-}
-
 for (const [counters, skip] of [
   ['in the process', postgres.skip],
   ['in Redis', postgres.skip || noRedis],
@@ -72,12 +52,19 @@ for (const [counters, skip] of [
       const [known = '', other = '', fresh = ''] = made.map(({ key }) => key);
       assert.deepEqual(await ask(t, instances, strangersAddress, [known]), [200]);
 
+      let isOver = false;
+      function* untilOver(key: string): Generator<string> {
+        do yield key;
+        while (!isOver);
+      }
       const strangers = Promise.all(
         Array.from({ length: connections }, () => ask(t, instances, strangersAddress, unknownKeys())),
-      );
+      ).finally(() => {
+        isOver = true;
+      });
       const good = await Promise.all([
-        goodClient(t, instances, strangersAddress, known, strangers),
-        goodClient(t, instances, othersAddress, other, strangers),
+        ask(t, instances, strangersAddress, untilOver(known)),
+        ask(t, instances, othersAddress, untilOver(other)),
       ]);
       assert.deepEqual(new Set(good.flat()), new Set([200]));
 

@@ -190,43 +190,35 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
 });
 
 describe('instances that share a faulty Redis', { skip: noServer }, () => {
-  async function startTwo(t: TestContext, ...settings: string[]) {
-    const server = await startRedisServer(t, ...settings);
-    const place = { url: server.url, prefix: '' };
-    return { server, instances: [await startInstance(t, place), await startInstance(t, place)] as const };
+  async function startOn(t: TestContext) {
+    const server = await startRedisServer(t);
+    return { server, instance: await startInstance(t, { url: server.url, prefix: '' }) };
   }
 
   for (const [what, fault, end, reason] of [
     ['the server is a replica', ['replicaof', '127.0.0.1', '1'], ['replicaof', 'no', 'one'], /READONLY/],
-    [
-      'the memory of the server is full',
-      ['config', 'set', 'maxmemory', '1'],
-      ['config', 'set', 'maxmemory', '0'],
-      /OOM/,
-    ],
+    ['the memory is full', ['config', 'set', 'maxmemory', '1'], ['config', 'set', 'maxmemory', '0'], /OOM/],
   ] as const)
     test(`count alone while ${what}`, async (t) => {
-      const { server, instances } = await startTwo(t);
-      const [first] = instances;
+      const { server, instance } = await startOn(t);
       await server.command(...fault);
-      assert.equal(await first.send(400), 300);
-      assertAlone(first, reason);
+      assert.equal(await instance.send(400), 300);
+      assertAlone(instance, reason);
       await server.command(...end);
-      await first.counts('shared');
+      await instance.counts('shared');
     });
 
   test('count alone while the server is loading its data', async (t) => {
-    const { server, instances } = await startTwo(t);
-    const [first] = instances;
-    for (let id = 1; id <= 100; id += 1) await first.send(1, `account:${id}`);
+    const { server, instance } = await startOn(t);
+    for (let id = 1; id <= 100; id += 1) await instance.send(1, `account:${id}`);
     await server.command('save');
     await server.kill();
-    await first.counts('alone');
+    await instance.counts('alone');
     await server.start('--key-load-delay', '5000', '--loading-process-events-interval-bytes', '1024');
-    await eventually(async () => /LOADING/.test(reasonOf(first)));
-    assert.equal(await first.send(400, 'account:101'), 300);
-    await first.counts('shared');
-    assert.equal((await first.take()).minute.used, 2);
+    await eventually(async () => /LOADING/.test(reasonOf(instance)));
+    assert.equal(await instance.send(400, 'account:101'), 300);
+    await instance.counts('shared');
+    assert.equal((await instance.take()).minute.used, 2);
   });
 
   test('count alone while a cluster misses a node, and find the complete cluster again through any node', async (t) => {
