@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/account.ts';
 import { AppError } from '../errors.ts';
-import { hashIdempotencyKey, type Idempotency } from '../idempotency/answer-once.ts';
+import { hashIdempotencyKey } from '../idempotency/answer-once.ts';
 import { describeHeld, type LimitHeaders, type Usage } from '../limits/rules/decision.ts';
 import { isStrict } from './request/preferences.ts';
 import type { Call, Route, SignedIn } from './route.ts';
@@ -51,10 +51,7 @@ export function createRequestIds(): () => string {
   };
 }
 
-/**
- * Parses a request for its route. `bytes` is the body, or null if the route takes none. Throws AppError if a part is
- * invalid.
- */
+/** Parses a request for its route. `bytes` is null if the route gets no body. Throws AppError if a part is invalid. */
 export function readCall(exchange: Exchange, route: Route, bytes: Buffer | null): Call {
   const { request, response, match, caller, usage, signedIn } = exchange;
   const { headers } = request;
@@ -69,7 +66,7 @@ export function readCall(exchange: Exchange, route: Route, bytes: Buffer | null)
     signedIn,
     idempotency:
       route.idempotentOperation && caller && bytes
-        ? readIdempotency(headers, caller, route.idempotentOperation, bytes)
+        ? readIdempotency(headers, caller.accountId, route.idempotentOperation, bytes)
         : null,
     onGone: (listener) => response.once('close', listener),
     noteHeld: (ms) => noteHeld(exchange, ms),
@@ -85,12 +82,7 @@ function noteHeld(exchange: Exchange, heldMs: number): void {
 
 const keyText = /^[!-~]{1,255}$/;
 
-function readIdempotency(
-  headers: IncomingHttpHeaders,
-  { accountId }: Caller,
-  operation: string,
-  bytes: Uint8Array,
-): Idempotency | null {
+function readIdempotency(headers: IncomingHttpHeaders, accountId: bigint, operation: string, bytes: Buffer) {
   const key = headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key !== 'string' || !keyText.test(key))

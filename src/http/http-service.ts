@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OperatorError } from '../errors.ts';
 import { backlogMax, type Timeouts } from './connection/bounds.ts';
@@ -31,12 +31,10 @@ export function createHttpService(options: HttpServiceOptions) {
   const server = createNodeServer(timeouts, options.connectionsMax);
   const pipeline = createPipeline({ ...options, router: createRouter(routes), isClosing: () => isClosing });
   const connections = createConnections(server, pipeline, onArrival);
-  const receive = (request: IncomingMessage, response: ServerResponse) =>
-    connections.receive(request, response);
-  server.on('request', receive);
+  server.on('request', connections.receive);
   server.on('checkContinue', (request, response) => connections.receive(request, response, true));
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', receive);
+  server.on('checkExpectation', connections.receive);
   answerMalformed(server, {
     connections,
     breakOff: pipeline.breakOff,

@@ -63,10 +63,7 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
   /** Error codes of this operation alone, each with an example message. openapi/answers.ts adds all others. */
   readonly failures?: Readonly<Partial<Record<ErrorCode, string>>>;
-  /**
-   * True if the response cache keeps the responses until any animal changes. They must depend only on the request target
-   * and the animals, not on the caller or the time.
-   */
+  /** True if the response cache keeps the responses. They must depend only on the request target and the animals. */
   readonly isCached?: boolean;
   /** True if the responses contain a secret or are outdated at once: `Cache-Control: no-store`, and no `ETag`. */
   readonly isNeverStored?: boolean;

@@ -23,15 +23,13 @@ export function countRequests(registry: Registry): RequestObserver {
   function findSeries(route: Route | null, method: string | undefined): Series {
     if (route === null) return none;
     const known = method === 'HEAD' ? byRoute.HEAD : byRoute.own;
-    const series = known.get(route) ?? open(`${method} ${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
-    known.set(route, series);
-    return series;
-  }
-
-  function open(name: string): Series {
-    const series: Series = { name, answers: new Map() };
-    all.push(series);
-    return series;
+    const series = known.get(route);
+    if (series !== undefined) return series;
+    const name = `${method} ${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+    const opened: Series = { name, answers: new Map() };
+    all.push(opened);
+    known.set(route, opened);
+    return opened;
   }
 
   expose(registry, 'counter', 'requests_total', 'Requests that were answered.', () =>
@@ -59,11 +57,8 @@ function noteAnswer({ answers }: Series, status: number, ms: number): void {
 }
 
 function listAnswers(all: readonly Series[]) {
-  return all.flatMap(({ name, answers }) =>
-    Array.from(
-      answers,
-      ([status, durations]) => [{ route: name, status: String(status) }, durations] as const,
-    ),
+  return all.flatMap(({ name: route, answers }) =>
+    [...answers].map(([status, durations]) => [{ route, status: String(status) }, durations] as const),
   );
 }
 

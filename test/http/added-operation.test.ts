@@ -21,7 +21,7 @@ const inGrams = { grams: example('In grams', { grams: 4_200 }) };
 const weighPet = defineOperation('weighPet', 'PUT /pets/{petId}/weight', 'pets:write', {
   summary: 'Weigh an animal',
   description: 'Notes the weight of an animal.',
-  params: defineIdParameter('petId', 'animal', { example: 42 }),
+  params: defineIdParameter('petId', 'animal', 42),
   query: Type.Object({
     round: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1_000, description: 'Rounds to so many grams.', examples: [10] }),

@@ -7,10 +7,7 @@ const cats = { id: 4, name: 'Cats' };
 const renamed = example('The category', dogs);
 const added = example('The new category', dogs);
 
-const categoryId = defineIdParameter('categoryId', 'category', {
-  description: 'The `categoryId` of its animals.',
-  example: 3,
-});
+const categoryId = defineIdParameter('categoryId', 'category', 3, 'The `categoryId` of its animals.');
 
 export const categoryOperations: readonly Operation[] = [
   defineOperation('listCategories', 'GET /categories', 'pets:read', {

@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { InventorySchema } from '../../inventory/inventory.ts';
-import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { answer, example } from './parts.ts';
+import { answer, betaInt64, example } from './parts.ts';
 
 const counted = { available: 120, pending: 3, sold: 57, asOf: '2026-11-24T12:00:00.000Z' };
 
@@ -11,13 +10,7 @@ export const storeOperations: readonly Operation[] = [
     summary: 'Count animals by status',
     description:
       'Counts the animals of the store, or of one category, by their status. The numbers are exact at `asOf`. The `ETag` depends only on the numbers.',
-    query: Type.Object({
-      categoryId: Type.Optional({
-        ...int64Field('Only the animals of this category.'),
-        examples: [1],
-        'x-stability': 'beta',
-      }),
-    }),
+    query: Type.Object({ categoryId: betaInt64('Only the animals of this category.', 1) }),
     answers: answer(200, 'The numbers.', InventorySchema, {
       inventory: example('An inventory', counted),
     }),

@@ -32,14 +32,13 @@ function scopesField(description: string) {
 }
 
 const keyName = 'The name of the key, for people.';
-const never = 'null: it never expires.';
 
 /** The calling key, as `GET /account` returns it. */
 export const CallingKeySchema = namedObject('CallingKey', 'The calling API key.', {
   id: keyIdField('Identifier of the key.'),
   name: nullable(nameField(keyName, 'Warehouse')),
   scopes: scopesField('What the key may do.'),
-  expiresAt: nullable(timeField(`When the key ends; ${never}`)),
+  expiresAt: nullable(timeField('When the key ends; null: it never expires.')),
 });
 
 const KeySchema = namedObject('ApiKey', 'An API key of the account.', {

@@ -32,7 +32,7 @@ export const orderExamples = {
   returned: { ...completed, status: 'returned' },
 };
 
-const orderId = defineIdParameter('orderId', 'order', { example: 7 });
+const orderId = defineIdParameter('orderId', 'order', 7);
 
 /** Returns which orders a caller may read. With `orders:manage`, these are the orders of all accounts. */
 function readerOf({ accountId, scopes }: Caller): OrderReader {

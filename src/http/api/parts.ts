@@ -53,18 +53,15 @@ export function defineParameter<Id>(
 }
 
 /** Defines the path parameter `name`, an int64. `record` is the word for what it identifies. */
-export function defineIdParameter(
-  name: string,
-  record: string,
-  { description = `Identifier of the ${record}.`, example }: { description?: string; example: number },
-) {
-  const field = { ...int64Field(description), examples: [example] };
-  return defineParameter(
-    name,
-    field,
-    `${name}: there is no ${record} with this identifier`,
-    parseCanonicalInt64,
-  );
+export function defineIdParameter(name: string, record: string, example: number, description?: string) {
+  const field = int64Field(description ?? `Identifier of the ${record}.`);
+  const unknown = `${name}: there is no ${record} with this identifier`;
+  return defineParameter(name, { ...field, examples: [example] }, unknown, parseCanonicalInt64);
+}
+
+/** An optional query parameter that is an int64, and beta. */
+export function betaInt64(description: string, example: number) {
+  return Type.Optional({ ...int64Field(description), examples: [example], 'x-stability': 'beta' });
 }
 
 /** The query parameter `limit` of a list. `items` names what the list contains. */

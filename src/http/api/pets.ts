@@ -15,7 +15,7 @@ import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
 import { changeIfMatch } from '../request/conditions.ts';
-import { answer, defineIdParameter, definePages, example, openPage, toOutcome } from './parts.ts';
+import { answer, betaInt64, defineIdParameter, definePages, example, openPage, toOutcome } from './parts.ts';
 
 export const rex = { id: 42, ...examplePet };
 const elodie = { ...rex, id: 41, name: 'Élodie', categoryId: 2, status: 'sold' };
@@ -26,7 +26,7 @@ const leastRex = Object.fromEntries(
   Object.entries(examplePet).filter(([field]) => (required as string[]).includes(field)),
 );
 
-const petId = defineIdParameter('petId', 'animal', { example: rex.id });
+const petId = defineIdParameter('petId', 'animal', rex.id);
 
 const idsMax = 100;
 
@@ -43,11 +43,7 @@ export const petOperations: readonly Operation[] = [
       item: PetSchema,
       filters: {
         status: Type.Optional({ ...PetStatusSchema, examples: ['available'] }),
-        categoryId: Type.Optional({
-          ...int64Field('Filter by category, a plain decimal integer.'),
-          examples: [3],
-          'x-stability': 'beta',
-        }),
+        categoryId: betaInt64('Filter by category, a plain decimal integer.', 3),
         id: Type.Optional(
           Type.Array(int64Field('Identifier of an animal.'), {
             minItems: 1,

@@ -31,17 +31,10 @@ const enabled = {
   after: eventIdExample,
   lastAttempt: { at, result: 200 },
 };
-const disabled = {
-  ...enabled,
-  status: 'disabled',
-  disabledBecause: 'failing',
-  lastAttempt: { at, result: 'timeout' },
-};
-const withSecret = {
-  ...enabled,
-  lastAttempt: null,
-  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
-};
+const lastAttempt = { at, result: 'timeout' };
+const disabled = { ...enabled, status: 'disabled', disabledBecause: 'failing', lastAttempt };
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
+const withSecret = { ...enabled, lastAttempt: null, secret };
 
 const made = { made: example('The new webhook', withSecret) };
 const rotated = { rotated: example('The webhook', withSecret) };

@@ -34,11 +34,7 @@ export function createCursors(secret: Uint8Array) {
      * with all filters in a fixed order.
      */
     write(list: string, position: bigint | string): string {
-      const content = Buffer.concat(
-        typeof position === 'string'
-          ? [Buffer.of(textLists), Buffer.from(position, 'latin1')]
-          : [Buffer.of(firstBytes.get(list) ?? otherLists), writeInt64(position)],
-      );
+      const content = encode(list, position);
       return Buffer.concat([content, seal(content, list)]).toString('base64url');
     },
     /** Returns the position in a cursor. Null if it was not written for `list` with the secret of this store. */
@@ -54,8 +50,9 @@ export function createCursors(secret: Uint8Array) {
   };
 }
 
-function writeInt64(position: bigint): Buffer {
-  const bytes = Buffer.alloc(positionBytes);
-  bytes.writeBigInt64BE(position);
+function encode(list: string, position: bigint | string): Buffer {
+  if (typeof position === 'string') return Buffer.from(String.fromCharCode(textLists) + position, 'latin1');
+  const bytes = Buffer.alloc(1 + positionBytes, firstBytes.get(list) ?? otherLists);
+  bytes.writeBigInt64BE(position, 1);
   return bytes;
 }

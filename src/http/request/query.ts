@@ -43,13 +43,7 @@ export function compileQuery(schema?: TObject): Route['readQuery'] {
   };
 }
 
-interface ParameterRules {
-  read(text: string): unknown;
-  accepts(value: unknown): boolean;
-  readonly rule: string;
-}
-
-function compileParameter(schema: TSchema): ParameterRules {
+function compileParameter(schema: TSchema) {
   const { type, format } = schema as { readonly type?: unknown; readonly format?: unknown };
   const rule = describeRule(schema);
   if (format === 'int64')
@@ -57,18 +51,18 @@ function compileParameter(schema: TSchema): ParameterRules {
   if ('items' in schema) return compileList(schema, rule);
   const check = Compile(schema);
   return {
-    read: (text) => (type === 'integer' && plainDecimal.test(text) ? Number(text) : text),
-    accepts: (value) => check.Check(value),
+    read: (text: string) => (type === 'integer' && plainDecimal.test(text) ? Number(text) : text),
+    accepts: (value: unknown) => check.Check(value),
     rule,
   };
 }
 
 /** An invalid value of a list of int64 becomes null, which `accepts` refuses. */
-function compileList(schema: TSchema, rule: string): ParameterRules {
+function compileList(schema: TSchema, rule: string) {
   const { minItems, maxItems } = schema as unknown as Record<'minItems' | 'maxItems', number>;
   return {
-    read: (text) => text.split(',').map(parseCanonicalInt64),
-    accepts: (value) =>
+    read: (text: string) => text.split(',').map(parseCanonicalInt64),
+    accepts: (value: unknown) =>
       Array.isArray(value) && value.length >= minItems && value.length <= maxItems && value.every(isInt64),
     rule,
   };
