@@ -11,7 +11,8 @@ async function sendAtOnce(url: string, key: string, count: number): Promise<Inco
   const send = async () => {
     const request = get(url, { agent, headers: { authorization: `Bearer ${key}` } });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
-    return response.resume();
+    await once(response.resume(), 'end');
+    return response;
   };
   const answers = await Promise.all(Array.from({ length: count }, send));
   agent.destroy();

@@ -23,12 +23,10 @@ for (const engine of [sqliteEngine, postgres])
     const ofStatus = nextOf(await service.request(key, '/pets?limit=1&status=pending')) ?? '';
     const paths = ['/pets/2', '/pets/6', '/pets', '/pets?limit=2', '/pets?status=sold&limit=9'];
     for (const path of [...paths, second, ofStatus]) {
+      const answers: Response[] = [];
       // A request with strict handling bypasses the cache.
-      const answers = [
-        await service.request(key, path),
-        await service.request(key, path),
-        await service.request(key, path, { headers: { prefer: 'handling=strict' } }),
-      ];
+      for (const prefer of ['', '', 'handling=strict'])
+        answers.push(await service.request(key, path, { headers: { prefer } }));
       const [first = assert.fail(), ...others] = answers;
       const body = await first.text();
       assert.equal(first.status, 200, path);

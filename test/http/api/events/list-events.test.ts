@@ -4,7 +4,7 @@ import { type Scope, scopes } from '../../../../src/accounts/account.ts';
 import { untilWaiting } from '../../../support/event-waits.ts';
 import { expectError } from '../../../support/expect-error.ts';
 import { formatHeads, openRaw } from '../../../support/raw-http.ts';
-import { startService } from '../../../support/service.ts';
+import { nextOf, startService } from '../../../support/service.ts';
 
 const service = await startService({ after });
 const partner = await service.createKey();
@@ -18,17 +18,11 @@ interface Shown {
 
 const ask = (path: string, key = partner) => service.request(key, path);
 
-/** Returns the address of the next page, relative to the base address. */
-function nextOf({ headers }: Response): string {
-  const [, next] = /^<\/v1(\/events\?[^>]*)>; rel="next"$/.exec(headers.get('link') ?? '') ?? [];
-  return next ?? assert.fail(`no link: ${headers.get('link')}`);
-}
-
 async function read(path: string, key = partner): Promise<{ events: Shown[]; next: string }> {
   const response = await ask(path, key);
   const text = await response.text();
   assert.equal(response.status, 200, text);
-  return { events: JSON.parse(text), next: nextOf(response) };
+  return { events: JSON.parse(text), next: nextOf(response) ?? assert.fail() };
 }
 
 const readEnd = async (key = partner) => (await read('/events?after=now', key)).next;

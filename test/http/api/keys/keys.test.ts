@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { type Scope, scopes } from '../../../../src/accounts/account.ts';
+import { scopes } from '../../../../src/accounts/account.ts';
 import { secondMs } from '../../../../src/clock.ts';
 import { expectError } from '../../../support/expect-error.ts';
 import { nextOf, startService } from '../../../support/service.ts';
 
 const service = await startService({ after });
-let accounts = 0;
-
-/** Creates a key of a new account. */
-async function makeKey(granted: readonly Scope[] = scopes, lifetimeMs: number | null = null) {
-  accounts += 1;
-  const order = { account: `zoo ${accounts}`, scopes: granted, lifetimeMs };
-  return service.createKey('enterprise', undefined, order);
-}
-
+const makeKey = () => service.createKey('enterprise', undefined, { scopes });
 const create = (key: string, body: unknown, headers?: Record<string, string>) =>
   service.send(key, 'POST /keys', body, headers);
 const rotate = (key: string, id: string, body?: string) => service.send(key, `POST /keys/${id}/rotate`, body);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { expectError } from '../../../support/expect-error.ts';
-import { formatRequest, openRaw } from '../../../support/raw-http.ts';
+import { formatHeads, openRaw } from '../../../support/raw-http.ts';
 import { startService } from '../../../support/service.ts';
 
 const service = await startService({ after });
@@ -159,11 +159,7 @@ test('a body of exactly 65536 bytes and the content encoding identity are accept
   assert.equal((await service.post(key, body, { 'content-encoding': 'identity' })).status, 201);
 });
 
-const typed = {
-  authorization: `Bearer ${key}`,
-  connection: 'keep-alive',
-  'content-type': 'application/json',
-};
+const { post } = formatHeads(key);
 
 test('a request with a content type but without a body and a length is answered', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
@@ -174,16 +170,15 @@ test('a request with a content type but without a body and a length is answered'
     ['PUT /v1/pets/1', 405],
     ['GET /v1/pets', 200],
   ] as const) {
-    connection.send(formatRequest(line, typed));
+    connection.send(`${post.replace('POST /v1/pets', line)}\r\n`);
     assert.equal((await connection.read()).status, status, line);
   }
 });
 
 test('a body that arrives after its head or byte by byte adds one animal', async (t) => {
-  const headers = { ...typed, 'content-length': String(rexText.length) };
-  const request = formatRequest('POST /v1/pets', headers, rexText);
+  const head = `${post}Content-Length: ${rexText.length}\r\n\r\n`;
   const connection = await openRaw(t, service.baseUrl);
-  for (const parts of [[request], [request.slice(0, -rexText.length), rexText], [...request]]) {
+  for (const parts of [[head + rexText], [head, rexText], [...head, ...rexText]]) {
     for (const part of parts) connection.send(part);
     assert.equal((await connection.read()).status, 201);
   }
