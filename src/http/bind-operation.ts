@@ -62,10 +62,8 @@ export function compileBody(
 }
 
 /** Returns a function that serialises the outcomes of an operation by their schemas. An int64 keeps all its digits. */
-function compileAnswers(
-  { method, answers, isNeverStored = false }: Operation,
-  announcement: HeaderList,
-): (outcome: Outcome) => Answer {
+function compileAnswers(operation: Operation, announcement: HeaderList): (outcome: Outcome) => Answer {
+  const { method, answers, isNeverStored = false } = operation;
   const fixed = isNeverStored ? [...announcement, 'cache-control', 'no-store'] : announcement;
   const writers = new Map<number, (body: unknown) => string>();
   for (const [status, { body }] of Object.entries(answers))

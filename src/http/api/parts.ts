@@ -124,9 +124,8 @@ interface PagedList {
 }
 
 /**
- * Reads the page that a query asks for. A `start` of null is the first page. `linkTo` returns the header with the link to
- * the page at `next`, or no header if `next` is null: on the last page. Throws `invalid_parameter` for a cursor of
- * another list.
+ * Reads the page that a query asks for. `start` is null on the first page. `linkTo` returns the header with the link to
+ * the page at `next`, or no header if `next` is null. Throws `invalid_parameter` for a cursor of another list.
  */
 export function openPage<Position extends bigint | string = bigint>(
   { path, of, filters = {} }: PagedList,

@@ -11,15 +11,14 @@ export const allWaitingRequestsMax = 10_000;
 
 export type Connections = ReturnType<typeof createConnections>;
 
-/** What waits for its turn: a request, or something to do. */
-type Waiting = Exchange | (() => void);
-
 interface Connection {
   /** The request whose response is not sent completely. */
   current: Exchange | null;
   /** The answered request whose body still arrives. */
   unread: Exchange | null;
-  readonly waiting: Waiting[];
+  readonly waiting: Exchange[];
+  /** What follows after all requests, if the connection can receive no more of them. */
+  last: (() => void) | null;
 }
 
 interface All {
@@ -40,10 +39,10 @@ export function createConnections(
   function find(socket: Socket): Connection {
     const known = connections.get(socket);
     if (known !== undefined) return known;
-    const connection: Connection = { current: null, unread: null, waiting: [] };
+    const connection: Connection = { current: null, unread: null, waiting: [], last: null };
     connections.set(socket, connection);
     socket.once('close', () => {
-      all.waiting -= connection.waiting.splice(0).filter(isExchange).length;
+      all.waiting -= connection.waiting.splice(0).length;
     });
     return connection;
   }
@@ -71,16 +70,16 @@ export function createConnections(
     findUnread(socket: Socket): Exchange | null {
       const { current, unread, waiting } = find(socket);
       const latest = waiting.at(-1) ?? current ?? unread;
-      return latest !== null && isExchange(latest) && !latest.request.complete ? latest : null;
+      return latest?.request.complete === false ? latest : null;
     },
 
     isBusy: (socket: Socket): boolean => find(socket).current !== null,
 
-    /** Calls `act` once all requests that the connection has received are answered, if it is still open. */
+    /** Calls `act` once all requests are answered, if the connection is still open. It must have received its last one. */
     afterAll(socket: Socket, act: () => void): void {
       const connection = find(socket);
       if (connection.current === null) act();
-      else connection.waiting.push(act);
+      else connection.last = act;
     },
   };
 }
@@ -96,15 +95,11 @@ function end(all: All, connection: Connection, exchange: Exchange): void {
   if (!exchange.request.complete) discardBody(connection, exchange);
   if (!exchange.request.socket.writable) return;
   const next = connection.waiting.shift();
-  if (next === undefined) return;
-  if (isExchange(next)) {
+  if (next === undefined) connection.last?.();
+  else {
     all.waiting -= 1;
     begin(all, connection, next);
-  } else next();
-}
-
-function isExchange(waiting: Waiting): waiting is Exchange {
-  return typeof waiting !== 'function';
+  }
 }
 
 /** Bounds how much Node reads and drops of the body of an answered request, and keeps the request while it arrives. */

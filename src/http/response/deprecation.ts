@@ -11,10 +11,8 @@ export interface Deprecation {
 }
 
 /** Returns the headers for every response of a deprecated operation (RFC 9745, RFC 8594). */
-export function announceDeprecation(
-  { sinceMs, removedAtMs, successor }: Deprecation,
-  baseUrl: string,
-): HeaderList {
+export function announceDeprecation(deprecation: Deprecation, baseUrl: string): HeaderList {
+  const { sinceMs, removedAtMs, successor } = deprecation;
   return [
     ...['deprecation', `@${sinceMs / secondMs}`],
     ...['sunset', new Date(removedAtMs).toUTCString()],
