@@ -11,6 +11,7 @@ import { insertRow } from '../storage/insert-row.ts';
 
 /** Maximum number of categories in a store (contract section 11). */
 export const categoriesMax = 10_000n;
+const tooMany = `there are ${categoriesMax} categories, the most that a store may have`;
 
 /** The request body that creates or renames a category. */
 export const NewCategorySchema = namedObject('NewCategory', 'The name of a category.', {
@@ -75,7 +76,8 @@ export const putCategory = defineTransaction(
     const [before] = yield* step(lockName, { id });
     if (before?.name === name) return { isNew: false };
     if (before === undefined) {
-      yield* requireRoom();
+      const [total] = yield* step(countCategories, {});
+      if ((total?.count ?? 0n) >= categoriesMax) throw new AppError('limit_reached', tooMany);
       yield* step(insertCategory, { id, name });
     } else yield* step(renameCategory, { id, name });
     const isNew = before === undefined;
@@ -85,15 +87,6 @@ export const putCategory = defineTransaction(
   },
   'row locks',
 );
-
-function* requireRoom(): Steps<void> {
-  const [total] = yield* step(countCategories, {});
-  if ((total?.count ?? 0n) < categoriesMax) return;
-  throw new AppError(
-    'limit_reached',
-    `there are ${categoriesMax} categories, the most that a store may have`,
-  );
-}
 
 export const removeCategory = defineTransaction(
   'removeCategory',

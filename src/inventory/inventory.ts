@@ -14,11 +14,8 @@ export const InventorySchema = namedObject('Inventory', 'How many animals are in
   asOf: timeField('When the numbers were counted, by the clock of the store.'),
 });
 
-/** Number of animals of each status. */
-export interface Inventory extends Readonly<Record<PetStatus, bigint>> {
-  /** The time of the count in Unix milliseconds, by the store's clock. */
-  readonly asOfMs: number;
-}
+/** Number of animals of each status, and the time of the count in Unix milliseconds, by the store's clock. */
+export type Inventory = Readonly<Record<PetStatus, bigint>> & { readonly asOfMs: number };
 
 /** The sum of the counts of each status. */
 const sums = petStatuses.map((status) =>

@@ -34,12 +34,6 @@ interface Closing {
   readonly by?: Authorship;
 }
 
-/** An order after an action. `isRepeated` is true if it had the status of the action before. */
-interface ClosedOrder {
-  readonly row: OrderRow;
-  readonly isRepeated: boolean;
-}
-
 /** Locks the order if it has the status `from` now, by the store's clock. */
 const lockOpenOrder = statement<{ id: bigint; accountId: bigint | null; from: string }>()(
   (query, p, { nowMs, lockRows }) =>
@@ -68,12 +62,13 @@ const writeOrder = statement<{ id: bigint; to: string }>()((query, p, { least, n
 );
 
 /**
- * Runs an action on an order, with an audit entry if an operator does so. Repeating an action changes nothing. Throws
- * `not_found`, `order_closed` and `order_expired`. Writes the animal before the order, so that its event comes first.
+ * Runs an action on an order, with an audit entry if an operator does so. If the order already has the status of the
+ * action, changes nothing, and `isRepeated` is true. Throws `not_found`, `order_closed` and `order_expired`. Writes the
+ * animal before the order, so that its event comes first.
  */
 export const closeOrder = defineTransaction(
   'closeOrder',
-  function* ({ action, id, accountId, by }: Closing): Steps<ClosedOrder> {
+  function* ({ action, id, accountId, by }: Closing): Steps<{ row: OrderRow; isRepeated: boolean }> {
     const { from, to, petStatus, isOwned } = transitions[action];
     const [order] = yield* step(lockOpenOrder, { id, accountId, from });
     if (order === undefined) {

@@ -45,18 +45,11 @@ export const examplePet = { name: 'Rex', categoryId: 1, status: 'available' } sa
   unknown
 >;
 
-/** What a person needs to enter the value of a field. */
-export interface PetInput {
-  readonly field: PetField;
-  /** The name of the field in words, such as `category`. */
-  readonly label: string;
-  readonly isInt64: boolean;
-  /** The values of a field with a fixed list of values. Null for other fields. */
-  readonly choices: readonly string[] | null;
-}
+/** What a person needs to enter a field: `label` is its name in words, `choices` its values if they are a fixed list. */
+export type PetInput = (typeof petInputs)[number];
 
 /** The inputs of a form or of a command that changes an animal, in the documented order. */
-export const petInputs: readonly PetInput[] = petFields.map((field) => {
+export const petInputs = petFields.map((field) => {
   const schema = schemas[field] as { readonly format?: string; readonly enum?: readonly string[] };
   const words = field.replace(/Id$/, '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return { field, label: words, isInt64: schema.format === 'int64', choices: schema.enum ?? null };

@@ -137,17 +137,8 @@ function writeWindows({ minute, day }: Windows): string {
   return [minute.used, minute.endsAtMs, day.used, day.endsAtMs].map(Math.round).join(' ');
 }
 
-type Reply = [
-  passed: number,
-  refused: number,
-  atMs: number,
-  minuteUsed: number,
-  minuteEndsAtMs: number,
-  dayUsed: number,
-  dayEndsAtMs: number,
-  banAtMs: number,
-  banMs: number,
-];
+/** What a script that counts returns. `toUsages` names the numbers. */
+type Reply = readonly [number, number, number, number, number, number, number, number, number];
 
 /** Of a batch, the requests that passed come first, then the refused ones, then those during a ban. */
 function toUsages(reply: Reply): UsageAt {
