@@ -88,10 +88,7 @@ export interface Violation {
   readonly rule: string;
 }
 
-/**
- * Compiles the schema of a JSON object. Its fields must be created by the functions above. `accepts` returns true if a
- * value satisfies it; an int64 must be a bigint. `findViolations` returns at most one broken rule of each field.
- */
+/** Compiles the schema of an object, whose fields are made by the functions above. An int64 must be a bigint. */
 export function compileObject<S extends TObject>(schema: S) {
   const whole = Compile(asChecked(schema));
   const fields = Object.entries<TSchema>(schema.properties).map(([field, property]) => ({

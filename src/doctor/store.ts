@@ -26,7 +26,7 @@ export async function checkContent(
   environment: Environment,
   nowMs: number,
 ): Promise<Finding[]> {
-  const migrations = await listRunMigrations(list);
+  const migrations = await listRunMigrations(async (sql) => (await list(sql)).map((name) => ({ name })));
   const findings = [checkSchema(migrations)];
   if (compareSchema(migrations) !== 'newest') return findings;
   const [newest] = await list(newestRowSql);

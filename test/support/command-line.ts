@@ -112,7 +112,7 @@ export async function createWorld(t: Ending) {
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
 /** A command and the text of its help. */
-export interface HelpPage {
+interface HelpPage {
   /** The words of the command. Empty for the program itself. */
   readonly command: readonly string[];
   readonly text: string;

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../src/errors.ts';
 import type { RawResponse } from './raw-http.ts';
 
 /** The rate limit headers, which are on every response (interface section 8, contract section 6). */
-export const limitHeaders = [
+const limitHeaders = [
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',

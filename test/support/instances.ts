@@ -10,7 +10,7 @@ export interface MadeKey {
   readonly account: string;
 }
 
-export interface InstancesOptions {
+interface InstancesOptions {
   readonly postgres: Engine;
   readonly redisUrl: string;
   readonly count?: number;

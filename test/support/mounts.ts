@@ -12,7 +12,7 @@ export function whyNoMounts(): string | false {
 }
 
 /** One mount: a folder that is bound to another path or made read-only. Mounts below the folder stay unchanged. */
-export type Mount = { readonly from: string; readonly at: string } | { readonly readOnly: string };
+type Mount = { readonly from: string; readonly at: string } | { readonly readOnly: string };
 
 /**
  * Returns a command that runs another command in a new mount namespace, with these mounts in order. It is a `wrapper`

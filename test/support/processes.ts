@@ -106,8 +106,8 @@ export const succeeds = (call: Promise<unknown>): Promise<boolean> =>
 const lookEveryMs = 20;
 
 /**
- * Calls `ask` every 20 ms until `isRight` accepts the answer. Rejects after as many attempts as fit into `withinMs` if
- * each is instant. It counts attempts and not time, because on a busy machine each attempt takes longer.
+ * Calls `ask` until `isRight` accepts the answer. Rejects after as many attempts as fit into `withinMs` if each is instant,
+ * because on a busy machine each takes longer.
  */
 export async function until<T>(
   ask: () => Promise<T>,

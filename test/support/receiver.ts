@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { listen } from './local-server.ts';
 import type { Ending } from './service.ts';
 
 /** A webhook message that a receiver got. */
-export interface Received {
+interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly id: string;
@@ -16,19 +17,15 @@ export type Reaction =
   | { readonly status: number; readonly headers: Record<string, string> }
   | ((response: ServerResponse) => void);
 
-/** A partner's server for webhook messages. */
-export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
-
 /** Starts a receiver. Stops it after the test. */
 export async function startReceiver(test: Ending) {
   const received: Received[] = [];
   const reactions: Reaction[] = [];
-  const listeners = new Set<() => void>();
   const server = createServer(async (request, response) => {
     const body = await text(request);
     received.push({ headers: request.headers, body, id: String(request.headers['webhook-id']) });
     react(response, reactions.shift() ?? 204);
-    for (const listener of listeners) listener();
+    server.emit('received');
   });
   const { origin } = await listen(test, server);
 
@@ -41,14 +38,7 @@ export async function startReceiver(test: Ending) {
     listIds: () => received.map(({ id }) => id),
     /** Resolves when at least `count` messages have arrived in total. */
     async untilReceived(count: number): Promise<void> {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const look = () => {
-        if (received.length >= count) resolve();
-      };
-      listeners.add(look);
-      look();
-      await promise;
-      listeners.delete(look);
+      while (received.length < count) await once(server, 'received');
     },
   };
 }

@@ -33,8 +33,6 @@ export function createMovableClock(startMs = Date.UTC(2027, 0, 2, 12)) {
   };
 }
 
-export type MovableClock = ReturnType<typeof createMovableClock>;
-
 /** Returns the path of the next page, relative to `/v1`, or null on the last page. */
 export function nextOf({ headers }: Response): string | null {
   return /<\/v1([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? null;

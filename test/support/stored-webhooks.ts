@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /** The columns of a webhook that a test inserts into a SQLite store. */
-export interface StoredWebhook {
+interface StoredWebhook {
   readonly id: string;
   readonly accountId?: number;
   readonly keyId?: string | undefined;

@@ -75,12 +75,13 @@ export function requireSchema(run: readonly string[], store: string, mayMigrate:
   return schema;
 }
 
-/** Returns the migrations that ran, in order, or none without a schema. `list` returns the first column of a query. */
+/** Returns the names of the migrations that ran, in order, or none without a schema. `query` returns the rows of SQL. */
 export async function listRunMigrations(
-  list: (sql: string) => readonly unknown[] | Promise<readonly unknown[]>,
+  query: (sql: string) => readonly object[] | Promise<readonly object[]>,
 ): Promise<string[]> {
   try {
-    return (await list('select name from schema_migrations order by name')).map(String);
+    const rows = await query('select name from schema_migrations order by name');
+    return rows.map((row) => String(Object.values(row)[0]));
   } catch (error) {
     if (isMissingTable(error)) return [];
     throw error;

@@ -38,10 +38,7 @@ export function keepNoStatements(client: ClientBase): void {
   withoutStatements.add(client);
 }
 
-/**
- * The prepared statements of a connection, each with the reader of its rows: null if it returns no rows, and `unsure` if
- * a failure leaves open whether the statement is prepared.
- */
+/** The prepared statements of a connection, with the readers of their rows: null if none, `unsure` after a failure. */
 type Readers = Map<string, RowReader | null | 'unsure'>;
 
 const readersOf = new WeakMap<object, Readers>();

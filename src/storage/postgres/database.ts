@@ -53,9 +53,8 @@ async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean
   try {
     await requireUsable(async (text) => (await pool.query<object>(text)).rows[0]);
     // Before the lock, so that another session's lock does not delay a start that has nothing to migrate.
-    const list = async (text: string) =>
-      (await pool.query<{ name: string }>(text)).rows.map(({ name }) => name);
-    const schema = requireSchema(await listRunMigrations(list), describeServer(url), mayMigrate);
+    const run = await listRunMigrations(async (text) => (await pool.query<object>(text)).rows);
+    const schema = requireSchema(run, describeServer(url), mayMigrate);
     if (schema === 'newest') return;
     requireSession(url, 'a migration');
     await pool.query(removeLimits('session'));

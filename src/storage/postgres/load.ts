@@ -10,21 +10,17 @@ export async function loadRows(
   url: string,
   ...[table, columns, batches, options]: Parameters<Database['load']>
 ): Promise<void> {
-  const client = await connectToPrimary(url).catch(throwConnectionError);
-  try {
-    await send(client, { text: removeLimits('session') });
-    const names = columns.join(', ');
-    await send(client, { text: `create temp table loaded as select ${names} from ${table} with no data` });
-    const added = 'add id bigint, add line bigint, add place bigint generated always as identity';
-    await send(client, { text: `alter table loaded ${added}` });
-    await stageRows(client, [...columns, 'id', 'line'], batches);
-    options.onWrite?.();
-    await send(client, { text: 'create index on loaded (id); analyze loaded' });
-    const insert = `insert into ${table} (${names}) select ${names} from loaded where id is null order by place`;
-    await repeatOnConflict(() => changeAndAdd(client, options, insert), Number.POSITIVE_INFINITY);
-  } finally {
-    await client.end();
-  }
+  await using client = await connectToPrimary(url).catch(throwConnectionError);
+  await send(client, { text: removeLimits('session') });
+  const names = columns.join(', ');
+  await send(client, { text: `create temp table loaded as select ${names} from ${table} with no data` });
+  const added = 'add id bigint, add line bigint, add place bigint generated always as identity';
+  await send(client, { text: `alter table loaded ${added}` });
+  await stageRows(client, [...columns, 'id', 'line'], batches);
+  options.onWrite?.();
+  await send(client, { text: 'create index on loaded (id); analyze loaded' });
+  const insert = `insert into ${table} (${names}) select ${names} from loaded where id is null order by place`;
+  await repeatOnConflict(() => changeAndAdd(client, options, insert), Number.POSITIVE_INFINITY);
 }
 
 async function changeAndAdd(client: ClientBase, { apply, isDryRun }: LoadOptions, insert: string) {

@@ -37,10 +37,7 @@ const answerMsMax = 6_000;
 const idleMsMax = 60_000;
 const lifetimeSeconds = 1_800;
 
-/**
- * With these settings, each side notices within 25 s that the other one is lost: the server ends its process, and the
- * client drops an idle connection.
- */
+/** Each side notices within 25 s that the other is lost: the server ends its process, the client an idle connection. */
 const settleSql = `select pg_backend_pid()::text as process,
   set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
   set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '25000', false)`;

@@ -83,10 +83,10 @@ export async function findPrimary(url: string): Promise<string> {
 }
 
 /** Opens a connection to the host that takes writes. Throws Error of one line, or that of the driver. */
-export async function connectToPrimary(url: string): Promise<Client> {
+export async function connectToPrimary(url: string): Promise<Client & AsyncDisposable> {
   const client = createClient(await findPrimary(url));
   await client.connect();
-  return client;
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }
 
 /** Returns true if an address leads to one server, and says whether that server uses TLS. */

@@ -33,17 +33,13 @@ export async function usePostgresStore<T>(
   task: (store: WholeStore) => Promise<T>,
 ): Promise<T> {
   requireSession(url, 'moving a store');
-  const client = await connectToPrimary(url).catch((error) => {
+  await using client = await connectToPrimary(url).catch((error) => {
     throw toOpeningError(describeServer(url), error);
   });
-  try {
-    for (const text of begins[access]) await send(client, { text });
-    const result = await task(createWholeStore(client, url));
-    await send(client, { text: 'commit' });
-    return result;
-  } finally {
-    await client.end();
-  }
+  for (const text of begins[access]) await send(client, { text });
+  const result = await task(createWholeStore(client, url));
+  await send(client, { text: 'commit' });
+  return result;
 }
 
 function createWholeStore(client: ClientBase, url: string): WholeStore {

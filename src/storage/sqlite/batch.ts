@@ -10,9 +10,8 @@ export type Job = SqliteCall | { readonly name: string; readonly input: unknown 
 export type Outcome = { readonly result: unknown } | { readonly error: PackedError };
 
 /**
- * Returns a function that runs jobs in order in one commit, and returns their outcomes when it is durable. A job that
- * fails is undone alone. Throws the error of a failure that ends the transaction, or if another connection has the
- * lock; then nothing was done.
+ * Returns a function that runs jobs in one commit, and returns their outcomes when it is durable. A job that fails is
+ * undone alone. Throws if the transaction fails or another connection has the lock; then nothing was done.
  */
 export function createRunBatch(connection: SqliteConnection) {
   const { raw } = connection;

@@ -18,10 +18,7 @@ const checkpointPages = 4_000;
 /** The page size of a new store. SQLite writes whole pages, at random places. */
 export const newPageBytes = 2_048;
 
-/**
- * Opens a file for writing. A commit is on disk before it returns (WAL with `synchronous=FULL`). While another process
- * has the lock, the connection blocks its thread for up to `busyTimeoutMs`.
- */
+/** Opens a file for writing: a commit is on disk before it returns. A lock blocks the thread up to `busyTimeoutMs`. */
 export function openConnection(path: string, busyTimeoutMs: number) {
   const raw = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   return prepareConnection(

@@ -5,10 +5,7 @@ import type { Database, Value } from '../database.ts';
 import { lockWaitMsMax, openConnection, repeatWhileBusy } from './connection.ts';
 import { runSteps } from './statements.ts';
 
-/**
- * Implements `load` on SQLite. The rows first go to a staging database beside the store, so that memory stays bounded,
- * and writes of the service wait only for the copy, some seconds per million rows.
- */
+/** Implements `load` on SQLite. Rows first go to a file beside the store, so other writes wait only for the copy. */
 export async function loadRows(
   path: string,
   ...[table, columns, batches, { onWrite, apply, isDryRun }]: Parameters<Database['load']>

@@ -27,16 +27,7 @@ export async function requireStore(path: string): Promise<void> {
 /** Returns the migrations that ran in a file. Throws OperatorError if it cannot be opened, else SQLite's error. */
 export async function readMigrations(path: string): Promise<string[]> {
   using store = openReadOnly(path);
-  return await listMigrationsOf(store);
-}
-
-function listMigrationsOf(raw: DatabaseSync): Promise<string[]> {
-  return listRunMigrations((sql) =>
-    raw
-      .prepare(sql)
-      .all()
-      .map(({ name }) => name),
-  );
+  return await listRunMigrations((sql) => store.prepare(sql).all());
 }
 
 /**
@@ -46,7 +37,8 @@ function listMigrationsOf(raw: DatabaseSync): Promise<string[]> {
 export async function migrateFile(path: string): Promise<void> {
   // Its end rolls back a migration that has failed.
   using raw = openConnection(path, 0).raw;
-  const readSchema = async () => requireSchema(await listMigrationsOf(raw), resolve(path), true);
+  const listRun = () => listRunMigrations((sql) => raw.prepare(sql).all());
+  const readSchema = async () => requireSchema(await listRun(), resolve(path), true);
   // Before the lock, so that a service that writes does not delay a command that has nothing to migrate.
   const schema = await readSchema();
   if (schema === 'newest') return;

@@ -20,9 +20,8 @@ export type WritingThread = Awaited<ReturnType<typeof startThread>>;
 const idle = new Map<string, Ask[]>();
 
 /**
- * Opens the store at `path` on a writing thread. `entry` is the module that calls `serveWrites`. The thread keeps the
- * process alive only while it works. An error that ends the thread also ends the process. Throws the error if the store
- * cannot be opened.
+ * Opens the store at `path` on a writing thread, whose module `entry` calls `serveWrites`. The thread keeps the process
+ * alive only while it works, and an error that ends it ends the process. Throws if the store cannot be opened.
  */
 export async function startThread(path: string, entry: URL) {
   const threads = idle.get(entry.href) ?? [];

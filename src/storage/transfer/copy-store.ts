@@ -14,10 +14,7 @@ import { type CopiedRows, copyTables, type OnCopied } from './copy-tables.ts';
 /** The values of a row by the names of the columns. */
 export type Row = Readonly<Record<string, Value>>;
 
-/**
- * A whole store inside one transaction, on a separate connection without timeouts. A copy reads from one such store and
- * writes to another. Methods fail as the database does (database.ts). Wait for each call before the next call.
- */
+/** A whole store inside one transaction, on a connection without timeouts. Wait for each call before the next call. */
 export interface WholeStore {
   /** Returns the rows of a statement. The statement must work on every engine. */
   query(sql: string): Promise<readonly Row[]>;
@@ -90,8 +87,7 @@ export async function copyStore(
 }
 
 async function checkSchema(source: WholeStore, name: string): Promise<void> {
-  const list = async (sql: string) => (await source.query(sql)).map(({ name: migration }) => migration);
-  const migrations = await listRunMigrations(list).catch((error) => {
+  const migrations = await listRunMigrations(source.query).catch((error) => {
     throw toOpeningError(name, error);
   });
   if (compareSchema(migrations) !== 'newest')
