@@ -56,22 +56,19 @@ export async function eraseAccount(database: Database, accountId: bigint): Promi
   return await cancelHolds(database, accountId);
 }
 
+/** A hold that ends in this moment in another way does not count. */
 async function cancelHolds(database: Database, accountId: bigint): Promise<number> {
   let holds = 0;
   while (true) {
     const rows = await database.read(selectHolds, { accountId, count: rowsMax });
-    for (const { id } of rows) if (await cancelHold(database, id)) holds += 1;
+    for (const { id } of rows)
+      try {
+        const closed = await database.transact(closeOrder, { action: 'cancel', id, accountId: null });
+        if (!closed.isRepeated) holds += 1;
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === 'order_closed')) throw error;
+      }
     if (rows.length < rowsMax) return holds;
-  }
-}
-
-/** Returns false if the hold ended in this moment in another way. */
-async function cancelHold(database: Database, id: bigint): Promise<boolean> {
-  try {
-    return !(await database.transact(closeOrder, { action: 'cancel', id, accountId: null })).isRepeated;
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'order_closed') return false;
-    throw error;
   }
 }
 

@@ -39,10 +39,10 @@ export const lane = {
   waitMsMax: 5 * secondMs,
 } as const;
 
-/** Without `environment`, the keys of all environments are accepted. Without `findRefusal`, no address is refused. */
 interface Options {
+  /** Absent: the keys of all environments are accepted. */
   readonly environment?: KeyEnvironment;
-  /** Returns the 429 of an address that has used up its rate limit, or null. */
+  /** Returns the 429 of an address that has used up its rate limit, or null. Absent: no address is refused. */
   readonly findRefusal?: (address: string) => Soon<Decision | null>;
   readonly keysMax?: number;
 }
@@ -80,15 +80,11 @@ export function createKeyVerifier(database: Database, clock: Clock, options: Opt
 
   return {
     /**
-     * Verifies a key that came from an address:
-     *
-     * - A remembered result is returned at once, as a plain value. So is the refusal of a text that is malformed, has a
-     *   wrong checksum or is for another environment.
-     * - A known key (found valid within `knownMs`) is read at once.
-     * - The look-ups of all other keys wait in one lane, in the order of their arrival. If `spentMax` look-ups wait on
-     *   arrival, and the address has used up its rate limit by its turn, the result is a 429 without a query.
-     *
-     * Throws AppError `unavailable` if the key cannot be read, or if the lane is full or too slow.
+     * Verifies a key that came from an address. A remembered result, and the refusal of a text that is no key of this
+     * environment, are plain values. A known key (found valid within `knownMs`) is read at once. All others wait in one
+     * lane, in the order of their arrival. If `spentMax` wait on arrival, and the address has used up its rate limit by
+     * its turn, the result is a 429 without a query. Throws AppError `unavailable` if the key cannot be read, or if the
+     * lane is full or too slow.
      */
     verify(text: string, address: string): Soon<LookedUp> {
       return recall(text) ?? (isKnown(text) ? read(text) : lookUp(text, address));
