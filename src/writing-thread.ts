@@ -3,7 +3,6 @@ import './accounts/account-changes.ts';
 import './accounts/delete-account.ts';
 import './accounts/key-changes.ts';
 import './accounts/key-rows.ts';
-import './audit/audit-log.ts';
 import './categories/categories.ts';
 import './events/expire-events.ts';
 import './events/sequence-events.ts';

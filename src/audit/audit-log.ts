@@ -4,15 +4,7 @@ import { type Clock, dayMs } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
 import type { Page } from '../page.ts';
-import {
-  byFilters,
-  type Database,
-  defineTransaction,
-  type RowOf,
-  type Steps,
-  statement,
-  step,
-} from '../storage/database.ts';
+import { byFilters, type Database, type RowOf, type Steps, statement, step } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
@@ -114,17 +106,21 @@ const insertEntry = insertRow('audit', [
   ...(['subject', 'account_id', 'before', 'after'] as const),
 ]);
 
+/** Adds a row to the audit log. Runs in the transaction of the change, so that both are stored or neither. */
+export function* addAuditEntry(...entry: Parameters<typeof toRow>): Steps<void> {
+  yield* step(insertEntry, toRow(...entry));
+}
+
 /**
- * Adds a row to the audit log. Runs in the transaction of the change, so that both are stored or neither. `subject` is the
- * id of the changed object, the name of an account, or the file name of an import, an export or a backup.
+ * `subject` is the id of the changed object, the name of an account, or the file name of an import, an export or a backup.
  */
-export function* addAuditEntry(
+function toRow(
   { actor, nowMs }: Authorship,
   action: AuditAction,
   subject: string,
   { accountId = null, before = null, after = null }: AuditDetails = {},
-): Steps<void> {
-  yield* step(insertEntry, {
+) {
+  return {
     at_ms: BigInt(nowMs),
     actor_kind: actor.kind,
     actor: actor.name,
@@ -133,22 +129,8 @@ export function* addAuditEntry(
     account_id: accountId,
     before: before === null ? null : stringifyExactJson(before),
     after: after === null ? null : stringifyExactJson(after),
-  });
+  };
 }
-
-type Act = {
-  readonly action: AuditAction;
-  readonly subject: string;
-  readonly after: Readonly<Record<string, unknown>>;
-};
-
-/** Adds a row about an act that changes nothing else in the store. */
-export const recordAct = defineTransaction(
-  'recordAct',
-  ({ by, action, subject, after }: Act & { readonly by: Authorship }): Steps<void> =>
-    addAuditEntry(by, action, subject, { after }),
-  'row locks',
-);
 
 /** The audit log of a store: who changed what, and when. */
 export type Audit = ReturnType<typeof createAudit>;
@@ -164,8 +146,13 @@ export function createAudit(database: Database, clock: Clock) {
 
   return {
     /** Adds a row about an act of this process that changes nothing else in the store. */
-    async record(act: Act): Promise<void> {
-      await database.transact(recordAct, { ...act, by: { actor: commandActor(), nowMs: clock() } });
+    async record(
+      action: AuditAction,
+      subject: string,
+      after: Readonly<Record<string, unknown>>,
+    ): Promise<void> {
+      const by = { actor: commandActor(), nowMs: clock() };
+      await database.run(insertEntry, toRow(by, action, subject, { after }));
     },
 
     /** Returns a page, newest first. Throws OperatorError if the account does not exist. */

@@ -30,8 +30,7 @@ export function addBackup(program: AppCommand): void {
       const options = { replaces: force, mode: 0o600 };
       await writeWholeFile(file, options, (unfinished) => backupSqlite(location, unfinished));
       const { size: bytes } = await stat(file);
-      const act = { action: 'store.backed_up', subject: file, after: { bytes } } as const;
-      await withStore(({ audit }) => audit.record(act));
+      await withStore(({ audit }) => audit.record('store.backed_up', file, { bytes }));
       const copied = `copied the store to ${file} (${formatBytes(bytes)}) and checked it`;
       return printLines({ file, bytes }, copied);
     });

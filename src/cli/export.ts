@@ -90,7 +90,7 @@ export async function exportRows(
       }
     } finally {
       const subject = output ?? 'standard output';
-      await audit.record({ action: auditActions[thing], subject, after: { exported } });
+      await audit.record(auditActions[thing], subject, { exported });
     }
   }
   const text = writeRows(counted(), columns, chosen);
