@@ -165,16 +165,12 @@ describe('a service that stops', () => {
     assert.match(String(await once(socket, 'data')), /^HTTP\/1\.1 100 /);
     service.child.kill('SIGINT');
     await service.untilLogged('stopping');
-    const { signal } = await until(
-      async () => {
-        service.child.kill('SIGINT');
-        await new Promise(setImmediate);
-        return { signal: service.child.signalCode };
-      },
-      ({ signal }) => signal !== null,
-      5_000,
-    );
-    assert.equal(signal, 'SIGINT');
+    const interrupt = async () => {
+      service.child.kill('SIGINT');
+      await new Promise(setImmediate);
+      return service.child.signalCode;
+    };
+    await until(interrupt, (signal) => signal === 'SIGINT', 5_000);
   });
 
   test('stores the last use of its keys', async (t) => {

@@ -4,12 +4,14 @@ import { createWorld, expectMistake } from '../support/command-line.ts';
 import type { Ending } from '../support/service.ts';
 
 const held = '9223372036854775806';
+const rex = '9223372036854775807';
 
-/** Creates a store with two orders of one account. The hold of the second order is overdue. */
+/** Creates a store with two orders of one account, of which the second is overdue, and an animal without an order. */
 async function createShop(t: Ending) {
   const world = await createWorld(t);
   await world.print('keys create --plan pro --account Zoo');
-  world.execute(`insert into pets (name, category_id, status, is_owned) values ('Rex', 1, 'pending', 1), ('Mo', 1, 'pending', 1);
+  world.execute(`insert into pets (id, name, category_id, status, is_owned) values (1, 'Mo', 1, 'pending', 1),
+      (2, 'Bo', 1, 'pending', 1), (${rex}, 'Rex', 9223372036854775807, 'available', 0);
     insert into orders (id, account_id, pet_id, status, reference, created_at_ms, expires_at_ms) values
       (${held}, 1, 1, 'reserved', 'A-1', 0, 9000000000000), (8, 1, 2, 'reserved', null, 0, 1)`);
   return world;
@@ -73,4 +75,24 @@ test('orders export takes an account and a time', async (t) => {
   assert.deepEqual(told, { exported: 2, file: output });
   const [entry] = await readJson('audit --action orders.exported --limit 1');
   assert.partialDeepStrictEqual(entry, { subject: output, after: { exported: 2 } });
+});
+
+test('pets show, edit and delete print an animal with exact numbers, and change only the named fields', async (t) => {
+  const { print, run } = await createShop(t);
+  const shown = `id          ${rex}\nname        Rex\ncategoryId  9223372036854775807\nstatus      available\n`;
+  assert.equal(await print(`pets show ${rex}`), shown);
+  assert.equal(await print('pets show 1 --json'), '{"id":1,"name":"Mo","categoryId":1,"status":"pending"}\n');
+  const edited = `{"id":${rex},"name":"Max","categoryId":-1,"status":"available"}\n`;
+  assert.equal(await print(`pets edit ${rex} --name Max --category-id=-1 --json`), edited);
+  const sold = /name +Max\ncategoryId +-1\nstatus +sold\n$/;
+  assert.match(await print(`pets edit ${rex} --status sold`), sold);
+  assert.equal(await print(`pets delete ${rex}`), `the animal ${rex} is deleted\n`);
+  expectMistake(await run(`pets delete ${rex}`), 1, new RegExp(`^error: there is no animal "${rex}"\n$`));
+});
+
+test('pets refuses to change the status of an animal that an order owns, or to delete it', async (t) => {
+  const { print, run } = await createShop(t);
+  for (const command of ['edit 1 --status sold', 'delete 1'])
+    expectMistake(await run(`pets ${command}`), 1, /^error: an order owns this animal: /);
+  await print('pets edit 1 --name Mia');
 });
