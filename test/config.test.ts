@@ -42,46 +42,45 @@ describe('the settings of contract section 8', () => {
     assert.deepEqual(parseConfig(empty), defaults);
   });
 
-  /** Texts of addresses, hosts and words, whose values are the texts themselves. */
-  const plain: Partial<Record<SettingName, readonly string[]>> = {
-    HOST: ['0.0.0.0', '::1', 'localhost'],
-    OPS_HOST: ['::'],
-    ENVIRONMENT: ['staging', 'production'],
-    PUBLIC_URL: ['https://api.example.com/v1', 'http://localhost:9000/shop/v1'],
-    DATABASE_URL: [
+  const [key, former] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const keys = [key, former].map((one) => one.toString('base64')).join(', ');
+  /** Texts whose values are the texts themselves. */
+  const same = (...texts: readonly string[]) => Object.fromEntries(texts.map((text) => [text, text]));
+  const readings: Partial<Record<SettingName, Readonly<Record<string, unknown>>>> = {
+    HOST: same('0.0.0.0', '::1', 'localhost'),
+    PORT: { 0: 0, 65535: 65_535 },
+    OPS_HOST: same('::'),
+    OPS_PORT: { 1: 1 },
+    ENVIRONMENT: same('staging', 'production'),
+    PUBLIC_URL: same('https://api.example.com/v1', 'http://localhost:9000/shop/v1'),
+    DATABASE_URL: same(
       'sqlite:/var/lib/store.db',
       'postgresql://h/d',
       'postgres://u:a%2Cb@h1,[::1]:2/d',
       'postgres://h,i/d?target_session_attrs=read-write&sslmode=verify-full',
       'postgres://u:1%2F%40@h/d?a=b',
-    ],
-    REDIS_URL: ['rediss://u:p@h:1/2', 'redis://h:6379', 'redis://h/', 'redis+sentinel://s1:26379/m'],
-    LOG_LEVEL: ['trace', 'silent'],
-    LOG_REQUESTS: ['errors', 'all'],
+    ),
+    REDIS_URL: same('rediss://u:p@h:1/2', 'redis://h:6379', 'redis://h/', 'redis+sentinel://s1:26379/m'),
+    DRAIN_SECONDS: { 15: 15_000 },
+    TRUST_PROXY: {
+      false: false,
+      0: false,
+      2: 2,
+      '10.0.0.0/8, ::1': ['10.0.0.0/8', '::1'],
+      '0.0.0.0/1,::/1': ['0.0.0.0/1', '::/1'],
+    },
+    LOG_LEVEL: same('trace', 'silent'),
+    LOG_REQUESTS: same('errors', 'all'),
+    CORS_ORIGINS: { 'https://a.example, http://b:8000': ['https://a.example', 'http://b:8000'] },
+    WEBHOOK_ALLOW_NETWORKS: { '10.1.0.0/16, fd00::1': ['10.1.0.0/16', 'fd00::1'] },
+    WEBHOOK_SECRET_KEY: { [keys]: [key, former] },
   };
-  const [key, former] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
-  const keys = [key, former].map((one) => one.toString('base64')).join(', ');
-  const readings: readonly (readonly [name: SettingName, text: string, value: unknown])[] = [
-    ['PORT', '0', 0],
-    ['PORT', '65535', 65_535],
-    ['OPS_PORT', '1', 1],
-    ['DRAIN_SECONDS', '15', 15_000],
-    ['TRUST_PROXY', 'false', false],
-    ['TRUST_PROXY', '0', false],
-    ['TRUST_PROXY', '2', 2],
-    ['TRUST_PROXY', '10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
-    ['TRUST_PROXY', '0.0.0.0/1,::/1', ['0.0.0.0/1', '::/1']],
-    ['CORS_ORIGINS', 'https://a.example, http://b:8000', ['https://a.example', 'http://b:8000']],
-    ['WEBHOOK_ALLOW_NETWORKS', '10.1.0.0/16, fd00::1', ['10.1.0.0/16', 'fd00::1']],
-    ['WEBHOOK_SECRET_KEY', keys, [key, former]],
-  ];
 
-  test('are read from their variables', () => {
-    const texts = Object.entries(plain) as [SettingName, readonly string[]][];
-    const asGiven = texts.flatMap(([name, all]) => all.map((text) => [name, text, text] as const));
-    for (const [name, text, value] of [...readings, ...asGiven])
-      assert.deepEqual(parseConfig({ [name]: text })[settings[name].name], value, `${name}=${text}`);
-  });
+  for (const [name, values] of Object.entries(readings))
+    test(`are read from their variables: ${name}`, () => {
+      for (const [text, value] of Object.entries(values))
+        assert.deepEqual(parseConfig({ [name]: text })[settings[name as SettingName].name], value, text);
+    });
 
   for (const ENVIRONMENT of ['staging', 'production'])
     test(`allow in ${ENVIRONMENT} no webhooks to local addresses, and log only failed and slow requests`, () => {

@@ -7,8 +7,7 @@ import { countThings } from './output.ts';
 
 type Verdict = BadField & { readonly line: number };
 
-const printedMax = 20;
-const keptMax = 1_000;
+const [printedMax, keptMax] = [20, 1_000];
 /** Number of characters after which a printed value is cut off. */
 const shownValueMax = 60;
 

@@ -131,8 +131,7 @@ test('every table fits 80 columns', async (t) => {
   execute(`insert into orders (account_id, pet_id, status, reference, created_at_ms, expires_at_ms, closed_at_ms)
     values (2, 9223372036854775807, 'completed', 'a reference of some length', 0, 0, 0)`);
   for (const command of ['keys list', 'accounts list', 'bans list', 'audit', 'orders list'])
-    for (const line of (await print(command)).split('\n'))
-      assert.ok(line.length <= 80, `${command}: ${line}`);
+    assert.doesNotMatch(await print(command), /.{81}/, command);
 });
 
 test('accounts delete prints what it ended, and refuses an account that is deleted already', async (t) => {

@@ -7,22 +7,19 @@ import { listHelp, runInProcess, splitWords, unopened } from '../support/command
 const pages = await listHelp();
 
 describe('help', () => {
-  for (const command of [[], ['keys'], ['accounts']])
-    test(`is printed as a usage error by "${['animal-store', ...command].join(' ')}" without a subcommand`, async () => {
+  for (const command of ['', 'keys', 'accounts'])
+    test(`is printed as a usage error by "animal-store ${command}" without a subcommand`, async () => {
       const { code, stdout, stderr } = await runInProcess(command, unopened);
       assert.deepEqual([code, stdout], [2, '']);
       assert.match(stderr, /^Usage: animal-store/);
     });
 
-  for (const [args, command] of [
-    ['help keys', 'animal-store keys'],
-    ['keys help create', 'animal-store keys create'],
-    ['help help', 'animal-store'],
-  ] as const)
-    test(`of "${command}" is printed by "animal-store ${args}"`, async () => {
-      const { code, stdout, stderr } = await runInProcess(args.split(' '), unopened);
+  const topics = { 'help keys': ' keys', 'keys help create': ' keys create', 'help help': '' };
+  for (const [args, command] of Object.entries(topics))
+    test(`of "animal-store${command}" is printed by "animal-store ${args}"`, async () => {
+      const { code, stdout, stderr } = await runInProcess(args, unopened);
       assert.deepEqual([code, stderr], [0, '']);
-      assert.ok(stdout.startsWith(`Usage: ${command} [options]`), stdout);
+      assert.ok(stdout.startsWith(`Usage: animal-store${command} [options]`), stdout);
     });
 
   for (const { command, text } of pages)
@@ -40,8 +37,7 @@ describe('help', () => {
 
   test('fits 80 columns, except for the command lines of examples', () => {
     for (const { command, text } of pages)
-      for (const line of text.split('\n'))
-        assert.ok(line.length <= 80 || /^ {2}.*animal-store /.test(line), `${command.join(' ')}: ${line}`);
+      assert.doesNotMatch(text, /^(?! {2}.*animal-store ).{81}/m, command.join(' '));
   });
 
   test('of every executable command lists --json', () => {

@@ -51,16 +51,9 @@ describe('migrate', () => {
     assert.deepEqual(await readContents(copy), await readContents(original));
     await expectRefusal(from, to, /moved\.db is not empty: nothing was moved/);
     const again = await runInProcess(`${move.replace('moved', 'again')} --json`, unopened);
-    assert.deepEqual(JSON.parse(again.stdout), {
-      animals: 12_000,
-      accounts: 2,
-      keys: 11,
-      firstAnswers: 11,
-      orders: 0,
-      events: 12_000,
-      usageWindows: 13,
-      bans: 11,
-    });
+    const owners = { accounts: 2, keys: 11, usageWindows: 13, bans: 11 };
+    const shop = { animals: 12_000, orders: 0, events: 12_000, firstAnswers: 11 };
+    assert.deepEqual(JSON.parse(again.stdout), { ...owners, ...shop });
   });
 
   test('refuses to move a store to itself, however its path is written', async (t) => {

@@ -13,9 +13,9 @@ function start(t: Ending, WEBHOOK_SECRET_KEY: string, earlier?: TestService): Pr
 }
 
 async function createWebhook(service: TestService): Promise<string> {
-  const headers = { 'content-type': 'application/json' };
-  const init = { method: 'POST', headers, body: '{"url":"http://127.0.0.1:1/"}' };
-  const made = await service.request(await service.createKey(), '/webhooks', init);
+  const made = await service.send(await service.createKey(), 'POST /webhooks', {
+    url: 'http://127.0.0.1:1/',
+  });
   return ((await made.json()) as { id: string }).id;
 }
 
@@ -23,11 +23,9 @@ test('a store whose webhook secrets no key decrypts stops the start with the rea
   const sealing = await start(t, one);
   const id = await createWebhook(sealing);
   await sealing.stop();
+  const message = new RegExp(`^WEBHOOK_SECRET_KEY does not decrypt .* ${id}`);
   for (const key of ['', other])
-    await assert.rejects(start(t, key, sealing), {
-      name: 'OperatorError',
-      message: new RegExp(`^WEBHOOK_SECRET_KEY does not decrypt .* ${id}`),
-    });
+    await assert.rejects(start(t, key, sealing), { name: 'OperatorError', message });
   const { databaseUrl } = sealing.config;
   assert.equal((await runInProcess(`webhooks disable ${id}`, databaseUrl)).code, 0);
   await start(t, '', sealing);

@@ -31,12 +31,9 @@ test('the way back of docs/operations/upgrade.md leads from this release to the 
   const animals = runFirst('export');
   runFirst('backup', backup);
 
+  const older = /has the schema of an older release, 0001-first: "serve", "import" and "migrate" update it$/m;
   for (const command of ['keys list', 'accounts list', 'export', `backup ${folder}/other.db`])
-    expectMistake(
-      await runInProcess(command, url),
-      1,
-      /has the schema of an older release, 0001-first: "serve", "import" and "migrate" update it$/m,
-    );
+    expectMistake(await runInProcess(command, url), 1, older);
   assert.equal(runFirst('export'), animals);
   assert.equal((await runInProcess('migrate', url)).code, 0);
   const copy = `store.db.before-${newestSchema.at(-1)}`;
@@ -46,10 +43,7 @@ test('the way back of docs/operations/upgrade.md leads from this release to the 
 
   for (const source of [backup, join(folder, copy)]) {
     assert.equal((await runInProcess(['restore', source], url)).code, 0);
-    assert.equal(
-      runFirst('export'),
-      animals.replaceAll(/"id":\d+,/g, (id) => id),
-    );
+    assert.equal(runFirst('export'), animals);
     assert.match(runFirst('keys', 'list'), /Zoo/);
   }
   await copyFile(join(folder, copy), join(folder, 'again.db'));

@@ -25,16 +25,10 @@ test('webhooks list shows the webhooks of all accounts or of one account', async
   assert.match(shown, /^ID +ACCOUNT +STATUS +URL +RESULT\n/);
   assert.match(shown, /wh_8\w+ +Zoo +enabled +https:\/\/zoo.example\/ +500\n/);
   const listed = await readJson('webhooks list');
-  assert.deepEqual(listed[0], {
-    id: one,
-    account: 'Zoo',
-    url: 'https://zoo.example/',
-    types: ['pet.added', 'pet.deleted'],
-    status: 'enabled',
-    disabledBecause: null,
-    key: keyId,
-    lastAttempt: { at: '2027-01-02T12:00:00.000Z', result: '500' },
-  });
+  const told = { id: one, account: 'Zoo', url: 'https://zoo.example/', types: ['pet.added', 'pet.deleted'] };
+  const lastAttempt = { at: '2027-01-02T12:00:00.000Z', result: '500' };
+  const state = { status: 'enabled', disabledBecause: null, key: keyId, lastAttempt };
+  assert.deepEqual(listed[0], { ...told, ...state });
   assert.equal(listed[1].lastAttempt, null);
   assert.deepEqual(await readJson('webhooks list --account Shop'), [listed[1]]);
 });

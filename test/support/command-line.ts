@@ -111,15 +111,11 @@ export async function createWorld(t: Ending) {
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
-/** A command and the text of its help. */
-interface HelpPage {
-  /** The words of the command. Empty for the program itself. */
-  readonly command: readonly string[];
-  readonly text: string;
-}
-
 /** The address of a store that cannot be opened, because help must not open the store. */
 export const unopened = 'sqlite:/nowhere/store.db';
+
+/** The words of a command, none for the program itself, and the text of its help. */
+type HelpPage = { readonly command: readonly string[]; readonly text: string };
 
 /** Returns the help of the program and of all its commands, which the help lists recursively. */
 export async function listHelp(command: readonly string[] = []): Promise<HelpPage[]> {
