@@ -32,6 +32,7 @@ export const orderExamples = {
   returned: { ...completed, status: 'returned' },
 };
 
+const holdRule = `holdSeconds must be an integer from ${holdSeconds.min} to ${holdSeconds.max}`;
 const orderId = defineIdParameter('orderId', 'order', 7);
 
 /** Returns which orders a caller may read. With `orders:manage`, these are the orders of all accounts. */
@@ -99,11 +100,7 @@ export const orderOperations: readonly Operation[] = [
     async handle({ body, caller, idempotency }, { orders, baseUrl }) {
       const { petId, holdSeconds: seconds = BigInt(holdSeconds.default), reference = null } = body;
       const reader = readerOf(caller);
-      if (seconds > holdSeconds.max && !reader.isManager)
-        throw new AppError(
-          'invalid_body',
-          `holdSeconds must be an integer from ${holdSeconds.min} to ${holdSeconds.max}`,
-        );
+      if (seconds > holdSeconds.max && !reader.isManager) throw new AppError('invalid_body', holdRule);
       const order = { petId, holdMs: Number(seconds) * secondMs, reference };
       const given = await orders.place(order, reader, idempotency);
       const { headers, ...outcome } = toOutcome(given, baseUrl);

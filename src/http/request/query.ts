@@ -8,7 +8,6 @@ import type { Route } from '../route.ts';
 import { refuseUnknown } from './preferences.ts';
 
 const plainDecimal = /^(?:0|[1-9]\d{0,14})$/;
-
 const none = {};
 
 /**

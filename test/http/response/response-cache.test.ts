@@ -20,12 +20,8 @@ test('the cache finds an answer only by its target and the version at which the 
   cache.keep('/v1/pets', answer, '1');
   cache.keep('/v1/pets/7', other, '1');
   assert.deepEqual([cache.find('/v1/pets', '1'), cache.find('/v1/pets/7', '1')], [answer, other]);
-  for (const [target, version] of [
-    ['/v1/pets?limit=20', '1'],
-    ['/v1/pets', '2'],
-    ['/v1/pets', null],
-  ] as const)
-    assert.equal(cache.find(target, version), null);
+  assert.equal(cache.find('/v1/pets?limit=20', '1'), null);
+  for (const version of ['2', null]) assert.equal(cache.find('/v1/pets', version), null);
   cache.keep('/v1/pets', other, '2');
   assert.deepEqual([cache.find('/v1/pets', '1'), cache.find('/v1/pets', '2')], [null, other]);
   cache.keep('/v1/pets/9', answer, null);

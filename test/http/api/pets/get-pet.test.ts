@@ -29,10 +29,9 @@ test('every response of the operation announces its deprecation, its removal and
   const withoutScope = await service.createKey('enterprise', undefined, { scopes: ['pets:write'] });
   const exhausted = await service.createKey('enterprise', { perMinute: 1, perDay: 1 });
   await service.request(exhausted, '/pets');
-  const etag = (await service.request(key, '/pets/1')).headers.get('etag') ?? '';
   const responses = {
     200: await service.request(key, '/pets/1'),
-    304: await service.request(key, '/pets/1', { headers: { 'if-none-match': etag } }),
+    304: await service.request(key, '/pets/1', { headers: { 'if-none-match': '*' } }),
     401: await service.request(null, '/pets/1'),
     403: await service.request(withoutScope, '/pets/1'),
     404: await service.request(key, '/pets/2'),
