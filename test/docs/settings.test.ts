@@ -17,6 +17,7 @@ import {
 import { allWaitingRequestsMax, waitingRequestsMax } from '../../src/http/connection/connections.ts';
 import { lastCallMs } from '../../src/http/connection/graceful-shutdown.ts';
 import { lingerMs } from '../../src/http/connection/malformed-requests.ts';
+import { openMsMax } from '../../src/http/docs-site/routes.ts';
 import { bodyBytesMax } from '../../src/http/request/body.ts';
 import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
 import { cacheBytesMax } from '../../src/http/response/response-cache.ts';
@@ -64,6 +65,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     seconds(defaultTimeouts.requestMs),
     seconds(defaultTimeouts.keepAliveMs),
     seconds(defaultTimeouts.untakenMs),
+    seconds(openMsMax),
     waitingRequestsMax.toLocaleString('en'),
     allWaitingRequestsMax.toLocaleString('en'),
     connectionsMax.toLocaleString('en'),

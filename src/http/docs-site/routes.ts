@@ -13,7 +13,7 @@ export const clientPackageName = 'animal-store-client-1.2.0.tgz';
 const clientPackages = new URL('../../../client/package/', import.meta.url);
 
 /** How long a request waits for the pages. It is shorter than a silent connection lasts (`untakenMs`). */
-const openMsMax = 30_000;
+export const openMsMax = 30_000;
 
 /**
  * Returns the routes of the documentation. They need no key. The pages are rendered at the first request, so that the
