@@ -9,16 +9,14 @@ const categoryId = 9223372036854775807n;
 test('request returns the exact value, the unchanged text and the headers for any address', async () => {
   const added = await client.request<Pet>('POST', '/pets', { body: { name: 'Rex', categoryId } });
   assert.equal(added.value.categoryId, categoryId);
-  assert.equal(
-    added.text,
-    `{"id":${added.value.id},"name":"Rex","categoryId":${categoryId},"status":"available"}`,
-  );
+  const { id } = added.value;
+  assert.equal(added.text, `{"id":${id},"name":"Rex","categoryId":${categoryId},"status":"available"}`);
   assert.equal(added.response.status, 201);
   assert.match(added.response.headers.get('location') ?? '', /\/pets\/\d+$/);
 
   const listed = await client.request<Pet[]>('GET', '/pets', { query: { limit: 1, categoryId } });
   assert.deepEqual(listed.value, [added.value]);
-  const deleted = await client.request('DELETE', `/pets/${added.value.id}`);
+  const deleted = await client.request('DELETE', `/pets/${id}`);
   assert.deepEqual([deleted.value, deleted.response.status], [undefined, 204]);
 });
 
@@ -67,16 +65,12 @@ test('debug is called after each request with the request and its result, but ne
   const watched = connect({ debug: (attempt) => attempts.push(attempt) });
   await watched.pets.list({ limit: 3 });
   await expectFailure(watched.request('GET', '/no/such/thing'), 'not_found');
-  const told = attempts.map(({ operation, method, url, status }) => [operation, method, url, status]);
-  assert.deepEqual(told, [
-    ['listPets', 'GET', `${baseUrl}/pets?limit=3`, 200],
-    [null, 'GET', `${baseUrl}/no/such/thing`, 404],
+  assert.partialDeepStrictEqual(attempts, [
+    { operation: 'listPets', method: 'GET', url: `${baseUrl}/pets?limit=3`, status: 200, error: null },
+    { operation: null, method: 'GET', url: `${baseUrl}/no/such/thing`, status: 404 },
   ]);
+  assert.notEqual(attempts[1]?.error, null);
   assert.ok(attempts.every(({ requestId, durationMs }) => requestId !== null && durationMs >= 0));
-  assert.deepEqual(
-    attempts.map(({ error }) => error === null),
-    [true, false],
-  );
   assert.ok(!JSON.stringify(attempts).includes(apiKey));
 });
 

@@ -59,7 +59,7 @@ test('an abort ends a waiting or running call with its reason, and a call with a
   const relay = await startRelay(t, service.baseUrl);
   relay.silence();
   const running = new AbortController();
-  const { client: silent } = await createClient({
+  const silent = connect({
     baseUrl: relay.url,
     fetch: (url, init) => {
       setImmediate(() => running.abort());
@@ -67,7 +67,7 @@ test('an abort ends a waiting or running call with its reason, and a call with a
     },
   });
   await assert.rejects(silent.pets.list({ signal: running.signal }), { name: 'AbortError' });
-  const { client: other } = await createClient({ fetch: () => assert.fail('it was sent') });
+  const other = connect({ fetch: () => assert.fail('it was sent') });
   await assert.rejects(other.pets.list({ signal: waiting.signal }), reason);
 });
 
