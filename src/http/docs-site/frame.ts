@@ -18,7 +18,6 @@ export interface Page {
 /** What a page shows in its frame. A page that is not in the navigation has no path. */
 type Framed = Pick<Page, 'title' | 'content'> & { readonly path?: string };
 
-/** The page at `/`. */
 export const welcomePage: Framed = {
   title: 'Welcome',
   content: html`<article><h1>Animal Store</h1><p>This is an HTTP/JSON catalogue of the animals that a store offers. Start with the <a href="./docs/getting-started">quickstart</a>, or look at the <a href="./docs">reference</a>.</p></article>`,
@@ -29,9 +28,7 @@ export const notFoundPage: Framed = {
   content: html`<article><h1>Page not found</h1><p>There is no such page. The navigation lists all pages.</p></article>`,
 };
 
-/** Returns the address of a page. */
 export const addressOf = (path: string) => (path === '' ? '/docs' : `/docs/${path}`);
-/** Returns the address of a page as Markdown. */
 export const markdownOf = (path: string) => `/docs/${path || 'index'}.md`;
 
 /**

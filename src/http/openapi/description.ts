@@ -38,9 +38,8 @@ export function describeApi(
   const docs = publicUrl === null ? {} : { url: new URL('docs', publicUrl).href };
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
-    const path = paths[operation.path] ?? {};
-    path[operation.method.toLowerCase()] = describeOperation(operation, shared);
-    paths[operation.path] = path;
+    const { path, method } = operation;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation, shared) };
   }
   return stringifyExactJson({
     openapi: '3.1.1',

@@ -35,7 +35,6 @@ export function listParameters(operation: Operation): readonly Parameter[] {
   );
 }
 
-/** Describes a parameter for OpenAPI. */
 export function describeParameter({ place, name, schema }: Parameter, schemas: SharedSchemas): object {
   const { description, examples: [example] = [], 'x-stability': stability, ...rest } = schema;
   return {

@@ -8,7 +8,6 @@ import { formatJson } from '../code.ts';
 import { writeSamples } from '../files/samples.js';
 import { chooseRequest } from './samples.ts';
 
-/** The headings of the parameters. */
 const placeTitles: Readonly<Record<Place, string>> = {
   path: 'Path parameters',
   query: 'Query parameters',
@@ -24,9 +23,7 @@ export function nameAddress({ id }: Pick<Operation, 'id'>): string {
 export function writeOperation(operation: Operation, baseUrl: string): string {
   const { method, path, summary } = operation;
   const samples = writeSamples(chooseRequest(operation, baseUrl));
-  const examples = listAnswers(operation)
-    .filter(({ status }) => status < 400)
-    .flatMap((answer) => Object.values(answer.examples ?? {}));
+  const examples = Object.values(operation.answers).flatMap((answer) => Object.values(answer.examples ?? {}));
   return `${[
     `# ${summary}`,
     `\`${method} ${path}\`${writeMarks(operation)}`,
@@ -38,7 +35,6 @@ export function writeOperation(operation: Operation, baseUrl: string): string {
   ].join('\n\n')}\n`;
 }
 
-/** Writes the marks of an operation: beta and deprecated. */
 export function writeMarks({ stability, deprecation }: Operation): string {
   const removedOn = deprecation && new Date(deprecation.removedAtMs).toISOString().slice(0, 10);
   return `${stability === 'beta' ? ' *beta*' : ''}${removedOn ? ` *deprecated, removed on ${removedOn}*` : ''}`;
@@ -85,7 +81,6 @@ function writeAnswer({ status, description, body, headers }: DescribedAnswer): s
   ];
 }
 
-/** The body of an error. */
 type Failure = { readonly status: number; readonly code: string; readonly message: string };
 
 function writeErrors(answers: readonly DescribedAnswer[]): string[] {
