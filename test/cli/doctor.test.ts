@@ -18,11 +18,8 @@ describe('animal-store doctor', () => {
   });
 
   test('exits with 1 if there is a problem, says how to solve it, and shows no password', async () => {
-    const [DATABASE_URL, REDIS_URL] = [
-      'postgres://user:S3cret@127.0.0.1:1/a',
-      'redis://user:S3cret@127.0.0.1:1',
-    ];
-    const settings = { ...ports, DATABASE_URL, REDIS_URL };
+    const DATABASE_URL = 'postgres://user:S3cret@127.0.0.1:1/a';
+    const settings = { ...ports, DATABASE_URL, REDIS_URL: 'redis://user:S3cret@127.0.0.1:1' };
     const { code, stdout, stderr } = await runProgram(['doctor'], { settings });
     assert.deepEqual([code, stderr], [1, 'error: the doctor found 2 problems\n']);
     const refused = 'cannot be used: .*ECONNREFUSED.*\\n +-> check that';

@@ -132,13 +132,15 @@ describe('export to a file', () => {
     const before = await readFile(path);
     const other = join(folder, 'other.ndjson');
     await symlink(path, other);
-    for (const command of ['export --output', 'orders export --output', 'backup', 'restore'])
-      for (const file of [path, other])
-        expectMistake(
-          await run(`${command} ${file}${command === 'restore' ? '' : ' --force'}`),
-          1,
-          /belongs to the store itself: name another file|is a database in use/,
-        );
+    const isOwn = /belongs to the store itself: name another file|is a database in use/;
+    for (const file of [path, other])
+      for (const command of [
+        'export --force --output',
+        'orders export --force --output',
+        'backup --force',
+        'restore',
+      ])
+        expectMistake(await run(`${command} ${file}`), 1, isOwn);
     assert.deepEqual(await readFile(path), before);
     expectMistake(await run(`export --output ${path}-journal`), 1, /belongs to the store itself/);
     assert.match(await print('export'), /^{"id":1,/);

@@ -76,10 +76,7 @@ test('restore creates a store that does not exist, with a warning about skipped 
   const file = join(folder, 'new', 'other.db');
   const { code, stderr } = await runInProcess(['restore', backup, '--json'], `sqlite:${file}`);
   assert.equal(code, 0);
-  assert.match(
-    stderr,
-    /^warning: the ids assigned since the backup are unknown: the next 1000000 ids of each/,
-  );
+  assert.match(stderr, /^warning: the ids assigned since the backup are unknown: the next 1000000 ids of /);
   assert.ok(Number(readOne(file, "select seq from sqlite_sequence where name = 'pets'")) >= 1_000_000);
 });
 
@@ -102,15 +99,10 @@ test('restore refuses a file that is not a backup, and leaves the store unchange
   change(place('other.db'), 'create table animals (id integer)');
   change(backup, `insert into schema_migrations values ('9999-newer', '2030-01-01T00:00:00.000Z')`);
   const noBackup = /^error: .* is not a backup of a store\n$/;
-  for (const [file, line] of [
-    [place('text.db'), noBackup],
-    [place('empty.db'), noBackup],
-    [place('other.db'), noBackup],
-    [folder, noBackup],
-    ['/nowhere/backup.db', /there is no file/],
-    [backup, /is a backup of a newer release/],
-  ] as const)
-    expectMistake(await run(['restore', file]), 1, line);
+  for (const file of [place('text.db'), place('empty.db'), place('other.db'), folder])
+    expectMistake(await run(['restore', file]), 1, noBackup);
+  expectMistake(await run('restore /nowhere/backup.db'), 1, /there is no file/);
+  expectMistake(await run(['restore', backup]), 1, /is a backup of a newer release/);
   assert.equal(countPets(path), 3);
 });
 

@@ -74,10 +74,8 @@ describe('serve', () => {
     for (const port of ['PORT', 'OPS_PORT']) {
       const taking = { ...settings, [port]: taken, LOG_LEVEL: 'silent' };
       const { code, stderr } = await runProgram(['serve'], { settings: taking });
-      assert.deepEqual(
-        [code, stderr],
-        [1, `error: cannot listen on 127.0.0.1:${taken}: the port is taken\n`],
-      );
+      const line = `error: cannot listen on 127.0.0.1:${taken}: the port is taken\n`;
+      assert.deepEqual([code, stderr], [1, line]);
     }
     assert.notEqual((await serveInProcess(t, { settings })).key, null);
   });
