@@ -1,16 +1,9 @@
 import { type QueryCreator, sql } from 'kysely';
 import type { AppError } from '../errors.ts';
 import type { PlanName } from '../plans/plan.ts';
-import {
-  byFilters,
-  defineTransaction,
-  type RowOf,
-  type Steps,
-  statement,
-  step,
-} from '../storage/database.ts';
+import { byFilters, type RowOf, statement } from '../storage/database.ts';
 import { insertRow, pick } from '../storage/insert-row.ts';
-import type { NamedEntries } from '../storage/row-buffer.ts';
+import { writesEach } from '../storage/row-buffer.ts';
 import type { Tables } from '../storage/tables.ts';
 import { accountSuspended, keyError, type Scope, scopes } from './account.ts';
 import { limitColumns } from './account-rows.ts';
@@ -125,9 +118,10 @@ const updateKeyLastUse = statement<{ id: string; lastUsedAtMs: bigint }>()((quer
 );
 
 /** Writes when keys were last used, in Unix milliseconds by key id. */
-export const writeUses = defineTransaction('writeUses', function* (uses: NamedEntries<number>): Steps<void> {
-  for (const [id, usedAtMs] of uses) yield* step(updateKeyLastUse, { id, lastUsedAtMs: BigInt(usedAtMs) });
-});
+export const writeUses = writesEach('writeUses', updateKeyLastUse, (usedAtMs: number, id) => ({
+  id,
+  lastUsedAtMs: BigInt(usedAtMs),
+}));
 
 /** Selects the ids of at most `count` keys that are valid at `nowMs` and do not match `pattern` (SQL LIKE). */
 export const selectForeignKeys = statement<{ pattern: string; nowMs: bigint; count: bigint }>()((query, p) =>

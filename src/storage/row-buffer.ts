@@ -1,10 +1,35 @@
-import type { Database, Transaction } from './database.ts';
+import {
+  type Database,
+  defineTransaction,
+  type Isolation,
+  type Parameters,
+  type Statement,
+  type Steps,
+  step,
+  type Transaction,
+} from './database.ts';
 
 /** Maximum number of entries per transaction. SQLite writes 250 rows in about 1 ms. */
 const writtenMax = 250;
 
 /** Entries by name, as a transaction gets them, in the order of their names. */
 export type NamedEntries<Entry> = readonly (readonly [name: string, entry: Entry])[];
+
+/**
+ * Declares the transaction that writes each entry of a buffer by a statement, whose parameters `toParameters` returns.
+ * `src/writing-thread.ts` must import its module.
+ */
+export function writesEach<Entry, P extends Parameters>(
+  name: string,
+  target: Statement<P, unknown>,
+  toParameters: (entry: Entry, name: string) => P,
+  isolation?: Isolation,
+): Transaction<NamedEntries<Entry>, void> {
+  function* write(entries: NamedEntries<Entry>): Steps<void> {
+    for (const [key, entry] of entries) yield* step(target, toParameters(entry, key));
+  }
+  return defineTransaction(name, write, isolation);
+}
 
 /**
  * Creates a buffer of entries in memory, each under its own name, until `flush` writes them. `join` returns what two

@@ -1,19 +1,11 @@
 import { sql } from 'kysely';
 import { type Clock, dayMs, hourMs } from '../clock.ts';
 import type { Page } from '../page.ts';
-import {
-  byFilters,
-  type Database,
-  defineTransaction,
-  type RowOf,
-  type Steps,
-  statement,
-  step,
-} from '../storage/database.ts';
+import { byFilters, type Database, type RowOf, statement } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
-import { createRowBuffer, type NamedEntries } from '../storage/row-buffer.ts';
+import { createRowBuffer, writesEach } from '../storage/row-buffer.ts';
 
 /** Time in ms for which the store keeps requests. */
 export const requestsKeptMs = 7 * dayMs;
@@ -134,13 +126,7 @@ const addRequest = insertRow(
 type NewRequestRow = Parameters<typeof addRequest.build>[1];
 
 /** Adds the rows of one instance. */
-export const addRequests = defineTransaction(
-  'addRequests',
-  function* (rows: NamedEntries<NewRequestRow>): Steps<void> {
-    for (const [, row] of rows) yield* step(addRequest, row);
-  },
-  'row locks',
-);
+const addRequests = writesEach('addRequests', addRequest, (row: NewRequestRow) => row, 'row locks');
 
 const deleteOlder = deletesOld('requests', ['id'], 'last_at_ms', { by: 'key' });
 const deleteBefore = deletesOld('requests', ['id'], 'id', { by: 'key' });

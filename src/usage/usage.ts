@@ -1,16 +1,9 @@
 import { sql } from 'kysely';
 import { type Clock, dayMs, hourMs } from '../clock.ts';
-import {
-  byShape,
-  type Database,
-  defineTransaction,
-  type Steps,
-  statement,
-  step,
-} from '../storage/database.ts';
+import { byShape, type Database, statement } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
-import { createRowBuffer, type NamedEntries } from '../storage/row-buffer.ts';
+import { createRowBuffer, writesEach } from '../storage/row-buffer.ts';
 
 /** Time in ms for which the store keeps hourly counts. */
 const usageKeptMs = 7 * dayMs;
@@ -153,18 +146,16 @@ const addHour = insertRow('usage_hours', ['account_id', 'hour_at_ms', 'requests'
 });
 
 /** Adds the counts of one instance. */
-export const addHours = defineTransaction(
+const addHours = writesEach(
   'addHours',
-  function* (hours: NamedEntries<AccountHour>): Steps<void> {
-    for (const [, { accountId, atMs, requests, refusals, errors }] of hours)
-      yield* step(addHour, {
-        account_id: accountId,
-        hour_at_ms: BigInt(atMs),
-        requests: BigInt(requests),
-        refusals: BigInt(refusals),
-        errors: BigInt(errors),
-      });
-  },
+  addHour,
+  ({ accountId, atMs, requests, refusals, errors }: AccountHour) => ({
+    account_id: accountId,
+    hour_at_ms: BigInt(atMs),
+    requests: BigInt(requests),
+    refusals: BigInt(refusals),
+    errors: BigInt(errors),
+  }),
   'row locks',
 );
 
