@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { Client } from 'pg';
 import { isKeyText } from '../../src/accounts/api-key.ts';
 import { findPostgres } from '../support/engines.ts';
 import { listen } from '../support/local-server.ts';
+import { connectPostgres } from '../support/postgres-databases.ts';
 import { readToEnd, runProgram, serveInProcess, spawnProgram, until } from '../support/processes.ts';
 import { makeFolder, startService } from '../support/service.ts';
 
@@ -128,10 +128,7 @@ describe('a start that waits for a lock', () => {
 
   /** Takes the lock that an instance holds during a migration. */
   async function holdMigratorLock(t: TestContext, url: string): Promise<void> {
-    const client = new Client({ connectionString: url });
-    client.on('error', () => undefined);
-    await client.connect();
-    t.after(() => client.end());
+    const client = await connectPostgres(t, url);
     await client.query('select pg_advisory_lock(3853314791062309107)');
   }
 });

@@ -2,24 +2,17 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
-import { Client } from 'pg';
 import { everything } from '../../src/events/event-reader.ts';
 import { readFeed } from '../../src/events/feed.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { createBatches } from '../../src/storage/batches.ts';
 import { petValues } from '../support/catalogue.ts';
-import { findPostgres, type Store } from '../support/engines.ts';
+import { findPostgres } from '../support/engines.ts';
+import { connectPostgres } from '../support/postgres-databases.ts';
 
 const postgres = await findPostgres();
 const { skip } = postgres;
-async function connect(t: TestContext, { url }: Store): Promise<Client> {
-  const client = new Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  t.after(() => client.end().catch(() => undefined));
-  return client;
-}
 
 async function openStore(t: TestContext) {
   const store = await postgres.createStore(t);
@@ -38,7 +31,7 @@ test('an open transaction delays no other event, and its own events come after t
   skip,
 }, async (t) => {
   const { store, sequence, add, read } = await openStore(t);
-  const slow = await connect(t, store);
+  const slow = await connectPostgres(t, store.url);
   await slow.query(
     `begin; insert into pets (name, category_id, status, is_owned) values ('slow', 1, 'sold', 0)`,
   );
@@ -57,7 +50,7 @@ test('the changes of an animal stay in order if the first is committed between t
   const { store, database, sequence, add, read } = await openStore(t);
   const id = await add();
   await sequence();
-  const slow = await connect(t, store);
+  const slow = await connectPostgres(t, store.url);
   await slow.query(`begin; update pets set name = 'first' where id = ${id}`);
   await add('other');
   let isCommitted = false;
@@ -135,7 +128,7 @@ test('a reader of several instances gets each event once, and the changes of eac
   let isWriting = true;
 
   async function write(id: bigint): Promise<void> {
-    const client = await connect(t, store);
+    const client = await connectPostgres(t, store.url);
     for (let change = 1; change <= changes; change += 1)
       await client.query(`update pets set name = '${id}:${change}' where id = ${id}`);
   }

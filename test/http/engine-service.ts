@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { Engine } from '../support/engines.ts';
+import { connectPostgres } from '../support/postgres-databases.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 /** Starts a service over a new store of an engine, with a key and five animals. Stops it before the store is dropped. */
@@ -17,9 +18,8 @@ export async function startOn(t: TestContext, engine: Engine, fill = fillWithFiv
 const fillWithFive = (service: TestService) => service.importPets(5);
 
 /** Opens a connection to PostgreSQL with a transaction that blocks all other reads of animals. */
-export async function lockPets(url: string): Promise<Client> {
-  const locking = new Client({ connectionString: url });
-  await locking.connect();
+export async function lockPets(t: TestContext, url: string): Promise<Client> {
+  const locking = await connectPostgres(t, url);
   await locking.query('begin');
   await locking.query('lock table pets in access exclusive mode');
   return locking;

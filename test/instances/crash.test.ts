@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Client } from 'pg';
 import { postgresAt } from '../support/engines.ts';
 import {
   add,
@@ -13,6 +12,7 @@ import {
   untilAnswered,
 } from '../support/instances.ts';
 import { startPostgresCluster, whyNoPostgresCluster } from '../support/postgres-cluster.ts';
+import { connectPostgres } from '../support/postgres-databases.ts';
 
 const skip = whyNoPostgresCluster();
 const rounds = 5;
@@ -41,9 +41,7 @@ test('if the server restarts itself after one of its processes was killed', { sk
 
     for (let round = 0; round < rounds; round += 1) {
       // These transactions are lost, and their ids come again.
-      const victim = new Client({ connectionString: instances.store.url });
-      victim.on('error', () => undefined);
-      await victim.connect();
+      const victim = await connectPostgres(inner, instances.store.url);
       await victim.query(`begin; update pets set name = 'lost' where id = ${id}`);
       const cached = await read();
       const etag = cached.headers.get('etag') ?? assert.fail();

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Client } from 'pg';
 import { findPostgres, type Store } from '../support/engines.ts';
 import { expectError } from '../support/expect-error.ts';
 import {
@@ -14,6 +13,7 @@ import {
   startInstances,
   untilAnswered,
 } from '../support/instances.ts';
+import { connectPostgres } from '../support/postgres-databases.ts';
 import { type ServiceProcess, until } from '../support/processes.ts';
 import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
 import { type Relay, startRelay } from '../support/relay.ts';
@@ -160,14 +160,9 @@ async function floodWithReads({ services }: Instances, key: string): Promise<voi
 }
 
 /** Blocks all reads and writes of animals until the lock is released. */
-async function lockPets(t: Lifetime, { url }: Store): Promise<() => Promise<void>> {
-  const client = new Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  t.after(() => client.end());
+async function lockPets(t: Lifetime, { url }: Store) {
+  const client = await connectPostgres(t, url);
   // Without its horizon, the feed has no version, so no response comes from the cache.
   await client.query('begin; lock table pets, event_horizon in access exclusive mode');
-  return async () => {
-    await client.query('rollback');
-  };
+  return () => client.query('rollback');
 }

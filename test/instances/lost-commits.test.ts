@@ -44,8 +44,7 @@ test('if the synchronous standby is away', { skip }, async (t) => {
       assert.deepEqual(await executePostgres(copy.href, `select name from pets where id = ${id}`), [
         { name: 'Bella' },
       ]);
-      await primary.execute('alter system reset synchronous_standby_names');
-      await primary.execute('select pg_reload_conf()');
+      await primary.alterSystem('reset synchronous_standby_names');
     },
   );
 });

@@ -70,8 +70,7 @@ async function startWorld(
 test('if a standby is promoted without the last commits', { skip }, async (t) => {
   const cluster = await startPostgresCluster(t);
   const { primary, standby } = cluster;
-  await primary.execute('alter system reset synchronous_standby_names');
-  await primary.execute('select pg_reload_conf()');
+  await primary.alterSystem('reset synchronous_standby_names');
   const relay = await startRelay(t, primary.url);
   await t.test(
     'no id or position is given again, lost positions are refused, and webhooks go on',
@@ -85,8 +84,7 @@ test('if a standby is promoted without the last commits', { skip }, async (t) =>
         );
         return row?.['is_even'] === true;
       });
-      await standby.execute("alter system set primary_conninfo = ''");
-      await standby.execute('select pg_reload_conf()');
+      await standby.alterSystem("set primary_conninfo = ''");
       await eventually(async () => (await standby.execute('select from pg_stat_wal_receiver')).length === 0);
       const lost = await addSome(last.id);
       await failOver();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Client } from 'pg';
 import { findPostgres } from '../support/engines.ts';
 import { untilWaiting } from '../support/event-waits.ts';
 import { add, amplePlan, ask, elementAt, readJson, startInstances } from '../support/instances.ts';
+import { connectPostgres } from '../support/postgres-databases.ts';
 import { until } from '../support/processes.ts';
 
 const postgres = await findPostgres();
@@ -22,9 +22,7 @@ test('if the instance that assigns positions is killed, a client that waits at a
   const { key } = await createKey(...amplePlan, '--scopes', 'all');
   const [dying, other] = [elementAt(services, 0), elementAt(services, 1)];
   // No position can be assigned while this connection holds the lock.
-  const gate = new Client({ connectionString: store.url });
-  gate.on('error', () => undefined);
-  await gate.connect();
+  const gate = await connectPostgres(t, store.url);
   await gate.query(`create function pass_gate() returns trigger language plpgsql as
     $$ begin perform pg_advisory_xact_lock(1); return new; end $$`);
   await gate.query('create trigger gate before insert on events for each row execute function pass_gate()');

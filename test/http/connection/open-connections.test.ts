@@ -10,6 +10,7 @@ import { defaultTimeouts } from '../../../src/http/connection/bounds.ts';
 import { waitingRequestsMax } from '../../../src/http/connection/connections.ts';
 import { createNodeServer, watchRefusedConnections } from '../../../src/http/connection/node-server.ts';
 import { createLog } from '../../../src/observability/log.ts';
+import { importPets } from '../../support/catalogue.ts';
 import { listen } from '../../support/local-server.ts';
 import { formatHeads } from '../../support/raw-http.ts';
 import { createMovableClock } from '../../support/service.ts';
@@ -84,10 +85,7 @@ test('a client that reads nothing of its answer is disconnected, and a client th
 test('a client that reads none of its answers is disconnected even if it keeps sending', async (t) => {
   const timeouts = { headersMs: 200, requestMs: 400, keepAliveMs: hourMs, untakenMs: 600 };
   const { baseUrl, key, store } = await startBuiltServer(t, { timeouts });
-  async function* batches() {
-    yield Array.from({ length: 100 }, () => ({ name: '\u{1f408}'.repeat(255), categoryId: 1n }));
-  }
-  await store.catalogue.load(batches());
+  await importPets(store.database, Array(100).fill({ name: '\u{1f408}'.repeat(255), categoryId: 1n }));
   const socket = open(t, new URL(baseUrl).port);
   socket.pause();
   await once(socket, 'connect');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { type PetStatus, petStatuses } from '../../../../src/pets/pet.ts';
+import { importPets } from '../../../support/catalogue.ts';
 import { findPostgres, sqliteEngine } from '../../../support/engines.ts';
 import { expectError } from '../../../support/expect-error.ts';
 import { startService, type TestService } from '../../../support/service.ts';
@@ -25,10 +26,8 @@ const all: readonly Shown[] = Array.from({ length: count }, (_, index) => ({
 })).reverse();
 
 async function fill({ store }: TestService): Promise<void> {
-  async function* batches() {
-    yield all.toReversed().map(({ id, ...pet }) => ({ ...pet, categoryId: BigInt(pet.categoryId) }));
-  }
-  await store.catalogue.load(batches());
+  const pets = all.toReversed().map(({ id, ...pet }) => ({ ...pet, categoryId: BigInt(pet.categoryId) }));
+  await importPets(store.database, pets);
 }
 
 const service = await startService({ after });
