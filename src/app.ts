@@ -217,8 +217,9 @@ function buildOperator(
     'the store': () => store.database.read(selectAnyAccount, { count: 1n }).then(() => null),
   };
   const readHealth = async () => {
-    const notes = [...describeSharing(counting.sharing()), ...listStoreNotes()];
-    return { problems: await findProblems(checks, secondMs), notes };
+    // First, so that the notes have the faults that the checks find.
+    const problems = await findProblems(checks, secondMs);
+    return { problems, notes: [...describeSharing(counting.sharing()), ...listStoreNotes()] };
   };
   const { environment, consoleUrl } = config;
   const services = { ...store, sessions, vitals, look, clock, environment, readHealth, eventIds };

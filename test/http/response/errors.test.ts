@@ -25,7 +25,7 @@ async function startWithKey(t: Parameters<typeof startService>[0]): Promise<[Tes
   return [own, ownKey];
 }
 
-/** Overwrites the root page of a table with bytes that SQLite cannot read. */
+/** Overwrites the root page of a table or an index with bytes that SQLite cannot read. */
 function corruptTable(own: TestService, table: string): void {
   const file = own.openFile();
   const page = file.prepare('select rootpage from sqlite_schema where name = ?').get(table)?.['rootpage'];
@@ -51,6 +51,14 @@ test('if the store cannot be read, requests get 503 with Retry-After and without
     ['metrics', /store_failures_total\{call="read"\} [1-9]/],
   ] as const)
     assert.match(await (await fetch(`${own.app.opsUrl}/${page}`)).text(), text);
+});
+
+test('/readyz has a note of a fault of the store that only its own check has found', async (t) => {
+  const own = await startService(t);
+  corruptTable(own, 'accounts_by_name');
+  const response = await fetch(`${own.app.opsUrl}/readyz`);
+  assert.equal(response.status, 503);
+  assert.match(await response.text(), /"notes":\["the store cannot be read since /);
 });
 
 test('requests get 5xx with the limits of the address and are not counted if the keys cannot be read', async (t) => {
