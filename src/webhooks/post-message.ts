@@ -12,7 +12,7 @@ export type AttemptResult =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly failure: AttemptFailure };
 
-/** Posts a message once. Resolves when the connection is closed: at most `bodyMsMax` after the timeout, and at once on abort. */
+/** Posts once. Resolves when the connection is closed: at most `bodyMsMax` after the timeout, or at once on abort. */
 export type PostMessage = (
   url: string,
   headers: Readonly<Record<string, string>>,
