@@ -120,7 +120,7 @@ test('the service ends the wait of a client that disconnects', async (t) => {
   const { get } = formatHeads(partner);
   connection.send(`${get.replace('/pets', `${await readEnd()}&wait=20`)}\r\n`);
   await untilWaiting(service, 1);
-  connection.reset();
+  connection.end();
   await untilWaiting(service, 0);
 });
 
