@@ -114,10 +114,6 @@ async function openApp(
     opsUrl,
     /** The first key of an empty store, only in development. Show it now, because it cannot be read later. */
     firstKey,
-    /**
-     * Serves as before for the time of `DRAIN_SECONDS`, or until `cut` resolves, while `/readyz` answers 503. In the second
-     * half of this time, every response ends its connection, so that clients move to another instance.
-     */
     async drain(cut: Promise<void>): Promise<void> {
       isStopping = true;
       await drainServer(server, config.drainMs, cut);
@@ -131,6 +127,10 @@ async function openApp(
   };
 }
 
+/**
+ * Serves as before for a time, or until `cut` resolves, while `/readyz` answers 503. In the second half of this time, every
+ * response ends its connection, so that clients move to another instance.
+ */
 async function drainServer(server: HttpService, drainMs: number, cut: Promise<void>): Promise<void> {
   const wait = () => Promise.race([cut, sleep(drainMs / 2, undefined, { ref: false })]);
   await wait();
