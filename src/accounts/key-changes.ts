@@ -69,12 +69,7 @@ export const createOwnKey = defineTransaction(
         `expiresInSeconds must not exceed the lifetime of the calling key, which expires at ${toTime(endMs)}`,
       );
     const { account_id } = caller;
-    const [active] = yield* step(countActiveKeys, { accountId: account_id, nowMs: BigInt(by.nowMs) });
-    if ((active?.count ?? 0n) >= liveKeysMax)
-      throw new AppError(
-        'limit_reached',
-        `this account has ${liveKeysMax} or more active keys; delete a key first`,
-      );
+    yield* requireRoom(account_id, by);
     return yield* addKey(newKey, { account_id, name, scopes: scopes.join(' '), expires_at_ms }, by);
   },
 );
@@ -87,7 +82,8 @@ type KeyChange = { readonly id: string; readonly by: Authorship };
  * place of one that was never used, which ends when the old key would have ended without rotation.
  *
  * Throws OperatorError if the key does not exist, has ended, or has a successor that was used. If the actor is a key,
- * throws `not_found` or `key_rotated` instead, or `scope_missing`, and the successor expires no later than the actor.
+ * throws `not_found` or `key_rotated` instead, `scope_missing`, or `limit_reached` if there are `liveKeysMax` active keys and
+ * the successor before was deleted or has expired. The successor expires no later than the actor.
  */
 export const rotateKey = defineTransaction(
   'rotateKey',
@@ -100,7 +96,9 @@ export const rotateKey = defineTransaction(
     if (state !== 'active')
       throw refuse(by, keyNotFound(), `the key "${id}" is already ${state}: "keys create" creates a new key`);
     if (caller !== null) requireScopes(caller, readScopes(old.scopes));
-    if (isAgain) yield* takeBackSuccessor(old, by);
+    // A successor that was deleted or has expired may have left its place to another key.
+    const hasPlace = !isAgain || (yield* takeBackSuccessor(old, by));
+    if (caller !== null && !hasPlace) yield* requireRoom(old.account_id, by);
     // An overlap that has ended stays ended.
     const isOver = isAgain && readState(old, by.nowMs) === 'expired';
     const oldEndMs = isOver ? old.expires_at_ms : findEarlier(BigInt(by.nowMs + overlapMs), endMs);
@@ -115,15 +113,29 @@ export const rotateKey = defineTransaction(
   },
 );
 
-/** Throws if the successor was used. That of a key that an older release rotated is unknown, so it counts as used. */
-function* takeBackSuccessor({ id, replaced_by: successorId }: KeyRow, by: Authorship): Steps<void> {
+/**
+ * Returns true if the successor was active until now. Throws if it was used. That of a key that an older release rotated is
+ * unknown, so it counts as used.
+ */
+function* takeBackSuccessor({ id, replaced_by: successorId }: KeyRow, by: Authorship): Steps<boolean> {
   const [successor] = successorId === null ? [] : yield* step(selectKey, { id: successorId });
   if (successor === undefined || successor.last_used_at_ms !== null || successor.replaced_by !== null) {
     const reason = 'is already rotated, and the key that replaced it was used';
     const error = new AppError('key_rotated', `keyId: this key ${reason}; rotate that key instead`);
     throw refuse(by, error, `the key "${id}" ${reason}: rotate ${successorId ?? 'that key'} instead`);
   }
-  if (readState(successor, by.nowMs) !== 'revoked') yield* endKey(successor, by);
+  const state = readState(successor, by.nowMs);
+  if (state !== 'revoked') yield* endKey(successor, by);
+  return state === 'active';
+}
+
+function* requireRoom(accountId: bigint, { nowMs }: Authorship): Steps<void> {
+  const [active] = yield* step(countActiveKeys, { accountId, nowMs: BigInt(nowMs) });
+  if ((active?.count ?? 0n) < liveKeysMax) return;
+  throw new AppError(
+    'limit_reached',
+    `this account has ${liveKeysMax} or more active keys; delete a key first`,
+  );
 }
 
 /**

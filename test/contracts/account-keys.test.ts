@@ -103,9 +103,13 @@ describeOnEngines('the keys of an account over HTTP', (engine) => {
     await assert.rejects(create(keys), { code: 'limit_reached' });
     await keys.revoke(late.id);
     const last = await create(keys);
-    await keys.rotate(last.id, dayMs);
+    const successor = await keys.rotate(last.id, dayMs);
     await assert.rejects(create(keys), { code: 'limit_reached' });
     assert.equal((await findListed(operator, last.id)).state, 'rotated');
+    await keys.revoke(successor.id);
+    await create(keys);
+    await assert.rejects(keys.rotate(last.id, dayMs), { code: 'limit_reached' });
+    await operator.rotate(last.id, dayMs);
     assert.equal((await findListed(operator, passing.id)).state, 'expired');
   });
 

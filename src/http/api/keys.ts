@@ -110,6 +110,7 @@ export const callingKey = {
   expiresAt: null,
 };
 
+const tooManyKeys = 'this account has 25 or more active keys; delete a key first';
 const newKey = { name: 'Warehouse', scopes: ['orders:read', 'orders:write'], expiresInSeconds: 2_592_000 };
 
 const listedKey = {
@@ -160,7 +161,7 @@ export const keyOperations: readonly Operation[] = [
     },
     isNeverStored: true,
     answers: answer(201, 'The key is created.', IssuedKeySchema, issued),
-    failures: { limit_reached: 'this account has 25 or more active keys; delete a key first' },
+    failures: { limit_reached: tooManyKeys },
 
     async handle({ body: { name = null, scopes, expiresInSeconds }, caller }, { keyringOf }) {
       const lifetimeMs = expiresInSeconds === undefined ? null : Number(expiresInSeconds) * secondMs;
@@ -183,6 +184,7 @@ export const keyOperations: readonly Operation[] = [
     isNeverStored: true,
     answers: answer(201, 'The key that takes the place of the old one.', IssuedKeySchema, issued),
     failures: {
+      limit_reached: tooManyKeys,
       key_rotated:
         'keyId: this key is already rotated, and the key that replaced it was used; rotate that key instead',
     },

@@ -55,12 +55,13 @@ export const serviceOperations = [
   /** Returns the health and traffic of this instance, and the inventory of the store. */
   operation('GET /overview', {}, async (_, context) => {
     const { vitals, readHealth, countInventory, allWebhooks, clock, database } = context;
-    const { farthest, disabled } = await allWebhooks.readLag();
+    const reads = [readHealth(), countInventory(null), allWebhooks.readLag()] as const;
+    const [health, inventory, { farthest, disabled }] = await Promise.all(reads);
     return {
       nowMs: clock(),
       engine: database.engine,
-      health: await readHealth(),
-      inventory: await countInventory(null),
+      health,
+      inventory,
       webhooks: {
         farthest: farthest[0] ?? null,
         disabled: Object.values(disabled).reduce((sum, count) => sum + count, 0),
