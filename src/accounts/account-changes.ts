@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type AuditAction, type AuditDetails, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
+import {
+  type AuditAction,
+  type AuditDetails,
+  type Authored,
+  type Authorship,
+  addAuditEntry,
+} from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
 import { insertReset } from '../limits/corrections.ts';
 import type { Limits, Plan } from '../plans/plan.ts';
-import { defineTransaction, type Steps, step } from '../storage/database.ts';
+import { type Steps, step, transaction } from '../storage/database.ts';
 import { accountNameRule, isAccountName } from './account.ts';
 import {
   type AccountRow,
@@ -15,16 +21,15 @@ import {
   updateAccount,
 } from './account-rows.ts';
 
-type Named = { readonly name: string; readonly by: Authorship };
+type Named = Authored & { readonly name: string };
+type NewAccount = Named & { readonly plan: Plan };
+type Changing = Named & { readonly change: AccountChange };
 
 /** Creates an account without a key. Throws OperatorError if the name is taken or invalid. */
-export const createAccount = defineTransaction(
-  'createAccount',
-  function* ({ name, plan, by }: Named & { readonly plan: Plan }): Steps<void> {
-    yield* requireFreeName(name);
-    yield* addAccount(name, plan, by);
-  },
-);
+export const createAccount = transaction(function* createAccount({ name, plan, by }: NewAccount) {
+  yield* requireFreeName(name);
+  yield* addAccount(name, plan, by);
+});
 
 /** A change of one account. */
 export type AccountChange =
@@ -40,19 +45,16 @@ export type AccountChange =
  * Changes an account, and does nothing if it has the name or is suspended already. Throws OperatorError if the account
  * does not exist, or if the new name is taken or invalid.
  */
-export const changeAccount = defineTransaction(
-  'changeAccount',
-  function* ({ name, change, by }: Named & { readonly change: AccountChange }): Steps<void> {
-    const account = yield* findAccount(name);
-    const changed = applyChange(account, change, by.nowMs);
-    if (changed === null) return;
-    if ('newName' in change) yield* requireFreeName(change.newName);
-    const row = { ...account, ...changed.columns };
-    yield* step(updateAccount, row);
-    const { action, before, after } = changed;
-    yield* addAuditEntry(by, action, row.name, { accountId: row.id, before, after });
-  },
-);
+export const changeAccount = transaction(function* changeAccount({ name, change, by }: Changing) {
+  const account = yield* findAccount(name);
+  const changed = applyChange(account, change, by.nowMs);
+  if (changed === null) return;
+  if ('newName' in change) yield* requireFreeName(change.newName);
+  const row = { ...account, ...changed.columns };
+  yield* step(updateAccount, row);
+  const { action, before, after } = changed;
+  yield* addAuditEntry(by, action, row.name, { accountId: row.id, before, after });
+});
 
 /** Returns the columns that change, and what the audit log says. Null: nothing changes. */
 function applyChange(account: AccountRow, change: AccountChange, nowMs: number): Changed | null {
@@ -92,14 +94,11 @@ interface Changed extends Required<Pick<AuditDetails, 'before' | 'after'>> {
 }
 
 /** Lets both windows of an account start again, on every instance within 2 s. Throws as `changeAccount` does. */
-export const resetAccountLimits = defineTransaction(
-  'resetAccountLimits',
-  function* ({ name, by }: Named): Steps<void> {
-    const { id } = yield* findAccount(name);
-    yield* step(insertReset, { account_id: id, at_ms: BigInt(by.nowMs) });
-    yield* addAuditEntry(by, 'account.limits_reset', name, { accountId: id });
-  },
-);
+export const resetAccountLimits = transaction(function* resetAccountLimits({ name, by }: Named): Steps<void> {
+  const { id } = yield* findAccount(name);
+  yield* step(insertReset, { account_id: id, at_ms: BigInt(by.nowMs) });
+  yield* addAuditEntry(by, 'account.limits_reset', name, { accountId: id });
+});
 
 /**
  * Returns the id of the account with this name, or creates it with the plan. Throws OperatorError if a new account has no

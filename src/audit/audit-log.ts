@@ -74,6 +74,11 @@ export interface Authorship {
   readonly nowMs: number;
 }
 
+/** The input of a transaction that adds an audit entry. */
+export interface Authored {
+  readonly by: Authorship;
+}
+
 /** What changed, without secrets: JSON values. Null or absent: there is none. */
 export interface AuditDetails {
   readonly accountId?: bigint | null;

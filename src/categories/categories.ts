@@ -1,12 +1,11 @@
 import type { Static } from 'typebox';
-import type { Actor, Authorship } from '../audit/audit-log.ts';
-import { addAuditEntry } from '../audit/audit-log.ts';
+import { type Actor, type Authored, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { int64Min } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
 import { int64Field, namedObject, nameField } from '../schema.ts';
-import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
+import { type Database, statement, step, transaction } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 
 /** Maximum number of categories in a store (contract section 11). */
@@ -69,35 +68,27 @@ const lockAdditions = statement<Record<never, never>>()((query, _, { waitForLock
 );
 
 /** Creates or renames a category. If the name is the same as before, changes nothing. */
-export const putCategory = defineTransaction(
-  'putCategory',
-  function* ({ id, name, by }: Category & { by: Authorship }): Steps<{ isNew: boolean }> {
-    yield* step(lockAdditions, {});
-    const [before] = yield* step(lockName, { id });
-    if (before?.name === name) return { isNew: false };
-    if (before === undefined) {
-      const [total] = yield* step(countCategories, {});
-      if ((total?.count ?? 0n) >= categoriesMax) throw new AppError('limit_reached', tooMany);
-      yield* step(insertCategory, { id, name });
-    } else yield* step(renameCategory, { id, name });
-    const isNew = before === undefined;
-    const details = { before: isNew ? null : { name: before.name }, after: { name } };
-    yield* addAuditEntry(by, 'category.changed', String(id), details);
-    return { isNew };
-  },
-  'row locks',
-);
+export const putCategory = transaction(function* putCategory({ id, name, by }: Category & Authored) {
+  yield* step(lockAdditions, {});
+  const [before] = yield* step(lockName, { id });
+  if (before?.name === name) return { isNew: false };
+  if (before === undefined) {
+    const [total] = yield* step(countCategories, {});
+    if ((total?.count ?? 0n) >= categoriesMax) throw new AppError('limit_reached', tooMany);
+    yield* step(insertCategory, { id, name });
+  } else yield* step(renameCategory, { id, name });
+  const isNew = before === undefined;
+  const details = { before: isNew ? null : { name: before.name }, after: { name } };
+  yield* addAuditEntry(by, 'category.changed', String(id), details);
+  return { isNew };
+}, 'row locks');
 
-export const removeCategory = defineTransaction(
-  'removeCategory',
-  function* ({ id, by }: { id: bigint; by: Authorship }): Steps<void> {
-    const [deleted] = yield* step(deleteCategory, { id });
-    if (deleted === undefined)
-      throw new AppError('not_found', 'categoryId: there is no category with this identifier');
-    yield* addAuditEntry(by, 'category.deleted', String(id), { before: { name: deleted.name } });
-  },
-  'row locks',
-);
+export const removeCategory = transaction(function* removeCategory({ id, by }: { id: bigint } & Authored) {
+  const [deleted] = yield* step(deleteCategory, { id });
+  if (deleted === undefined)
+    throw new AppError('not_found', 'categoryId: there is no category with this identifier');
+  yield* addAuditEntry(by, 'category.deleted', String(id), { before: { name: deleted.name } });
+}, 'row locks');
 
 /** What `createCategories` returns. */
 export type Categories = ReturnType<typeof createCategories>;

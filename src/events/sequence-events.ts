@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { createBatches, snapshotColumns, takeOldest } from '../storage/batches.ts';
-import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
+import { type Database, type Steps, statement, step, transaction } from '../storage/database.ts';
 
 /** Maximum number of events that get their positions in one transaction. */
 export const sequencedEventsMax = 5_000;
@@ -52,14 +52,10 @@ const copyWaiting = statement<Record<never, never>>()((query) =>
 const deleteWaiting = statement<Record<never, never>>()((query) => query.deleteFrom('event_outbox'));
 
 /** For SQLite. Only a copy of a PostgreSQL store has events without positions: those of the moment before the copy. */
-export const sequenceCopied = defineTransaction(
-  'sequenceCopied',
-  function* (): Steps<void> {
-    yield* step(copyWaiting, {});
-    yield* step(deleteWaiting, {});
-  },
-  'row locks',
-);
+export const sequenceCopied = transaction(function* sequenceCopied(): Steps<void> {
+  yield* step(copyWaiting, {});
+  yield* step(deleteWaiting, {});
+}, 'row locks');
 
 /** Assigns positions to all events without one. First, `noteLag` gets the age of the oldest of them in ms, or 0. */
 export async function sequenceEvents(

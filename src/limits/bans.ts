@@ -3,14 +3,7 @@ import { type Actor, type Authorship, addAuditEntry, commandActor } from '../aud
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import type { Page } from '../page.ts';
-import {
-  type Database,
-  defineTransaction,
-  type RowOf,
-  type Steps,
-  statement,
-  step,
-} from '../storage/database.ts';
+import { type Database, type RowOf, type Steps, statement, step, transaction } from '../storage/database.ts';
 import { insertLift } from './corrections.ts';
 
 /** A ban as operators see it. Times are Unix milliseconds. */
@@ -25,7 +18,7 @@ const listedBansMax = 10_000;
 type Lift = { readonly keyId: string; readonly by: Authorship };
 
 /** Ends the ban of a key, and forgets its strikes and earlier bans. */
-export const liftBan = defineTransaction('liftBan', function* ({ keyId, by }: Lift): Steps<void> {
+export const liftBan = transaction(function* liftBan({ keyId, by }: Lift): Steps<void> {
   const [found] = yield* step(selectBan, { keyId });
   if (found === undefined) throw new OperatorError(`there is no key "${keyId}": "keys list" shows all keys`);
   const { account_id: accountId, last_ban_at_ms: banAtMs, banned_until_ms: untilMs } = found;

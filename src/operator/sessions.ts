@@ -4,7 +4,7 @@ import { addAuditEntry, consoleActor } from '../audit/audit-log.ts';
 import { type Clock, hourMs, minuteMs } from '../clock.ts';
 import type { SignedIn } from '../http/route.ts';
 import { int64Max } from '../int64.ts';
-import { type Database, defineTransaction, type Steps, statement, step } from '../storage/database.ts';
+import { type Database, type Steps, statement, step, transaction } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 
 /** The path of the console on the operator's port. */
@@ -25,35 +25,27 @@ interface SignIn {
 }
 
 /** Exchanges a link for a session in one transaction. Returns false if the link is used, expired or unknown. */
-export const openSession = defineTransaction(
-  'openSession',
-  function* ({ linkHash, tokenHash, id, nowMs }: SignIn): Steps<boolean> {
-    const [link] = yield* step(takeLink, { tokenHash: linkHash });
-    const createdAtMs = BigInt(nowMs);
-    if (link === undefined || link.expires_at_ms <= createdAtMs) return false;
-    yield* step(insertSession, {
-      token_hash: tokenHash,
-      id,
-      made_by: link.made_by,
-      created_at_ms: createdAtMs,
-      expires_at_ms: createdAtMs + BigInt(sessionMs),
-    });
-    yield* addAuditEntry({ actor: consoleActor(link.made_by, id), nowMs }, 'console.signed_in', id);
-    return true;
-  },
-  'row locks',
-);
+export const openSession = transaction(function* openSession({ linkHash, tokenHash, id, nowMs }: SignIn) {
+  const [link] = yield* step(takeLink, { tokenHash: linkHash });
+  const createdAtMs = BigInt(nowMs);
+  if (link === undefined || link.expires_at_ms <= createdAtMs) return false;
+  yield* step(insertSession, {
+    token_hash: tokenHash,
+    id,
+    made_by: link.made_by,
+    created_at_ms: createdAtMs,
+    expires_at_ms: createdAtMs + BigInt(sessionMs),
+  });
+  yield* addAuditEntry({ actor: consoleActor(link.made_by, id), nowMs }, 'console.signed_in', id);
+  return true;
+}, 'row locks');
 
 /** Deletes the sessions and links that expire at `untilMs` or earlier. Returns the number of deleted sessions. */
-export const endSessions = defineTransaction(
-  'endSessions',
-  function* ({ untilMs }: { readonly untilMs: bigint }): Steps<number> {
-    yield* step(deleteLinks, { untilMs });
-    const ended = yield* step(deleteSessions, { untilMs });
-    return ended.length;
-  },
-  'row locks',
-);
+export const endSessions = transaction(function* endSessions(untilMs: bigint): Steps<number> {
+  yield* step(deleteLinks, { untilMs });
+  const ended = yield* step(deleteSessions, { untilMs });
+  return ended.length;
+}, 'row locks');
 
 /**
  * The sessions of the console. All instances share them. The store keeps only the hashes of the tokens. The methods throw
@@ -97,10 +89,10 @@ export function createSessions(database: Database, clock: Clock) {
     },
 
     /** Ends all sessions and links immediately. Returns the number of ended sessions. */
-    revokeAll: () => database.transact(endSessions, { untilMs: int64Max }),
+    revokeAll: () => database.transact(endSessions, int64Max),
     /** Deletes the sessions and links that have expired. */
     async sweep(): Promise<void> {
-      await database.transact(endSessions, { untilMs: BigInt(clock()) });
+      await database.transact(endSessions, BigInt(clock()));
     },
   };
 }

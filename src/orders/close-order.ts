@@ -5,13 +5,13 @@ import { expireHolds, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { setPetState } from '../pets/pet-rows.ts';
 import {
   type Database,
-  defineTransaction,
   type Steps,
   statement,
   step,
   stepsTogether,
   toLastStep,
   toStep,
+  transaction,
 } from '../storage/database.ts';
 import type { OrderRow } from './order.ts';
 import { isOf, selectOrder, writtenColumns } from './order-rows.ts';
@@ -66,30 +66,26 @@ const writeOrder = statement<{ id: bigint; to: string }>()((query, p, { least, n
  * action, changes nothing, and `isRepeated` is true. Throws `not_found`, `order_closed` and `order_expired`. Writes the
  * animal before the order, so that its event comes first.
  */
-export const closeOrder = defineTransaction(
-  'closeOrder',
-  function* ({ action, id, accountId, by }: Closing): Steps<{ row: OrderRow; isRepeated: boolean }> {
-    const { from, to, petStatus, isOwned } = transitions[action];
-    const [order] = yield* step(lockOpenOrder, { id, accountId, from });
-    if (order === undefined) {
-      const [found] = yield* step(selectOrder, { id, accountId });
-      return { row: requireDone(action, found), isRepeated: true };
-    }
-    // Operators do not complete orders.
-    const isAudited = by !== undefined && to !== 'completed';
-    const [, [row]] = yield* stepsTogether(
-      toStep(setPetState, { petId: order.pet_id, status: petStatus, isOwned }),
-      (isAudited ? toStep : toLastStep)(writeOrder, { id, to }),
-    );
-    if (row === undefined) throw new Error('a locked order is gone');
-    if (isAudited) {
-      const details = { accountId: order.account_id, before: { status: from }, after: { status: to } };
-      yield* addAuditEntry(by, `order.${to}`, String(id), details);
-    }
-    return { row, isRepeated: false };
-  },
-  'row locks',
-);
+export const closeOrder = transaction(function* closeOrder({ action, id, accountId, by }: Closing) {
+  const { from, to, petStatus, isOwned } = transitions[action];
+  const [order] = yield* step(lockOpenOrder, { id, accountId, from });
+  if (order === undefined) {
+    const [found] = yield* step(selectOrder, { id, accountId });
+    return { row: requireDone(action, found), isRepeated: true };
+  }
+  // Operators do not complete orders.
+  const isAudited = by !== undefined && to !== 'completed';
+  const [, [row]] = yield* stepsTogether(
+    toStep(setPetState, { petId: order.pet_id, status: petStatus, isOwned }),
+    (isAudited ? toStep : toLastStep)(writeOrder, { id, to }),
+  );
+  if (row === undefined) throw new Error('a locked order is gone');
+  if (isAudited) {
+    const details = { accountId: order.account_id, before: { status: from }, after: { status: to } };
+    yield* addAuditEntry(by, `order.${to}`, String(id), details);
+  }
+  return { row, isRepeated: false };
+}, 'row locks');
 
 /** Returns the order if it already has the status that the action sets. Otherwise throws the reason of the refusal. */
 export function requireDone(action: OrderAction, found: OrderRow | undefined): OrderRow {
@@ -132,13 +128,9 @@ const lockStillOpen = selectOverdueHolds<{ ids: string }>('lockFreeRows', (p, { 
   isAmong('orders.id', p.ids),
 );
 
-const expireGiven = defineTransaction(
-  'expireGiven',
-  function* ({ ids }: { readonly ids: readonly bigint[] }): Steps<number> {
-    return yield* expireHolds(yield* step(lockStillOpen, { ids: `[${ids.join()}]` }));
-  },
-  'row locks',
-);
+const expireGiven = transaction(function* expireGiven(ids: readonly bigint[]): Steps<number> {
+  return yield* expireHolds(yield* step(lockStillOpen, { ids: `[${ids.join()}]` }));
+}, 'row locks');
 
 /**
  * Closes expired holds in the order of their expiry and returns their number. A hold that another transaction has locked
@@ -153,7 +145,7 @@ export async function expireOrders(database: Database): Promise<number> {
     for (let from = 0; from < ids.length; from += size) {
       const batch = ids.slice(from, from + size);
       try {
-        closed += await database.transact(expireGiven, { ids: batch });
+        closed += await database.transact(expireGiven, batch);
       } catch (error) {
         if (error instanceof AppError && error.code === 'unavailable') throw error;
         if (size === 1) failures.push(error);

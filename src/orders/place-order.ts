@@ -1,19 +1,19 @@
 import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
-import { answerOnce, type Given, type Idempotency } from '../idempotency/answer-once.ts';
+import { answerOnce, type Idempotency } from '../idempotency/answer-once.ts';
 import { int64Max } from '../int64.ts';
 import { expireHolds, selectOverdueHold, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { selectPet } from '../pets/pet-rows.ts';
 import { openHoldsOf } from '../plans/plan.ts';
 import {
   type Dialect,
-  defineTransaction,
   type Steps,
   statement,
   step,
   stepsTogether,
   toStep,
+  transaction,
 } from '../storage/database.ts';
 import { type OrderRow, toOrder } from './order.ts';
 import { moment, writtenColumns } from './order-rows.ts';
@@ -116,22 +116,19 @@ const insertOrder = statement<{
  * Locks the account, then the overdue hold of the animal, then the animal. Orders of one account wait for each other,
  * and so do orders for one animal; no others do.
  */
-export const placeOrder = defineTransaction(
-  'placeOrder',
-  (placing: Placing): Steps<Given> =>
-    answerOnce(placing.idempotency, function* () {
-      yield* claim(placing);
-      const { accountId, petId, reference, holdMs, isManager } = placing;
-      const [row] = yield* step(insertOrder, { accountId, petId, reference, holdMs: BigInt(holdMs) });
-      if (row === undefined) throw petUnavailable();
-      return {
-        status: 201,
-        location: `/orders/${row.id}`,
-        body: stringifyExactJson(toOrder(row, isManager)),
-      };
-    }),
-  'row locks',
-);
+export const placeOrder = transaction(function placeOrder(placing: Placing) {
+  return answerOnce(placing.idempotency, function* () {
+    yield* claim(placing);
+    const { accountId, petId, reference, holdMs, isManager } = placing;
+    const [row] = yield* step(insertOrder, { accountId, petId, reference, holdMs: BigInt(holdMs) });
+    if (row === undefined) throw petUnavailable();
+    return {
+      status: 201,
+      location: `/orders/${row.id}`,
+      body: stringifyExactJson(toOrder(row, isManager)),
+    };
+  });
+}, 'row locks');
 
 function* claim({ petId, accountId, isManager }: Placing): Steps<void> {
   const holds = { accountId: isManager ? null : accountId, newestId: int64Max };

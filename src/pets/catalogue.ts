@@ -1,16 +1,16 @@
-import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
+import { type Authored, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type FirstAnswers, type Given, type Idempotency } from '../idempotency/answer-once.ts';
 import type { Page } from '../page.ts';
 import {
   type Database,
-  defineTransaction,
   type Steps,
   step,
   stepsTogether,
   toLastStep,
   toStep,
+  transaction,
 } from '../storage/database.ts';
 import { type PageQuery, readPage } from '../storage/read-page.ts';
 import { type LoadedCounts, type LoadedPet, type LoadPetsOptions, loadPets } from './load-pets.ts';
@@ -55,28 +55,23 @@ interface KeyedAdd {
 }
 
 /** Adds an animal and stores the response as the first answer of the idempotency key. */
-export const addPetOnce = defineTransaction(
-  'addPetOnce',
-  ({ newPet, idempotency, locationStart }: KeyedAdd): Steps<Given> =>
-    answerOnce(idempotency, function* () {
-      const pet = completeNewPet(newPet);
-      const id = yield* addPet(pet);
-      return { status: 201, location: `${locationStart}${id}`, body: stringifyExactJson({ id, ...pet }) };
-    }),
-  'row locks',
-);
-
-/** Adds an animal for an operator, with an audit entry. */
-export const addPetByHand = defineTransaction(
-  'addPetByHand',
-  function* ({ newPet, by }: { readonly newPet: NewPet; readonly by: Authorship }): Steps<Pet> {
+export const addPetOnce = transaction(function addPetOnce({ newPet, idempotency, locationStart }: KeyedAdd) {
+  return answerOnce(idempotency, function* () {
     const pet = completeNewPet(newPet);
     const id = yield* addPet(pet);
-    yield* addAuditEntry(by, 'pet.added', String(id), { after: { ...pet } });
-    return { id, ...pet };
-  },
-  'row locks',
-);
+    return { status: 201, location: `${locationStart}${id}`, body: stringifyExactJson({ id, ...pet }) };
+  });
+}, 'row locks');
+
+type AuditedAdd = Authored & { readonly newPet: NewPet };
+
+/** Adds an animal for an operator, with an audit entry. */
+export const addPetByHand = transaction(function* addPetByHand({ newPet, by }: AuditedAdd) {
+  const pet = completeNewPet(newPet);
+  const id = yield* addPet(pet);
+  yield* addAuditEntry(by, 'pet.added', String(id), { after: { ...pet } });
+  return { id, ...pet };
+}, 'row locks');
 
 /** The message of each refusal of an edit. */
 export const editMessages = {
@@ -101,28 +96,24 @@ interface Edit {
  * Closes an overdue hold of an animal, then changes or deletes the animal and returns it, a deleted one as it was. A
  * refusal is returned, not thrown, because an error would roll back the closing of the hold.
  */
-export const editPet = defineTransaction(
-  'editPet',
-  function* ({ id, patch, tags, by }: Edit): Steps<Pet | Refusal> {
-    const row = yield* lockFreed(id);
-    if (row === undefined) return 'not_found';
-    const before = toPet(row);
-    if (!hasOneTag(before, tags)) return 'precondition_failed';
-    if (row.is_owned !== 0n && (patch === null || (patch.status ?? before.status) !== before.status))
-      return 'pet_in_order';
-    const values = toValues(patch ?? {});
-    if (patch !== null && Object.values(values).every((value) => value === null)) return before;
-    // An audit entry follows the edit of an operator.
-    const toWrite = by === undefined ? toLastStep : toStep;
-    const [[written = row]] = yield* stepsTogether(
-      patch === null ? toWrite(deletePet, { id }) : toWrite(updatePet(values), { id, ...values }),
-    );
-    const pet = toPet(written);
-    if (by !== undefined) yield* audit(by, before, patch === null ? null : pet);
-    return pet;
-  },
-  'row locks',
-);
+export const editPet = transaction(function* editPet({ id, patch, tags, by }: Edit): Steps<Pet | Refusal> {
+  const row = yield* lockFreed(id);
+  if (row === undefined) return 'not_found';
+  const before = toPet(row);
+  if (!hasOneTag(before, tags)) return 'precondition_failed';
+  if (row.is_owned !== 0n && (patch === null || (patch.status ?? before.status) !== before.status))
+    return 'pet_in_order';
+  const values = toValues(patch ?? {});
+  if (patch !== null && Object.values(values).every((value) => value === null)) return before;
+  // An audit entry follows the edit of an operator.
+  const toWrite = by === undefined ? toLastStep : toStep;
+  const [[written = row]] = yield* stepsTogether(
+    patch === null ? toWrite(deletePet, { id }) : toWrite(updatePet(values), { id, ...values }),
+  );
+  const pet = toPet(written);
+  if (by !== undefined) yield* audit(by, before, patch === null ? null : pet);
+  return pet;
+}, 'row locks');
 
 /** A deletion changes all fields, and an edit without a change gets no entry. */
 function* audit(by: Authorship, before: Pet, after: Pet | null): Steps<void> {

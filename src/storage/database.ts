@@ -181,16 +181,19 @@ export function byFilters<Name extends string, P extends Parameters, R>(
 
 const transactions = new Map<string, Transaction<never, unknown>>();
 
-/** Declares a transaction. `src/writing-thread.ts` must import its module. Throws Error if the name is taken. */
-export function defineTransaction<I, T>(
-  name: string,
+/**
+ * Declares a transaction. Its name, by default that of the body, finds it in the writing thread, so
+ * `src/writing-thread.ts` must import its module. Throws Error if the name is taken.
+ */
+export function transaction<I, T>(
   body: (input: I) => Steps<T>,
   isolation: Isolation = 'serializable',
+  name = body.name,
 ): Transaction<I, T> {
   if (transactions.has(name)) throw new Error(`two transactions have the name "${name}"`);
-  const transaction = { name, isolation, body };
-  transactions.set(name, transaction);
-  return transaction;
+  const declared = { name, isolation, body };
+  transactions.set(name, declared);
+  return declared;
 }
 
 /** Returns the transaction with a name. Throws Error if this thread has not imported its module. */

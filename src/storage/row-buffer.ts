@@ -1,12 +1,12 @@
 import {
   type Database,
-  defineTransaction,
   type Isolation,
   type Parameters,
   type Statement,
   type Steps,
   step,
   type Transaction,
+  transaction,
 } from './database.ts';
 
 /** Maximum number of entries per transaction. SQLite writes 250 rows in about 1 ms. */
@@ -28,7 +28,7 @@ export function writesEach<Entry, P extends Parameters>(
   function* write(entries: NamedEntries<Entry>): Steps<void> {
     for (const [key, entry] of entries) yield* step(target, toParameters(entry, key));
   }
-  return defineTransaction(name, write, isolation);
+  return transaction(write, isolation, name);
 }
 
 /**

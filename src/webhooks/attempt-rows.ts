@@ -1,14 +1,6 @@
 import { sql } from 'kysely';
 import { dayMs } from '../clock.ts';
-import {
-  type Database,
-  defineTransaction,
-  type Steps,
-  statement,
-  step,
-  stepsTogether,
-  toStep,
-} from '../storage/database.ts';
+import { type Database, statement, step, stepsTogether, toStep, transaction } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { deleteRequest } from './requested-messages.ts';
@@ -81,24 +73,20 @@ const deleteOldAttempts = statement<{ id: bigint }>()((query, p) =>
 );
 
 /** Records an attempt, unless the webhook is deleted. Returns why this attempt has disabled the webhook, or null. */
-export const noteAttempt = defineTransaction(
-  'noteAttempt',
-  function* (attempt: EndedAttempt): Steps<'gone' | 'failing' | null> {
-    const { publicId, messageId, result, durationMs, sent } = attempt;
-    const [row] = yield* step(lockWebhook, { publicId });
-    if (row === undefined) return null;
-    const noted = applyAttempt(row, attempt);
-    const ended = { message_id: messageId, at_ms: row.now_ms, result, duration_ms: durationMs };
-    yield* stepsTogether(
-      toStep(updateWebhook, noted),
-      toStep(insertAttempt, { webhook_id: row.id, ...ended }),
-      toStep(deleteOldAttempts, { id: row.id }),
-    );
-    if ('requestId' in sent) yield* step(deleteRequest, sent);
-    return row.status === noted.status ? null : (noted.disabled_because as 'gone' | 'failing');
-  },
-  'row locks',
-);
+export const noteAttempt = transaction(function* noteAttempt(attempt: EndedAttempt) {
+  const { publicId, messageId, result, durationMs, sent } = attempt;
+  const [row] = yield* step(lockWebhook, { publicId });
+  if (row === undefined) return null;
+  const noted = applyAttempt(row, attempt);
+  const ended = { message_id: messageId, at_ms: row.now_ms, result, duration_ms: durationMs };
+  yield* stepsTogether(
+    toStep(updateWebhook, noted),
+    toStep(insertAttempt, { webhook_id: row.id, ...ended }),
+    toStep(deleteOldAttempts, { id: row.id }),
+  );
+  if ('requestId' in sent) yield* step(deleteRequest, sent);
+  return row.status === noted.status ? null : (noted.disabled_because as 'gone' | 'failing');
+}, 'row locks');
 
 const selectAttempts = statement<{ id: bigint }>()((query, p, { nowMs }) =>
   query

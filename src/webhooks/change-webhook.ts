@@ -1,10 +1,10 @@
-import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
+import { type Authored, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import { createEventIds, type EventIds } from '../events/event-ids.ts';
 import { canReadType, coversReader, type EventReader } from '../events/event-reader.ts';
 import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
-import { defineTransaction, type Steps, step } from '../storage/database.ts';
+import { type Steps, step, transaction } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
 import { deleteOldSecrets, endSecret, insertSecret } from './secrets.ts';
 import { makerOf, readerOf, type WebhookStatus, webhooksMax, writeAfter } from './webhook.ts';
@@ -20,22 +20,22 @@ import {
   type WebhookRow,
 } from './webhook-rows.ts';
 
+type NewSecret = { readonly secret: Uint8Array };
+type NewSecretOf = Managed & NewSecret;
+type NewWebhook = Omit<NewWebhookRow, 'position'> & NewSecret;
+
 /** Adds a webhook that starts at the end of the feed. Throws `limit_reached` beyond `webhooksMax`. */
-export const addWebhook = defineTransaction(
-  'addWebhook',
-  function* ({ secret, ...row }: Omit<NewWebhookRow, 'position'> & { readonly secret: Uint8Array }) {
-    yield* step(lockAccount, { id: row.account_id });
-    const [total] = yield* step(countWebhooks, { accountId: row.account_id });
-    const problem = `this account has ${webhooksMax} webhooks, the most that an account may have`;
-    if ((total?.count ?? 0n) >= webhooksMax) throw new AppError('limit_reached', problem);
-    const { newest } = endsOf(yield* step(selectEnds, { position: 0n }));
-    const [added] = yield* step(insertWebhook, { ...row, position: newest });
-    if (added === undefined) throw new Error('the store gave no row for a new webhook');
-    yield* step(insertSecret, { webhook_id: added.id, secret });
-    return added;
-  },
-  'row locks',
-);
+export const addWebhook = transaction(function* addWebhook({ secret, ...row }: NewWebhook) {
+  yield* step(lockAccount, { id: row.account_id });
+  const [total] = yield* step(countWebhooks, { accountId: row.account_id });
+  const problem = `this account has ${webhooksMax} webhooks, the most that an account may have`;
+  if ((total?.count ?? 0n) >= webhooksMax) throw new AppError('limit_reached', problem);
+  const { newest } = endsOf(yield* step(selectEnds, { position: 0n }));
+  const [added] = yield* step(insertWebhook, { ...row, position: newest });
+  if (added === undefined) throw new Error('the store gave no row for a new webhook');
+  yield* step(insertSecret, { webhook_id: added.id, secret });
+  return added;
+}, 'row locks');
 
 /** A change of a webhook. An absent field stays unchanged. */
 export interface WebhookChange {
@@ -52,28 +52,24 @@ export interface Managed {
   readonly manager: EventReader | Authorship;
 }
 
-export const changeWebhook = defineTransaction(
-  'changeWebhook',
-  function* ({ publicId, manager, change }: Managed & { readonly change: WebhookChange }): Steps<WebhookRow> {
-    const row = yield* lockManaged(publicId, manager);
-    if ('actor' in manager) return yield* changeAudited(row, change, manager);
-    if (change.types !== undefined) requireTypes(change.types, manager, row);
-    return yield* applyChange(row, change, 'owner');
-  },
-  'row locks',
-);
+type Changing = Managed & { readonly change: WebhookChange };
+
+export const changeWebhook = transaction(function* changeWebhook({ publicId, manager, change }: Changing) {
+  const row = yield* lockManaged(publicId, manager);
+  if ('actor' in manager) return yield* changeAudited(row, change, manager);
+  if (change.types !== undefined) requireTypes(change.types, manager, row);
+  return yield* applyChange(row, change, 'owner');
+}, 'row locks');
+
+type KeyOfWebhooks = Authored & { readonly keyId: string };
 
 /** Disables the enabled webhooks that a key created: at most `webhooksMax`, because a key has one account. */
-export const disableWebhooksOfKey = defineTransaction(
-  'disableWebhooksOfKey',
-  function* ({ keyId, by }: { readonly keyId: string; readonly by: Authorship }): Steps<void> {
-    for (const { id: publicId } of yield* step(selectWebhooksOfKey, { keyId })) {
-      const [row] = yield* step(lockWebhook, { publicId });
-      if (row?.status === 'enabled') yield* changeAudited(row, { status: 'disabled' }, by);
-    }
-  },
-  'row locks',
-);
+export const disableWebhooksOfKey = transaction(function* disableWebhooksOfKey({ keyId, by }: KeyOfWebhooks) {
+  for (const { id: publicId } of yield* step(selectWebhooksOfKey, { keyId })) {
+    const [row] = yield* step(lockWebhook, { publicId });
+    if (row?.status === 'enabled') yield* changeAudited(row, { status: 'disabled' }, by);
+  }
+}, 'row locks');
 
 /** Each change of an operator restarts the retries, so it has an audit entry even if the values stay the same. */
 function* changeAudited(row: WebhookRow, change: WebhookChange, by: Authorship): Steps<WebhookRow> {
@@ -137,26 +133,18 @@ function* findPosition(row: WebhookRow, { after, status }: WebhookChange, by: Ch
 }
 
 /** Adds a new secret. The old secret still signs messages for 24 h. */
-export const rotateSecret = defineTransaction(
-  'rotateSecret',
-  function* ({ publicId, manager, secret }: Managed & { readonly secret: Uint8Array }): Steps<WebhookRow> {
-    const row = yield* lockManaged(publicId, manager);
-    yield* step(endSecret, { webhookId: row.id });
-    yield* step(insertSecret, { webhook_id: row.id, secret });
-    yield* step(deleteOldSecrets, { webhookId: row.id });
-    return row;
-  },
-  'row locks',
-);
+export const rotateSecret = transaction(function* rotateSecret({ publicId, manager, secret }: NewSecretOf) {
+  const row = yield* lockManaged(publicId, manager);
+  yield* step(endSecret, { webhookId: row.id });
+  yield* step(insertSecret, { webhook_id: row.id, secret });
+  yield* step(deleteOldSecrets, { webhookId: row.id });
+  return row;
+}, 'row locks');
 
-export const removeWebhook = defineTransaction(
-  'removeWebhook',
-  function* ({ publicId, manager }: Managed): Steps<void> {
-    const { id } = yield* lockManaged(publicId, manager);
-    yield* step(deleteWebhook, { id });
-  },
-  'row locks',
-);
+export const removeWebhook = transaction(function* removeWebhook({ publicId, manager }: Managed) {
+  const { id } = yield* lockManaged(publicId, manager);
+  yield* step(deleteWebhook, { id });
+}, 'row locks');
 
 /**
  * Locks a webhook. Throws OperatorError to an operator if it does not exist, `not_found` to a key of another account, and

@@ -2,7 +2,7 @@ import { addAuditEntry } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import { canSee } from '../events/event-reader.ts';
 import { endsOf, selectEnds, selectEvent } from '../events/feed-page.ts';
-import { defineTransaction, type Steps, statement, step } from '../storage/database.ts';
+import { type Steps, statement, step, transaction } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { lockManaged, type Managed } from './change-webhook.ts';
 import { readerOf } from './webhook.ts';
@@ -34,22 +34,18 @@ interface MessageRequest extends Managed {
 }
 
 /** Requests a message and returns its id, or the id of the same message if it waits already. */
-export const requestMessage = defineTransaction(
-  'requestMessage',
-  function* ({ publicId, manager, messageId, position }: MessageRequest): Steps<string> {
-    const row = yield* lockManaged(publicId, manager);
-    if (position !== 0n) yield* requireReceivable(row, position);
-    const waiting = yield* step(selectRequests, { id: row.id });
-    const same = waiting.find((request) => request.position === position);
-    if (same === undefined && waiting.length >= requestsMax) throw tooManyRequested();
-    if (same === undefined)
-      yield* step(insertRequest, { webhook_id: row.id, message_id: messageId, position });
-    const details = { accountId: row.account_id, after: { event: messageId } };
-    if ('actor' in manager) yield* addAuditEntry(manager, 'webhook.sent', publicId, details);
-    return same?.message_id ?? messageId;
-  },
-  'row locks',
-);
+export const requestMessage = transaction(function* requestMessage(request: MessageRequest): Steps<string> {
+  const { publicId, manager, messageId, position } = request;
+  const row = yield* lockManaged(publicId, manager);
+  if (position !== 0n) yield* requireReceivable(row, position);
+  const waiting = yield* step(selectRequests, { id: row.id });
+  const same = waiting.find((message) => message.position === position);
+  if (same === undefined && waiting.length >= requestsMax) throw tooManyRequested();
+  if (same === undefined) yield* step(insertRequest, { webhook_id: row.id, message_id: messageId, position });
+  const details = { accountId: row.account_id, after: { event: messageId } };
+  if ('actor' in manager) yield* addAuditEntry(manager, 'webhook.sent', publicId, details);
+  return same?.message_id ?? messageId;
+}, 'row locks');
 
 function* requireReceivable(row: WebhookRow, position: bigint): Steps<void> {
   const { deleted_to, newest } = endsOf(yield* step(selectEnds, { position }));

@@ -1,6 +1,6 @@
 import { AppError, OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
-import { defineTransaction, step } from '../../src/storage/database.ts';
+import { step, transaction } from '../../src/storage/database.ts';
 import { petValues } from '../support/catalogue.ts';
 import { insertSecret, insertWindow, selectSubjects, selectUsed, updateUsed } from './window-rows.ts';
 
@@ -10,27 +10,25 @@ interface Window {
   readonly used: bigint;
 }
 
-export const doNothing = defineTransaction('doNothing', function* (_input: null) {});
+export const doNothing = transaction(function* doNothing(_input: null) {});
 
-export const addPet = defineTransaction(
-  'addPet',
-  function* (pet: { name: string; categoryId: bigint; status: string }) {
-    return yield* step(insertPet, petValues(pet));
-  },
-);
+export const addPet = transaction(function* addPet(pet: {
+  name: string;
+  categoryId: bigint;
+  status: string;
+}) {
+  return yield* step(insertPet, petValues(pet));
+});
 
-export const addSecret = defineTransaction(
-  'addSecret',
-  function* (secret: { name: string; value: Uint8Array }) {
-    yield* step(insertSecret, secret);
-  },
-);
+export const addSecret = transaction(function* addSecret(secret: { name: string; value: Uint8Array }) {
+  yield* step(insertSecret, secret);
+});
 
-export const addWindows = defineTransaction('addWindows', function* (windows: readonly Window[]) {
+export const addWindows = transaction(function* addWindows(windows: readonly Window[]) {
   for (const window of windows) yield* step(insertWindow, window);
 });
 
-export const addAndReadWindow = defineTransaction('addAndReadWindow', function* (window: Window) {
+export const addAndReadWindow = transaction(function* addAndReadWindow(window: Window) {
   yield* step(insertWindow, window);
   const [row] = yield* step(selectUsed, { subject: window.subject });
   return row?.used;
@@ -45,24 +43,25 @@ const errors = {
 };
 
 /** Adds the window, then throws an error with the given name. */
-export const addAndThrow = defineTransaction(
-  'addAndThrow',
-  function* ({ name, message, ...window }: Window & { name: keyof typeof errors; message: string }) {
-    yield* step(insertWindow, window);
-    throw errors[name](message);
-  },
-);
+export const addAndThrow = transaction(function* addAndThrow({
+  name,
+  message,
+  ...window
+}: Window & { name: keyof typeof errors; message: string }) {
+  yield* step(insertWindow, window);
+  throw errors[name](message);
+});
 
-export const countUp = defineTransaction('countUp', function* (subject: string) {
+export const countUp = transaction(function* countUp(subject: string) {
   const [row] = yield* step(selectUsed, { subject });
   yield* step(updateUsed, { subject, used: (row?.used ?? 0n) + 1n });
 });
 
-export const addIfAlone = defineTransaction('addIfAlone', function* (window: Window) {
+export const addIfAlone = transaction(function* addIfAlone(window: Window) {
   const others = yield* step(selectSubjects, {});
   if (others.length === 0) yield* step(insertWindow, window);
 });
 
-export const readSubjects = defineTransaction('readSubjects', function* (_input: null) {
+export const readSubjects = transaction(function* readSubjects(_input: null) {
   return yield* step(selectSubjects, {});
 });

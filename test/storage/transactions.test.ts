@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 const source = join(import.meta.dirname, '../../src');
-const declaration = / = (?:defineTransaction|writesEach)\b/;
+const declaration = / = (?:transaction|writesEach)\b/;
 
 test('the writing thread imports every module that declares a transaction', async () => {
   const declaring: string[] = [];
