@@ -71,6 +71,19 @@ test('restore refuses a store that a service uses, and leaves the store unchange
   assert.equal(await service.countPets(), 3);
 });
 
+test('restore says that the store is locked if another program keeps its lock for too long', async (t) => {
+  const { path, run, backup } = await prepare(t);
+  using other = new DatabaseSync(path);
+  other.exec('begin immediate');
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => {
+    nowMs += 60_000;
+    return nowMs;
+  });
+  const line = /^error: the database .*store\.db cannot be opened: database is locked\n$/;
+  expectMistake(await run(['restore', backup]), 1, line);
+});
+
 test('restore creates a store that does not exist, with a warning about skipped ids', async (t) => {
   const { folder, backup } = await prepare(t);
   const file = join(folder, 'new', 'other.db');

@@ -4,10 +4,12 @@ import { describe, type TestContext, test } from 'node:test';
 import { createKeyVerifier, freshMs } from '../../src/accounts/key-verifier.ts';
 import { createKeyring } from '../../src/accounts/keyring.ts';
 import { computeEtag } from '../../src/etag.ts';
-import { hashIdempotencyKey } from '../../src/idempotency/answer-once.ts';
+import { createFirstAnswers, hashIdempotencyKey } from '../../src/idempotency/answer-once.ts';
+import { createOrders } from '../../src/orders/orders.ts';
 import { writePet } from '../../src/pets/pet.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
 import type { Soon } from '../../src/soon.ts';
+import { hold } from '../contracts/order-shop.ts';
 import { importPets, openCatalogue } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
 import { startCounting } from '../support/postgres-messages.ts';
@@ -48,7 +50,9 @@ async function prepare(t: TestContext) {
 
 describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
   test('an operation takes as many as it has steps that need the rows of another step', async (t) => {
-    const { catalogue, verifier, key, accountId, clock, count } = await prepare(t);
+    const { database, catalogue, verifier, key, accountId, clock, count } = await prepare(t);
+    const orders = createOrders(database, createFirstAnswers(database));
+    const reader = { accountId, isManager: false };
     clock.advance(freshMs);
     for (let times = 0; times < 3; times += 1) await catalogue.add(rex);
     const together = (operation: () => Soon<unknown>) => async () =>
@@ -73,6 +77,8 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
       ['a change', 2, () => catalogue.change(1n, { name: 'a' }, null)],
       ['a deletion', 2, () => catalogue.remove(1n, null)],
       ['a change with If-Match', 2, () => catalogue.change(2n, { name: 'a' }, tags)],
+      ['an order', 3, () => orders.place({ ...hold, petId: 2n }, reader, null)],
+      ['an order with a key', 4, () => orders.place({ ...hold, petId: 3n }, reader, keyed(accountId, 'c'))],
     ];
     for (const [name, roundTrips, operation] of operations)
       assert.equal(await count(operation), roundTrips, name);

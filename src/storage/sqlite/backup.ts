@@ -19,6 +19,8 @@ export function backupSqlite(path: string, file: string, pageBytes?: number): vo
     rmSync(`${file}-journal`, { force: true });
     throw new OperatorError(`the database ${path} cannot be copied: ${reasonOf(error)}`, { cause: error });
   }
+  // If a service closes the store during the check, it must have the last connection, which makes the final checkpoint.
+  store.close();
   checkWhole(file);
 }
 

@@ -7,7 +7,7 @@ import { compareSchema } from '../migrations/migrate.ts';
 import { toOpeningError } from '../store-errors.ts';
 import { backupSqlite } from './backup.ts';
 import { claimServing, isServed } from './claim-serving.ts';
-import { lockWaitMsMax, newPageBytes, repeatWhileBusy } from './connection.ts';
+import { isBusy, lockWaitMsMax, newPageBytes, repeatWhileBusy } from './connection.ts';
 import { readMigrations } from './schema.ts';
 
 /** Number of ids that a restore skips in each table if the last ids of the old store cannot be read. */
@@ -107,7 +107,8 @@ async function replaceStore(
     await repeatWhileBusy(() => backup(source, to, { rate: pages - 1, progress }), lockWaitMsMax);
     return isKnown;
   } catch (error) {
-    throw toOpeningError(to, error);
+    // Node's error for a lock has the message "not an error".
+    throw toOpeningError(to, isBusy(error) ? new Error('database is locked', { cause: error }) : error);
   }
 }
 
