@@ -20,7 +20,6 @@ const expiryMs = secondMs / 2;
 /** An event must be readable within 1 s of its commit. */
 const sequencingMs = secondMs / 10;
 
-/** What the jobs work on. */
 export interface JobParts {
   readonly store: Pick<Store, 'database' | 'audit' | 'firstAnswers' | 'orders'>;
   readonly counting: Pick<CounterStore, 'sweep'>;
@@ -28,7 +27,6 @@ export interface JobParts {
   readonly failedRequests: Pick<FailedRequests, 'sweep'>;
   readonly sessions: Pick<Sessions, 'sweep'>;
   readonly corrections: CorrectionFollower;
-  /** Writes all counts in memory. */
   readonly flush: () => Promise<unknown>;
   /** Gets the age in ms of the oldest event without a position. */
   readonly noteFeedLag: (ms: number) => void;

@@ -67,14 +67,12 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number];
 
-/** The author and the time of a change. */
 export interface Authorship {
   readonly actor: Actor;
   /** Unix milliseconds. */
   readonly nowMs: number;
 }
 
-/** The input of a transaction that adds an audit entry. */
 export interface Authored {
   readonly by: Authorship;
 }
@@ -103,7 +101,6 @@ type Filter = {
 /** `account` is the name of an account. */
 export type AuditQuery = PageQuery<Omit<Filter, 'accountId'>> & { readonly account?: string | undefined };
 
-/** A stored audit entry, with its author and its time. */
 export type ListedAuditEntry = ReturnType<typeof toListed>;
 
 const insertEntry = insertRow('audit', [
@@ -137,7 +134,6 @@ function toRow(
   };
 }
 
-/** The audit log of a store: who changed what, and when. */
 export type Audit = ReturnType<typeof createAudit>;
 
 /** Creates the audit log of a store. */
@@ -166,7 +162,6 @@ export function createAudit(database: Database, clock: Clock) {
       return await readPage(database, selectPage, { ...query, accountId }, toListed);
     },
 
-    /** Deletes rows older than `auditKeptMs`. */
     sweep: () => deleteOldEntries(database, clock() - auditKeptMs),
   };
 }
@@ -175,7 +170,6 @@ const selectAccountId = statement<{ name: string }>()((query, p) =>
   query.selectFrom('accounts').select('id').where('name', '=', p.name),
 );
 
-/** The statement that selects a page, newest first. */
 const selectPage = byFilters((isSet: (name: keyof Filter) => boolean) =>
   statement<Filter & PageRange>()((query, p) =>
     query

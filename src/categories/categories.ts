@@ -90,7 +90,6 @@ export const removeCategory = transaction(function* removeCategory({ id, by }: {
   yield* addAuditEntry(by, 'category.deleted', String(id), { before: { name: deleted.name } });
 }, 'row locks');
 
-/** What `createCategories` returns. */
 export type Categories = ReturnType<typeof createCategories>;
 
 /** The categories of a store. Methods also throw the errors of the database (database.ts). */

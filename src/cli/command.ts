@@ -8,20 +8,17 @@ import { type Column, withIsoTimes, writeColumns, writeJson, writeLine } from '.
 
 type Output = Writable & {
   readonly isTTY?: boolean;
-  /** The width of a terminal. */
   readonly columns?: number;
   /** True if the terminal supports colours and NO_COLOR is not set. Only terminals have this method. */
   hasColors?(): boolean;
 };
 
-/** The standard streams of a command. */
 export interface Terminal {
   readonly stdin: Readable;
   readonly stdout: Output;
   readonly stderr: Output;
 }
 
-/** Signals and crashes of the process. */
 export interface Lifetime {
   /** Resolves on SIGTERM or SIGINT. */
   untilStopped(): Promise<void>;
@@ -33,7 +30,6 @@ export interface Lifetime {
   onCrash(report: (error: unknown) => void): void;
 }
 
-/** The dependencies of a command. */
 export interface CommandContext {
   /** Reads the settings. Throws OperatorError if a setting is invalid. */
   readonly readConfig: () => Config;

@@ -65,7 +65,6 @@ export function addExportOptions(leaf: AppCommand): AppCommand {
 
 type Batches = AsyncIterable<readonly Readonly<Record<string, unknown>>[]>;
 
-/** The entry of the audit log about an export. */
 const auditActions = { animal: 'pets.exported', order: 'orders.exported' } as const;
 
 /**

@@ -30,7 +30,6 @@ export function createRowCheck(skipInvalid: boolean) {
   }
 
   return {
-    /** Reports a row that the reader refuses. */
     refuse(line: number, violations: readonly BadField[]): void {
       rowCount += 1;
       refuseChange(line, ...violations);

@@ -1,6 +1,5 @@
 import { catalogueEventTypes, type EventType, eventTypes, orderEventTypes } from './event.ts';
 
-/** The rights of a reader of events. */
 export interface EventReader {
   readonly accountId: bigint;
   /** True if the reader may see the events of animals and categories. */

@@ -24,10 +24,8 @@ export type EventType = (typeof eventTypes)[number];
 
 const eventIdPattern = '^evt_[0-9A-Za-z]{16}$';
 export const eventIdLength = 20;
-/** The id of an event in examples. */
 export const eventIdExample = 'evt_0000000001G5cPz8';
 
-/** The id of an event (event-ids.ts). */
 export const eventIdField = (description: string) => fixedText(eventIdLength, eventIdPattern, description);
 
 export const afterRule = 'must be "now" or the id of an event that this service returned';

@@ -21,7 +21,6 @@ export interface MalformedNote {
   readonly address: string;
 }
 
-/** A listener that is notified of every response. */
 export interface RequestObserver {
   /** `ms` is the time from the arrival of the head until the response is sent, without a wait that the client asked for. */
   note(exchange: Exchange, status: number, ms: number): void;

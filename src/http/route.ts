@@ -35,7 +35,6 @@ export interface SignedIn {
   readonly madeBy: string;
 }
 
-/** A parsed request for a route. */
 export interface Call<Query = unknown, Body = unknown, Who = Caller | null> {
   readonly params: Readonly<Record<string, string | undefined>>;
   readonly query: Query;

@@ -28,7 +28,6 @@ import { listMethods } from './route.ts';
 export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly verifier: KeyVerifier;
   readonly limiter: Limiter;
-  /** Keeps the requests that fail or are slow. */
   readonly failedRequests: Pick<FailedRequests, 'note'>;
   readonly version: Version;
   readonly log: Log;
@@ -37,7 +36,6 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly trustProxy: TrustProxy;
   readonly corsOrigins: readonly string[];
   readonly logRequests: 'errors' | 'all';
-  /** Observers in addition to the log and the metrics. */
   readonly observers?: readonly RequestObserver[];
   readonly timeouts?: Timeouts;
   /** Default: all operations of api/operations.ts. */

@@ -17,7 +17,6 @@ export const InventorySchema = namedObject('Inventory', 'How many animals are in
 /** Number of animals of each status, and the time of the count in Unix milliseconds, by the store's clock. */
 export type Inventory = Readonly<Record<PetStatus, bigint>> & { readonly asOfMs: number };
 
-/** The sum of the counts of each status. */
 const sums = petStatuses.map((status) =>
   sql<bigint>`cast(coalesce(sum(${sql.ref(status)}), 0) as bigint)`.as(status),
 );

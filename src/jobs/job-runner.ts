@@ -4,7 +4,6 @@ import type { ClockWatch } from './clock-watch.ts';
 
 /** Work that is done again and again in the background. */
 export interface Job {
-  /** What the job does. The log names it. */
   readonly name: string;
   readonly everyMs: number;
   run(): Promise<unknown>;
@@ -45,7 +44,6 @@ export function createJobRunner(log: Log, { mayClose, mayDelete }: ClockWatch) {
       timers.add(setInterval(run, job.everyMs).unref());
     },
 
-    /** Starts no further runs. */
     stop(): void {
       for (const timer of timers) clearInterval(timer);
     },

@@ -45,8 +45,6 @@ export function prepareChanges(database: Database, clock: Clock, environment: Ke
   };
 }
 
-/** Creates the changes of an operator for an actor. */
 export type ChangeAs = ReturnType<typeof prepareChanges>;
 
-/** All changes that an operator can make. */
 export type Changes = ReturnType<ChangeAs>;

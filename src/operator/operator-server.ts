@@ -26,7 +26,6 @@ export interface OperatorServerOptions {
   readonly log: Log;
 }
 
-/** Maximum number of open connections on the operator's port. */
 export const operatorConnectionsMax = 1_000;
 
 /**

@@ -7,7 +7,6 @@ import { int64Max } from '../int64.ts';
 import { type Database, type Steps, statement, step, transaction } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 
-/** The path of the console on the operator's port. */
 export const consolePath = '/console';
 /** Time in ms after which a link to the console expires. */
 const linkMs = 10 * minuteMs;
@@ -90,7 +89,6 @@ export function createSessions(database: Database, clock: Clock) {
 
     /** Ends all sessions and links immediately. Returns the number of ended sessions. */
     revokeAll: () => database.transact(endSessions, int64Max),
-    /** Deletes the sessions and links that have expired. */
     async sweep(): Promise<void> {
       await database.transact(endSessions, BigInt(clock()));
     },

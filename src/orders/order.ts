@@ -66,10 +66,8 @@ export const NewOrderSchema = namedObject('NewOrder', 'A new order.', {
   reference: Type.Optional(nameField("The client's own number for the order; need not be unique.", 'A-1017')),
 });
 
-/** A new order as the client sent it. */
 export type NewOrder = Static<typeof NewOrderSchema>;
 
-/** An order as its reader sees it. */
 export type Order = Static<typeof OrderSchema>;
 
 const references = compileObject(Type.Object({ reference: NewOrderSchema.properties.reference }));

@@ -7,7 +7,6 @@ import { type Order, toOrder } from './order.ts';
 import { type OrderFilter, selectOrder, selectOrders } from './order-rows.ts';
 import { type CompleteOrder, type OrderReader, placeOrder } from './place-order.ts';
 
-/** A reader of the orders of all accounts. */
 export const everyAccount: OrderReader = { accountId: 0n, isManager: true };
 
 type OrderQuery = PageQuery<Omit<OrderFilter, 'accountId'>> & {

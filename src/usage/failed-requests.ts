@@ -125,7 +125,6 @@ const addRequest = insertRow(
 /** A new row. A row with a `merge_key` stands for `times` requests, and has the longest duration. */
 type NewRequestRow = Parameters<typeof addRequest.build>[1];
 
-/** Adds the rows of one instance. */
 const addRequests = writesEach('addRequests', addRequest, (row: NewRequestRow) => row, 'row locks');
 
 const deleteOlder = deletesOld('requests', ['id'], 'last_at_ms', { by: 'key' });

@@ -12,7 +12,6 @@ const usageKeptMs = 7 * dayMs;
 export interface UsageHour {
   /** The start of the hour in Unix milliseconds. */
   readonly atMs: number;
-  /** All requests with a key of the account. */
   requests: number;
   /** Requests that a limit or a ban refused (429). */
   refusals: number;
@@ -33,7 +32,6 @@ export function createUsageCounts(database: Database, clock: Clock) {
   const { waiting, flush } = createRowBuffer(database, addHours, addUp);
 
   return {
-    /** Counts a request by its status. */
     note({ accountId }: { readonly accountId: bigint }, status: number): void {
       const atMs = startOfHour(clock());
       const name = `${accountId} ${atMs}`;
@@ -50,7 +48,6 @@ export function createUsageCounts(database: Database, clock: Clock) {
     /** Writes the counts. If a write fails, throws AppError `unavailable` and keeps what is not written yet. */
     flush,
 
-    /** Deletes hours older than `usageKeptMs`. */
     sweep: () => deleteOldHours(database, clock() - usageKeptMs - hourMs),
   };
 }
@@ -77,10 +74,8 @@ export async function listUsage(database: Database, accountId: bigint, nowMs: nu
 /** The counts by which accounts are ordered. `refused` are requests that a limit or a ban refused (429). */
 export const usageOrders = ['requests', 'refused', 'errors'] as const;
 
-/** One of `usageOrders`. */
 export type UsageOrder = (typeof usageOrders)[number];
 
-/** Request counts of an account, summed over hours. */
 export interface AccountUsage extends Readonly<Record<UsageOrder, number>> {
   readonly account: string;
 }
@@ -145,7 +140,6 @@ const addHour = insertRow('usage_hours', ['account_id', 'hour_at_ms', 'requests'
   add: ['requests', 'refusals', 'errors'],
 });
 
-/** Adds the counts of one instance. */
 const addHours = writesEach(
   'addHours',
   addHour,

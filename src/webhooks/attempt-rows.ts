@@ -61,7 +61,6 @@ function applyAttempt(row: TimedRow, attempt: EndedAttempt): WebhookRow {
 const columns = ['message_id', 'at_ms', 'result', 'duration_ms'] as const;
 const insertAttempt = insertRow('webhook_attempts', ['webhook_id', ...columns]);
 
-/** Keeps the newest attempts of a webhook. */
 const deleteOldAttempts = statement<{ id: bigint }>()((query, p) =>
   query
     .deleteFrom('webhook_attempts')

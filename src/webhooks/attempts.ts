@@ -41,7 +41,6 @@ interface Sending extends AttemptParts {
 }
 
 interface Outgoing {
-  /** The `webhook-id`. */
   readonly id: string;
   readonly writeBody: () => string;
   readonly sent: EndedAttempt['sent'];

@@ -37,7 +37,6 @@ export const addWebhook = transaction(function* addWebhook({ secret, ...row }: N
   return added;
 }, 'row locks');
 
-/** A change of a webhook. An absent field stays unchanged. */
 export interface WebhookChange {
   readonly url?: string | undefined;
   readonly types?: readonly EventType[] | undefined;

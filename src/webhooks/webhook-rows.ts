@@ -34,7 +34,6 @@ export const lockWebhook = statement<{ publicId: string }>()((query, p, { lockRo
 
 export type TimedRow = RowOf<typeof lockWebhook>;
 
-/** Writes the state of a locked webhook. */
 export const updateWebhook = statement<Pick<WebhookRow, 'id' | (typeof stateColumns)[number]>>()((query, p) =>
   query.updateTable('webhooks').set(pick(p, stateColumns)).where('id', '=', p.id),
 );

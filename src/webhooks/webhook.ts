@@ -14,14 +14,12 @@ import { enumField, fixedText, namedObject, timeField } from '../schema.ts';
 import { targetUrlRule, urlLengthMax } from './rules/target-url.ts';
 import type { WebhookRow } from './webhook-rows.ts';
 
-/** Maximum number of webhooks of an account. */
 export const webhooksMax = 5n;
 
 /** A disabled webhook keeps its position. It receives pings, but no events. */
 const webhookStatuses = ['enabled', 'disabled'] as const;
 export type WebhookStatus = (typeof webhookStatuses)[number];
 
-/** The reasons why an attempt got no response. */
 export const attemptFailures = ['timeout', 'refused', 'dns', 'blocked_address', 'tls'] as const;
 export type AttemptFailure = (typeof attemptFailures)[number];
 

@@ -16,7 +16,6 @@ function event(type: EventType, data: object, previous?: object) {
   return { id: eventIdExample, type, timestamp, data, ...(previous && { previous }) };
 }
 
-/** An event of each type. */
 export const eventExamples: Readonly<Record<EventType, object>> = {
   'pet.added': event('pet.added', rex),
   'pet.updated': event('pet.updated', { ...rex, status: 'pending' }, { status: 'available' }),

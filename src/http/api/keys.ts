@@ -33,7 +33,6 @@ function scopesField(description: string) {
 
 const keyName = 'The name of the key, for people.';
 
-/** The calling key, as `GET /account` returns it. */
 export const CallingKeySchema = namedObject('CallingKey', 'The calling API key.', {
   id: keyIdField('Identifier of the key.'),
   name: nullable(nameField(keyName, 'Warehouse')),
@@ -102,7 +101,6 @@ export function toPartnerKey(key: ListedKey): Static<typeof KeySchema> {
   };
 }
 
-/** An example of a calling key. */
 export const callingKey = {
   id: 'key_3kTMd8fZq1LxW0aB',
   name: 'Warehouse',

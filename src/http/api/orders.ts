@@ -23,7 +23,6 @@ const completed = { ...reserved, status: 'completed', closedAt: '2027-01-02T12:0
 const cancelled = { ...completed, status: 'cancelled' };
 const returned = { ...completed, status: 'returned', account: 'Acme Zoo' };
 const placed = { reserved: example('The new order', reserved) };
-/** An order of each status in examples. */
 export const orderExamples = {
   reserved,
   completed,

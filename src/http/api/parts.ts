@@ -10,7 +10,6 @@ import type { Services } from './operations.ts';
 
 /** Number of items on a page if the request has no `limit`. */
 export const defaultLimit = 20;
-/** Maximum number of items on a page. */
 export const limitMax = 100;
 const cursorRule = 'must be copied from the Link of a page of the same list, with the same filters';
 
@@ -80,7 +79,6 @@ export function limitField(items: string) {
 interface ListDefinition<Filters extends TProperties> {
   readonly item: TSchema;
   readonly filters?: Filters;
-  /** An example of a cursor. */
   readonly cursor: string;
   /** True if the operation is stable and its cursor is not. */
   readonly hasBetaCursor?: boolean;

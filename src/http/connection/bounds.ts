@@ -1,7 +1,6 @@
 export interface Timeouts {
   readonly headersMs: number;
   readonly requestMs: number;
-  /** Time after which an idle connection is closed. */
   readonly keepAliveMs: number;
   /**
    * Time after which a connection with a request is closed if it neither receives nor sends a byte. Longer than

@@ -1,17 +1,13 @@
 import { type Content, html, type Markup } from './markup.ts';
 
-/** A page of the documentation, without the shared frame. */
 export interface Page {
   /** Path below `/docs`, such as `errors` or `reference/list-pets`. Empty for the first page. */
   readonly path: string;
   readonly title: string;
-  /** The heading of the page in the navigation. */
   readonly group: string;
-  /** The HTTP method, if the page is about an operation. */
   readonly method?: string;
   readonly isDeprecated?: boolean;
   readonly content: Markup;
-  /** The same page as Markdown. */
   readonly markdown: string;
 }
 

@@ -2,7 +2,6 @@ import { Marked, Renderer, type RendererObject } from 'marked';
 import { renderCode } from './code.ts';
 import { type Markup, trusted } from './markup.ts';
 
-/** The method at the start of a link to an operation. */
 const methodStart = /^<code>([A-Z]+)<\/code> /;
 const renderMethod = (_: string, method: string) =>
   `<span class="method ${method.toLowerCase()}">${method}</span>`;

@@ -1,4 +1,3 @@
-/** HTML that needs no escaping. */
 export interface Markup {
   readonly markup: string;
 }

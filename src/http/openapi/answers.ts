@@ -24,7 +24,6 @@ export interface DescribedAnswer extends Omit<AnswerDefinition, 'examples'> {
   readonly examples?: Readonly<Record<string, Partial<Example>>>;
 }
 
-/** The body of every error response. */
 const ErrorSchema = namedObject('Error', 'What went wrong.', {
   code: enumField(errorCodes, 'Machine-readable error code.'),
   message: Type.String({
@@ -164,7 +163,6 @@ function listFailures(operation: Operation): Map<number, (readonly [code: ErrorC
   return Map.groupBy(Object.entries(messages) as [ErrorCode, string][], ([code]) => errorStatus[code]);
 }
 
-/** Returns the message of an invalid value of the first parameter. */
 function findParameterMistake({ properties }: TObject): string {
   const [[name, schema] = ['', {}]] = Object.entries<TSchema>(properties);
   return `${name} ${describeRule(schema)}`;

@@ -21,7 +21,6 @@ of the key's limits. After a 429, wait as long as \`Retry-After\` says. Every fa
 /** What the operations of a description share, by name. */
 interface Shared {
   readonly schemas: SharedSchemas;
-  /** Error responses. */
   readonly responses: Map<string, object>;
 }
 

@@ -14,7 +14,6 @@ const firstBytes: ReadonlyMap<string, number> = new Map([
 ]);
 /** The first byte of cursors for other lists. It does not identify the list, so the seal also covers the list. */
 const otherLists = 4;
-/** The first byte of cursors whose positions are strings. */
 const textLists = 5;
 
 /**

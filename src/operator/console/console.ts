@@ -11,7 +11,6 @@ import { webhookOperations } from './api/webhooks.ts';
 import { bindConsoleOperation, type ConsoleServices } from './operation.ts';
 import { createConsoleGate, createSignInRoutes } from './sign-in.ts';
 
-/** All operations of the console's own API. */
 export const consoleOperations = [
   ...serviceOperations,
   ...accountOperations,

@@ -68,7 +68,6 @@ export function operation<const Path extends Address, Fields extends TProperties
   return { address, fields, handle };
 }
 
-/** Number of rows on a page of the console. */
 export const pageRows = 50;
 
 /** An int64 to search for. A list also takes one as `before`: the `next` of the previous page. */
@@ -86,7 +85,6 @@ export const textFilter = Type.Optional(
 
 export const noStore = ['cache-control', 'no-store'];
 
-/** The options that all routes of the console's API share. */
 export const apiRoute = {
   ...plainRoute,
   announcement: noStore,

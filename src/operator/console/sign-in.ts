@@ -10,9 +10,7 @@ import type { Call, Route } from '../../http/route.ts';
 import { consolePath, type Sessions, sessionMs } from '../sessions.ts';
 import { apiRoute, noStore } from './operation.ts';
 
-/** An address under which browsers reach the console. */
 interface Site {
-  /** The origin of the console's pages. */
   readonly origin: string;
   /** The path of the console in the browser. A proxy may change it. */
   readonly path: string;

@@ -3,7 +3,6 @@ import type { Registry } from 'prom-client';
 import { type Clock, secondMs } from '../../clock.ts';
 import type { RequestObserver } from '../../http/request-log.ts';
 
-/** Time in ms between two notes. */
 export const noteEveryMs = 10 * secondMs;
 /** Maximum number of notes. They cover one hour. */
 const notesMax = 360;
@@ -11,7 +10,6 @@ const notesMax = 360;
 /** `refused` counts the requests answered with 429, `rejected` any other 4xx, `failed` 5xx. */
 const noRequests = { requests: 0, refused: 0, rejected: 0, failed: 0 };
 
-/** The traffic of an instance between two notes. */
 type Note = typeof noRequests & {
   /** The end of the interval, in Unix milliseconds. */
   readonly atMs: number;
@@ -48,7 +46,6 @@ export function createVitals(registry: Registry, clock: Clock) {
 
   return {
     observer,
-    /** Adds a note about the traffic since the previous note. */
     async note(): Promise<void> {
       const atMs = clock();
       const seconds = (atMs - lastAtMs) / secondMs;

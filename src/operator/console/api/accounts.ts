@@ -55,7 +55,6 @@ function readPlan({ plan, perMinute, perDay, openHolds }: Static<TObject<typeof 
   return resolved;
 }
 
-/** Accounts, their keys and bans. */
 export const accountOperations = [
   /**
    * Returns a page of the accounts with their requests of the last 24 hours. A filter by the start of a name orders them
@@ -104,7 +103,6 @@ export const accountOperations = [
     },
   ),
 
-  /** Creates an account without a key. */
   operation('POST /accounts', { account: nameField, ...planFields }, async (body, { accounts }) => {
     await accounts.create(body.account, readPlan(body));
     return { account: body.account };

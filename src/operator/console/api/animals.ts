@@ -38,9 +38,7 @@ async function nameCategories({ categories }: ConsoleServices, pets: readonly Pe
   return pets.map((pet) => ({ ...pet, category: names.get(pet.categoryId) ?? null }));
 }
 
-/** Animals, the names of their categories, and orders. */
 export const animalOperations = [
-  /** Returns a page of animals, with the inputs of the form that adds one. */
   operation('GET /pets', petFilters, async (query, context) => {
     const { status = null, categoryId = null, before = null } = query;
     const filter = { limit: pageRows, status, categoryId, newestId: before };
@@ -48,7 +46,6 @@ export const animalOperations = [
     return { items: await nameCategories(context, items), next, inputs: petInputs };
   }),
 
-  /** Returns an animal with its entity tag, the inputs of its form and its newest orders. */
   operation('GET /pets/{petId}', {}, async ({ petId }, context) => {
     const found = await context.catalogue.get(petId);
     if (found === null) throw new AppError('not_found', 'there is no animal with this identifier');
@@ -64,12 +61,10 @@ export const animalOperations = [
 
   operation('POST /pets', NewPetSchema.properties, (body, { addPet }) => addPet(body)),
 
-  /** Changes an animal, unless it has changed since the page loaded the entity tag `tag`. */
   operation('PATCH /pets/{petId}', changeFields, ({ petId, tag, ...body }, { changePet }) =>
     changePet(petId, pickPetFields(body), [tag]),
   ),
 
-  /** Deletes an animal. The request is refused if an order owns the animal. */
   operation('DELETE /pets/{petId}', {}, ({ petId }, { deletePet }) => deletePet(petId)),
 
   /** Returns a page of the categories, in ascending order of the ids. `before` is the first id of the page. */
@@ -77,7 +72,6 @@ export const animalOperations = [
     categories.list(pageRows, before),
   ),
 
-  /** Creates or changes the name of a category. */
   operation('PUT /categories/{categoryId}', NewCategorySchema.properties, async (body, { putCategory }) => {
     const category = { id: body.categoryId, name: body.name };
     return { ...category, ...(await putCategory(category)) };

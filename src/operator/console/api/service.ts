@@ -47,12 +47,10 @@ const toText = (value: unknown) => (value === null ? null : stringifyExactJson(v
 
 /** The state of the service, and what it records. */
 export const serviceOperations = [
-  /** Returns the current session, and facts about the service. */
   operation('GET /session', {}, async (_, { signedIn: { id, madeBy }, environment, database }) => {
     return { id, madeBy, environment, engine: database.engine, version: manifest.version };
   }),
 
-  /** Returns the health and traffic of this instance, and the inventory of the store. */
   operation('GET /overview', {}, async (_, context) => {
     const { vitals, readHealth, countInventory, allWebhooks, clock, database } = context;
     const reads = [readHealth(), countInventory(null), allWebhooks.readLag()] as const;

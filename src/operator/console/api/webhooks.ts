@@ -28,19 +28,16 @@ export const webhookOperations = [
     return { items, next: page.next, oldest: eventIds.write(oldest) };
   }),
 
-  /** Returns a webhook with its last attempts. */
   operation(`GET ${path}`, {}, async ({ webhookId }, { allWebhooks, eventIds }) => {
     const [found, oldest] = await Promise.all([allWebhooks.get(webhookId), allWebhooks.readOldest()]);
     const attempts = found.attempts.map((attempt, index) => ({ id: index, ...attempt }));
     return { webhook: toShownWebhook(found.webhook, eventIds), attempts, oldest: eventIds.write(oldest) };
   }),
 
-  /** Sends one event to a webhook again. */
   operation(`POST ${path}/send`, sendFields, async ({ webhookId, eventId }, { allWebhooks, eventIds }) =>
     allWebhooks.send(webhookId, eventId, readEventId(eventId, eventIds)),
   ),
 
-  /** The webhook continues from its position. */
   operation(`POST ${path}/enable`, {}, ({ webhookId }, { allWebhooks }) =>
     allWebhooks.change(webhookId, { status: 'enabled' }),
   ),
