@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { selectAnyAccount } from './accounts/account-rows.ts';
 import { keyEnvironmentOf } from './accounts/api-key.ts';
-import type { IssuedKey } from './accounts/key-changes.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
-import { createKeyring, type Keyring } from './accounts/keyring.ts';
+import { createKeyring } from './accounts/keyring.ts';
 import { type Clock, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import { type DeliveryOptions, deliverWebhooks } from './deliver-webhooks.ts';
@@ -28,7 +27,7 @@ import { buildConsole } from './operator/console/console.ts';
 import { createVitals, noteEveryMs, type Vitals } from './operator/console/vitals.ts';
 import { buildOperatorServer, findProblems } from './operator/operator-server.ts';
 import { createSessions, type Sessions } from './operator/sessions.ts';
-import { resolvePlan } from './plans/plan.ts';
+import { listedLimits, type Plan } from './plans/plan.ts';
 import { type JobParts, listJobs } from './service-jobs.ts';
 import { readSecret } from './storage/secret-rows.ts';
 import { openServedStore } from './store.ts';
@@ -44,6 +43,8 @@ export type App = Awaited<ReturnType<typeof startApp>>;
 export const drainMsMax = 7 * secondMs;
 /** Time in ms that running requests and the last flush may take together at shutdown. */
 const drainAndFlushMsMax = drainMsMax + lastFlushMs.least;
+
+const firstPlan: Plan = { name: 'business', limits: listedLimits.business };
 
 /** What the parts of the service share. */
 interface Basics extends DeliveryOptions {
@@ -107,7 +108,8 @@ async function openApp(
   });
   const url = await server.listen(config.host, config.port);
   // A key is shown only once, so it is created after everything that can fail.
-  const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
+  const firstKey =
+    config.environment === 'development' ? await store.keyring.issueFirst('development', firstPlan) : null;
   return {
     /** The address of the public port, without `/v1`. */
     url,
@@ -224,9 +226,4 @@ function buildOperator(
   const { environment, consoleUrl } = config;
   const services = { ...store, sessions, vitals, look, clock, environment, readHealth, eventIds };
   return buildOperatorServer({ readHealth, registry, console: buildConsole(services, consoleUrl), log });
-}
-
-async function issueFirstKey(keyring: Keyring): Promise<IssuedKey | null> {
-  const plan = resolvePlan('business', {});
-  return 'problem' in plan ? null : await keyring.issueFirst('development', plan);
 }

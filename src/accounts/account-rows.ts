@@ -23,11 +23,8 @@ type LimitsRow = Pick<AccountRow, (typeof limitColumns)[number]>;
 
 /** Returns the plan of an account row with its effective limits. Throws Error if the row has no valid plan. */
 export function readPlan(row: PlanRow): Plan {
-  const plan = resolvePlan(row.plan, {
-    ...(row.per_minute !== null && { perMinute: Number(row.per_minute) }),
-    ...(row.per_day !== null && { perDay: Number(row.per_day) }),
-    ...(row.open_holds !== null && { openHolds: Number(row.open_holds) }),
-  });
+  const { per_minute: perMinute, per_day: perDay, open_holds: openHolds } = row;
+  const plan = resolvePlan(row.plan, { perMinute, perDay, openHolds });
   if ('problem' in plan) throw new Error(`an account's row has no valid plan: ${plan.problem}`);
   return plan;
 }

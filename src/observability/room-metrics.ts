@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { secondMs } from '../clock.ts';
 import { beginsBan, type Usage } from '../limits/rules/decision.ts';
-import { type Limits, type PlanName, planNames, resolvePlan } from '../plans/plan.ts';
+import { type Limits, listedLimits, type PlanName } from '../plans/plan.ts';
 import { attemptFailures } from '../webhooks/webhook.ts';
 import type { WebhookLag } from '../webhooks/webhooks.ts';
 import { expose, labelled } from './metrics.ts';
@@ -72,10 +72,8 @@ interface Tally {
 export function exposeVerdicts(registry: Registry): (usage: Usage, limits: Limits | null) => void {
   const enterprise = newTally('enterprise');
   const byLimits = new Map<Limits | null, Tally>([[null, newTally('none')]]);
-  for (const name of planNames) {
-    const plan = resolvePlan(name, {});
-    if ('limits' in plan) byLimits.set(plan.limits, newTally(name));
-  }
+  for (const [name, limits] of Object.entries(listedLimits))
+    byLimits.set(limits, newTally(name as keyof typeof listedLimits));
   const tallies = [...byLimits.values(), enterprise];
 
   const help = 'Requests by plan and by verdict of the limits.';

@@ -23,7 +23,8 @@ export const limitMax = 1_000_000_000_000;
 /** Highest number of open holds of an enterprise account. Bounded, because each new order counts them. */
 export const openHoldsMax = 1_000_000;
 
-const listedLimits: Record<Exclude<PlanName, 'enterprise'>, Limits> = {
+/** The limits of each plan but enterprise. All accounts of a plan share the object. */
+export const listedLimits: Readonly<Record<Exclude<PlanName, 'enterprise'>, Limits>> = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },
@@ -43,24 +44,23 @@ export const freeLimits = listedLimits.free;
 /** Limits of an address for requests to the documentation (contract section 6). */
 export const readerLimits: Limits = { perMinute: 600, perDay: 20_000 };
 
+type PlanNumbers = Partial<Record<keyof Limits | 'openHolds', number | bigint | null | undefined>>;
+
 /**
  * Returns a plan with its limits, or a problem if the input is not valid. Enterprise requires both request limits and
- * may have its own number of open holds. Other plans accept no numbers.
+ * may have its own number of open holds. Other plans accept no numbers. A number that is null counts as absent.
  */
-export function resolvePlan(
-  name: string,
-  custom: Partial<Limits> & Pick<Plan, 'openHolds'>,
-): Plan | { problem: string } {
+export function resolvePlan(name: string, custom: PlanNumbers): Plan | { problem: string } {
+  const [perMinute, perDay, openHolds] = [custom.perMinute, custom.perDay, custom.openHolds].map(toNumber);
   const known = planNames.find((candidate) => candidate === name);
   if (known === undefined) return { problem: `plan must be one of ${planNames.join(', ')}, not "${name}"` };
   if (known !== 'enterprise') {
-    if (Object.keys(custom).length > 0)
+    if (perMinute !== undefined || perDay !== undefined || openHolds !== undefined)
       return {
         problem: `plan ${known} has fixed limits: only enterprise accepts per-minute, per-day and open-holds`,
       };
     return { name: known, limits: listedLimits[known] };
   }
-  const { perMinute, perDay, openHolds } = custom;
   if (perMinute === undefined || perDay === undefined)
     return { problem: 'plan enterprise needs both per-minute and per-day' };
   if (!isLimit(perMinute) || !isLimit(perDay))
@@ -68,6 +68,10 @@ export function resolvePlan(
   if (openHolds !== undefined && (!isLimit(openHolds) || openHolds > openHoldsMax))
     return { problem: `open-holds must be a whole number from 1 to ${openHoldsMax}` };
   return { name: known, limits: { perMinute, perDay }, ...(openHolds !== undefined && { openHolds }) };
+}
+
+function toNumber(given: PlanNumbers[keyof PlanNumbers]): number | undefined {
+  return given === null || given === undefined ? undefined : Number(given);
 }
 
 function isLimit(value: number): boolean {

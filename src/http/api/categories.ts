@@ -1,6 +1,6 @@
 import { CategorySchema, NewCategorySchema } from '../../categories/categories.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { answer, defineIdParameter, definePages, example, openPage } from './parts.ts';
+import { answer, defineIdParameter, definePages, example, openPage, reply } from './parts.ts';
 
 export const dogs = { id: 3, name: 'Dogs' };
 const cats = { id: 4, name: 'Cats' };
@@ -53,9 +53,7 @@ export const categoryOperations: readonly Operation[] = [
     params: categoryId,
     answers: answer(204, 'The category is deleted.'),
 
-    async handle({ params, caller }, { categories }) {
-      await categories.remove(categoryId.read(params), { kind: 'key', name: caller.keyId });
-      return { status: 204 };
-    },
+    handle: async ({ params, caller }, { categories }) =>
+      reply(204, categories.remove(categoryId.read(params), { kind: 'key', name: caller.keyId })),
   }),
 ];

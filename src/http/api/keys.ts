@@ -7,7 +7,7 @@ import { defaultOverlapMs } from '../../accounts/keyring.ts';
 import { secondMs } from '../../clock.ts';
 import { enumField, namedObject, nameField, nullable, timeField, wholeNumberField } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { answer, definePages, defineParameter, example, openPage } from './parts.ts';
+import { answer, definePages, defineParameter, example, openPage, reply } from './parts.ts';
 
 const lifetimeSecondsMax = 2_147_483_647;
 export const overlapSecondsMax = 2_592_000;
@@ -202,9 +202,7 @@ export const keyOperations: readonly Operation[] = [
     params: keyId,
     answers: answer(204, 'The key is deleted.'),
 
-    async handle({ params, caller }, { keyringOf }) {
-      await keyringOf(caller.keyId).revoke(keyId.read(params));
-      return { status: 204 };
-    },
+    handle: async ({ params, caller }, { keyringOf }) =>
+      reply(204, keyringOf(caller.keyId).revoke(keyId.read(params))),
   }),
 ];

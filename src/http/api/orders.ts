@@ -9,7 +9,7 @@ import { holdSeconds, NewOrderSchema, OrderSchema, OrderStatusSchema } from '../
 import { type OrderReader, petNotFound, petUnavailable } from '../../orders/place-order.ts';
 import { int64Field, nameField } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { answer, defineIdParameter, definePages, example, openPage, toOutcome } from './parts.ts';
+import { answer, defineIdParameter, definePages, example, openPage, reply, toOutcome } from './parts.ts';
 
 const reserved = {
   id: 7,
@@ -42,10 +42,8 @@ function readerOf({ accountId, scopes }: Caller): OrderReader {
 const unchanged = 'again changes nothing and returns the same answer. No body is needed.';
 
 function closeBy(action: OrderAction): Operation['handle'] {
-  return async ({ params, caller }, { orders }) => {
-    const order = await orders.close(action, orderId.read(params), readerOf(caller));
-    return { status: 200, text: stringifyExactJson(order) };
-  };
+  return async ({ params, caller }, { orders }) =>
+    reply(200, orders.close(action, orderId.read(params), readerOf(caller)));
 }
 
 export const orderOperations: readonly Operation[] = [
@@ -117,10 +115,8 @@ export const orderOperations: readonly Operation[] = [
       completed: example('A sale', completed),
     }),
 
-    async handle({ params, caller }, { orders }) {
-      const order = await orders.get(orderId.read(params), readerOf(caller));
-      return { status: 200, text: stringifyExactJson(order) };
-    },
+    handle: async ({ params, caller }, { orders }) =>
+      reply(200, orders.get(orderId.read(params), readerOf(caller))),
   }),
 
   defineOperation('completeOrder', 'POST /orders/{orderId}/complete', 'orders:write', {

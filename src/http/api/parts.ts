@@ -1,5 +1,6 @@
 import Type, { type TProperties, type TSchema } from 'typebox';
 import { AppError } from '../../errors.ts';
+import { stringifyExactJson } from '../../exact-json.ts';
 import type { Given } from '../../idempotency/answer-once.ts';
 import { parseCanonicalInt64 } from '../../int64.ts';
 import { int64Field } from '../../schema.ts';
@@ -153,6 +154,12 @@ function writeQuery(values: QueryValues): string {
     if (value !== null)
       text += `&${name}=${Array.isArray(value) ? value.join() : encodeURIComponent(String(value))}`;
   return text;
+}
+
+/** Awaits the result of an operation and returns its outcome: the value as JSON, or no body with 204. */
+export async function reply(status: 200 | 204, result: Promise<unknown>): Promise<Outcome> {
+  const value = await result;
+  return status === 204 ? { status } : { status, text: stringifyExactJson(value) };
 }
 
 /** Converts the first answer to an idempotency key into an outcome. The body stays the same, byte for byte. */

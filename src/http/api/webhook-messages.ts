@@ -5,7 +5,7 @@ import { expiredEvent, tooManyRequested } from '../../webhooks/requested-message
 import { AttemptSchema, SendSchema } from '../../webhooks/webhook.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { readerOf } from './events.ts';
-import { answer, example } from './parts.ts';
+import { answer, example, reply } from './parts.ts';
 import { webhookId } from './webhooks.ts';
 
 const pingExample = 'ping_Ah7mQ0vXb3ZkLr5T';
@@ -83,9 +83,7 @@ export const webhookMessageOperations: readonly Operation[] = [
       empty: example('No attempt', []),
     }),
 
-    async handle({ params, caller }, { webhooks }) {
-      const attempts = await webhooks.listAttempts(webhookId.read(params), caller.accountId);
-      return { status: 200, text: JSON.stringify(attempts) };
-    },
+    handle: async ({ params, caller }, { webhooks }) =>
+      reply(200, webhooks.listAttempts(webhookId.read(params), caller.accountId)),
   }),
 ];

@@ -14,7 +14,7 @@ import {
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
 import { readerOf } from './events.ts';
-import { answer, definePages, defineParameter, example, openPage } from './parts.ts';
+import { answer, definePages, defineParameter, example, openPage, reply } from './parts.ts';
 
 export const webhookIdExample = 'wh_8tKq2ZmX0aLr5VnC';
 
@@ -115,10 +115,8 @@ export const webhookOperations: readonly Operation[] = [
       disabled: example('A disabled webhook', disabled),
     }),
 
-    async handle({ params, caller }, { webhooks }) {
-      const webhook = await webhooks.get(webhookId.read(params), caller.accountId);
-      return { status: 200, text: JSON.stringify(webhook) };
-    },
+    handle: async ({ params, caller }, { webhooks }) =>
+      reply(200, webhooks.get(webhookId.read(params), caller.accountId)),
   }),
 
   defineOperation('updateWebhook', 'PATCH /webhooks/{webhookId}', 'webhooks:manage', {
@@ -142,8 +140,7 @@ export const webhookOperations: readonly Operation[] = [
       const target = text === undefined ? text : requireTargetUrl(text, allowsHttp);
       const position = after === undefined ? after : readAfter(after, eventIds);
       const change = { url: target, types, status, after: position };
-      const changed = await webhooks.change(webhookId.read(params), change, readerOf(caller));
-      return { status: 200, text: JSON.stringify(changed) };
+      return reply(200, webhooks.change(webhookId.read(params), change, readerOf(caller)));
     },
   }),
 
@@ -154,10 +151,8 @@ export const webhookOperations: readonly Operation[] = [
     params: webhookId,
     answers: answer(204, 'The webhook is deleted.'),
 
-    async handle({ params, caller }, { webhooks }) {
-      await webhooks.remove(webhookId.read(params), readerOf(caller));
-      return { status: 204 };
-    },
+    handle: async ({ params, caller }, { webhooks }) =>
+      reply(204, webhooks.remove(webhookId.read(params), readerOf(caller))),
   }),
 
   defineOperation('rotateWebhookSecret', 'POST /webhooks/{webhookId}/rotate-secret', 'webhooks:manage', {

@@ -46,11 +46,8 @@ const revokeFields = { disableWebhooks: Type.Boolean({ rule: 'must be true or fa
 const banFields = { before: Type.Optional(Type.String({ pattern: '^\\d{1,15}\\.key_[0-9A-Za-z]{16}$' })) };
 
 /** Returns the plan of a form. Throws `invalid_body` if the numbers are not valid for the plan. */
-function readPlan({ plan, perMinute, perDay, openHolds }: Static<TObject<typeof planFields>>): Plan {
-  const given = Object.entries({ perMinute, perDay, openHolds })
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => [name, Number(value)]);
-  const resolved = resolvePlan(plan, Object.fromEntries(given));
+function readPlan({ plan, ...numbers }: Static<TObject<typeof planFields>>): Plan {
+  const resolved = resolvePlan(plan, numbers);
   if ('problem' in resolved) throw new AppError('invalid_body', resolved.problem);
   return resolved;
 }
