@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { selectAnyAccount } from './accounts/account-rows.ts';
 import { keyEnvironmentOf } from './accounts/api-key.ts';
 import { createKeyVerifier } from './accounts/key-verifier.ts';
-import { createKeyring } from './accounts/keyring.ts';
+import { createKeyring, type Keyring } from './accounts/keyring.ts';
 import { type Clock, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import { type DeliveryOptions, deliverWebhooks } from './deliver-webhooks.ts';
@@ -27,7 +27,7 @@ import { buildConsole } from './operator/console/console.ts';
 import { createVitals, noteEveryMs, type Vitals } from './operator/console/vitals.ts';
 import { buildOperatorServer, findProblems } from './operator/operator-server.ts';
 import { createSessions, type Sessions } from './operator/sessions.ts';
-import { listedLimits, type Plan } from './plans/plan.ts';
+import { listedLimits } from './plans/plan.ts';
 import { type JobParts, listJobs } from './service-jobs.ts';
 import { readSecret } from './storage/secret-rows.ts';
 import { openServedStore } from './store.ts';
@@ -43,8 +43,6 @@ export type App = Awaited<ReturnType<typeof startApp>>;
 export const drainMsMax = 7 * secondMs;
 /** Time in ms that running requests and the last flush may take together at shutdown. */
 const drainAndFlushMsMax = drainMsMax + lastFlushMs.least;
-
-const firstPlan: Plan = { name: 'business', limits: listedLimits.business };
 
 /** What the parts of the service share. */
 interface Basics extends DeliveryOptions {
@@ -108,8 +106,7 @@ async function openApp(
   });
   const url = await server.listen(config.host, config.port);
   // A key is shown only once, so it is created after everything that can fail.
-  const firstKey =
-    config.environment === 'development' ? await store.keyring.issueFirst('development', firstPlan) : null;
+  const firstKey = config.environment === 'development' ? await issueFirstKey(store.keyring) : null;
   return {
     /** The address of the public port, without `/v1`. */
     url,
@@ -227,3 +224,6 @@ function buildOperator(
   const services = { ...store, sessions, vitals, look, clock, environment, readHealth, eventIds };
   return buildOperatorServer({ readHealth, registry, console: buildConsole(services, consoleUrl), log });
 }
+
+const issueFirstKey = (keyring: Keyring) =>
+  keyring.issueFirst('development', { name: 'business', limits: listedLimits.business });

@@ -57,7 +57,6 @@ function addAct(accounts: AppCommand, name: string, description: string, rest = 
   return leaf.addArgument(accountArgument);
 }
 
-/** Sets what a command does that gives an account its plan. */
 function setPlanOf(
   leaf: AppCommand,
   done: string,

@@ -26,7 +26,6 @@ export const parseDuration = parserOf((text) => {
   return durationMs <= durationMsMax ? durationMs : null;
 }, 'It must be a whole number with the unit s, m, h, d or w, as in 30d, and at most 100 years.');
 
-/** Like `parseDuration`, but not for 0. */
 export const parseLifetime = parserOf(
   (text) => parseDuration(text) || null,
   'It must be at least one second.',
@@ -78,12 +77,10 @@ export const parseInt64Id = parserOf(parseCanonicalInt64, 'It must be an id in d
 const int64Rule = `It must be a whole number from ${int64Min} to ${int64Max}.`;
 export const parseInt64 = parserOf(parseCanonicalInt64, int64Rule);
 
-/** The id of an animal or an order, a whole number. */
 export function numericId(of: string): Argument {
   return new Argument('<id>', `the id of the ${of}`).argParser(parseInt64Id);
 }
 
-/** The id of a key or a webhook, a text. */
 export function textId(of: string, listedBy: string): Argument {
   return new Argument('<id>', `the id of the ${of}, as shown by "${listedBy}"`);
 }
@@ -105,7 +102,6 @@ export function limitOption(of: string): Option {
     .default(100);
 }
 
-/** The options of a plan. An option that was not given is absent. */
 export type PlanOptions = Partial<Limits & { plan: string; openHolds: number }>;
 
 export function addPlanOptions(command: AppCommand, isRequired: boolean): AppCommand {

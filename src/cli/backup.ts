@@ -74,7 +74,6 @@ get 503 after 10 s. The disk needs free space of twice the content.`)
     });
 }
 
-/** Returns the path of a SQLite store. Throws OperatorError with `refusal` for another store. */
 function requireSqlite(databaseUrl: string, refusal: string): string {
   const { engine, location } = parseStoreAddress(databaseUrl);
   if (engine !== 'sqlite') throw new OperatorError(refusal);

@@ -48,7 +48,6 @@ export interface Printed {
   readonly failure?: unknown;
 }
 
-/** The program, a group of its commands, or a command. */
 export class AppCommand extends Command {
   readonly context: CommandContext;
   private notes = '';
@@ -78,7 +77,6 @@ export class AppCommand extends Command {
     return group.addHelpText('after', () => formatExamples(listFirst()));
   }
 
-  /** Adds a command with the option --json. */
   addLeaf(name: string, description: string): AppCommand {
     const leaf: AppCommand = this.command(name).description(description);
     leaf.addHelpText('after', () => `${leaf.notes && `\n${leaf.notes}\n`}${formatExamples(leaf.examples)}`);
@@ -111,7 +109,6 @@ export class AppCommand extends Command {
     });
   }
 
-  /** Sets what a command does with an existing store, which is open while `run` runs. */
   doesWithStore<Options, Arguments extends unknown[]>(
     run: (store: Store, options: Options, ...args: Arguments) => Promise<Printed>,
   ): void {
@@ -126,7 +123,6 @@ function formatExamples(examples: readonly string[]): string {
   return `\n${examples.length === 1 ? 'Example' : 'Examples'}:${lines.join('')}`;
 }
 
-/** The output of a command that prints lines of text. */
 export function printLines(json: unknown, ...lines: readonly string[]): Printed {
   return {
     json,

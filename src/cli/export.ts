@@ -45,7 +45,6 @@ const formats: Readonly<Record<string, PetFileFormat>> = {
   '.jsonl': 'ndjson',
 };
 
-/** Returns the format for the ending of a file name, or null if the ending is unknown. */
 export function formatOfEnding(file: string): PetFileFormat | null {
   return formats[extname(file).toLowerCase()] ?? null;
 }

@@ -34,7 +34,6 @@ export function formatTime(time: number | string | null = null): string {
   return time === null ? '-' : `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')}Z`;
 }
 
-/** Returns a time in UTC, to the second. */
 export function formatSecond(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }

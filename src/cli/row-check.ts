@@ -22,7 +22,6 @@ export function createRowCheck(skipInvalid: boolean) {
     for (const violation of violations) if (kept.length < keptMax) kept.push({ line, ...violation });
   }
 
-  /** Throws for invalid rows, unless they are skipped. */
   function check(): void {
     if (skipInvalid || badCount === 0) return;
     const bad = `${badCount} of ${countThings(rowCount, 'row')} ${badCount === 1 ? 'is' : 'are'} invalid`;

@@ -54,7 +54,6 @@ async function serve(context: CommandContext, json: boolean): Promise<void> {
   log.info('stopped');
 }
 
-/** Prints the first key, and a command line that adds an animal and lists it. */
 function writeWelcome({ stdout }: Terminal, { firstKey }: App, localUrl: string): void {
   if (firstKey === null) return;
   const authorization = `-H 'Authorization: Bearer ${firstKey.key}'`;

@@ -21,7 +21,6 @@ export interface Health {
 export interface OperatorServerOptions {
   readonly readHealth: () => Promise<Health>;
   readonly registry: Registry;
-  /** The web console. If absent, the port does not serve it. */
   readonly console?: Console;
   readonly log: Log;
 }

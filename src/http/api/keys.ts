@@ -87,7 +87,6 @@ const IssuedKeySchema = namedObject('IssuedApiKey', 'A new API key with its text
   }),
 });
 
-/** Converts a key that is not revoked into a key as partners see it. */
 export function toPartnerKey(key: ListedKey): Static<typeof KeySchema> {
   return {
     id: key.id,

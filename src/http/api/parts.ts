@@ -59,7 +59,6 @@ export function defineIdParameter(name: string, record: string, example: number,
   return defineParameter(name, { ...field, examples: [example] }, unknown, parseCanonicalInt64);
 }
 
-/** An optional query parameter that is an int64, and beta. */
 export function betaInt64(description: string, example: number) {
   return Type.Optional({ ...int64Field(description), examples: [example], 'x-stability': 'beta' });
 }

@@ -18,7 +18,6 @@ export const consoleOperations = [
   ...webhookOperations,
 ];
 
-/** The routes of the console, and the gate that admits requests to them. */
 export type Console = ReturnType<typeof buildConsole>;
 
 /** Builds the web console. `consoleUrl` is the setting `CONSOLE_URL`, or null. */

@@ -121,7 +121,6 @@ export const accountOperations = [
     return { account: name };
   }),
 
-  /** Deletes an account for good. `confirm` is its name once more. */
   operation('POST /accounts/{account}/delete', deleteFields, async (body, { accounts }) => {
     const { account, confirm, keepDays } = body;
     if (confirm !== account)
@@ -143,13 +142,11 @@ export const accountOperations = [
     return { id, key };
   }),
 
-  /** Replaces a key with a new one. The old key stays valid for `overlapSeconds`. */
   operation('POST /keys/{keyId}/rotate', rotateFields, async ({ keyId, overlapSeconds }, { keyring }) => {
     const { id, key, oldEndsAtMs } = await keyring.rotate(keyId, Number(overlapSeconds) * secondMs);
     return { id, key, oldEndsAtMs };
   }),
 
-  /** Revokes a key. With `disableWebhooks`, also disables the webhooks that the key created. */
   operation('POST /keys/{keyId}/revoke', revokeFields, async (body, { keyring, allWebhooks }) => {
     await keyring.revoke(body.keyId);
     if (body.disableWebhooks) await allWebhooks.disableOfKey(body.keyId);

@@ -45,7 +45,6 @@ const auditFilters = {
 /** A browser would lose digits of large numbers, so it gets JSON as a text. */
 const toText = (value: unknown) => (value === null ? null : stringifyExactJson(value));
 
-/** The state of the service, and what it records. */
 export const serviceOperations = [
   operation('GET /session', {}, async (_, { signedIn: { id, madeBy }, environment, database }) => {
     return { id, madeBy, environment, engine: database.engine, version: manifest.version };
