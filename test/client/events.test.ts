@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { untilWaiting } from '../support/event-waits.ts';
+import { untilWaiting } from '../support/instances.ts';
 import { startRelay } from '../support/relay.ts';
 import { expectFailure, openShop } from './shop.ts';
 
@@ -58,7 +58,7 @@ test('a follower from now gets the event that happens while its connection break
   const relay = await startRelay(t, baseUrl);
   const broken = connect({ baseUrl: relay.url, maxWaitMs: 1 });
   const next = broken.events.follow({ after: 'now' }).next();
-  await untilWaiting(service, 1);
+  await untilWaiting(service.app, 1);
   relay.breakOff(1, 0);
   const first = await addPet();
   let isFound = false;
@@ -95,7 +95,7 @@ test('a signal ends a waiting follower', async () => {
   const ended = new AbortController();
   const next = client.events.follow({ after: 'now', signal: ended.signal }).next();
   const rejected = assert.rejects(next, (error) => error === ended.signal.reason);
-  await untilWaiting(service, 1);
+  await untilWaiting(service.app, 1);
   ended.abort();
   await rejected;
 });

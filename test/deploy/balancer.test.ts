@@ -5,7 +5,8 @@ import { availableParallelism } from 'node:os';
 import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { findPostgres } from '../support/engines.ts';
-import { amplePlan, elementAt, readJson, startInstances } from '../support/instances.ts';
+import { expectErrorBody } from '../support/expect-error.ts';
+import { amplePlan, elementAt, startInstances } from '../support/instances.ts';
 import { startNginx, whyNoNginx } from '../support/nginx.ts';
 import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
 
@@ -15,14 +16,6 @@ const skip = postgres.skip || (await whyNoRedisServer()) || (await whyNoNginx())
 const freePerMinute = 60;
 /** Each worker process of nginx needs two failed requests to detect that an instance is down. */
 const triesMax = 1 + 2 * availableParallelism();
-
-/** Requires an answer of nginx itself: an Error body. */
-async function expectRefusal(response: Response, status: number, code: string): Promise<void> {
-  assert.equal(response.status, status);
-  const { message, ...body } = await readJson<{ message: unknown }>(response);
-  assert.deepEqual(body, { code, status });
-  assert.equal(typeof message, 'string');
-}
 
 /** Sends a request without a key from `localAddress`. */
 async function askFrom(localAddress: string, url: string, headers: Record<string, string> = {}) {
@@ -78,9 +71,9 @@ test('three instances behind nginx with the shipped configuration', { skip }, as
 
   await t.test('a request that nginx itself refuses gets an Error body', async () => {
     const large = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body: 'x'.repeat(2 * 2 ** 20) });
-    await expectRefusal(large, 413, 'payload_too_large');
+    await expectErrorBody(large, 413, 'payload_too_large');
     for (const own of ['/_unavailable', '/_not_found'])
-      await expectRefusal(await fetch(`${url}${own}`), 404, 'not_found');
+      await expectErrorBody(await fetch(`${url}${own}`), 404, 'not_found');
   });
 
   await t.test('the other instances answer all requests after one is killed', async () => {
@@ -90,7 +83,7 @@ test('three instances behind nginx with the shipped configuration', { skip }, as
       let added = await add(`key-${place}`);
       for (let tries = 1; added.status !== 201; tries += 1) {
         assert.ok(tries < triesMax, 'nginx goes on sending to the dead instance');
-        await expectRefusal(added, 503, 'unavailable');
+        await expectErrorBody(added, 503, 'unavailable');
         added = await add(`key-${place}`);
       }
     }

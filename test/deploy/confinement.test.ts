@@ -10,16 +10,14 @@ import { readToEnd, runProgram, serveInProcess } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
-const [dockerfile, unit] = await Promise.all(
-  ['Dockerfile', 'animal-store.service'].map((name) => readFile(join(root, 'deploy', name), 'utf8')),
-);
+const dockerfile = await readFile(join(root, 'deploy/Dockerfile'), 'utf8');
+const unit = await readFile(join(root, 'deploy/animal-store.service'), 'utf8');
+const [, command = ''] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? [];
 /** The command line of the container, without the path of Node. */
-const containerArgs: readonly string[] = JSON.parse(
-  /^CMD (\[.*\])$/m.exec(dockerfile ?? '')?.[1] ?? '[]',
-).slice(1);
+const containerArgs: readonly string[] = JSON.parse(command).slice(1);
 
 test('the container and the systemd unit start the service with the same command', () => {
-  assert.deepEqual(/^ExecStart=\S+ (.*)$/m.exec(unit ?? '')?.[1]?.split(' '), containerArgs);
+  assert.deepEqual(/^ExecStart=\S+ (.*)$/m.exec(unit)?.[1]?.split(' '), containerArgs);
   assert.ok(containerArgs.includes('--permission'));
 });
 
@@ -29,23 +27,17 @@ test('the container and the systemd unit start the service with the same command
  */
 async function startAsShipped(t: TestContext, store: string) {
   const folder = await makeFolder(t);
-  const [app, data, home] = ['app', 'data', 'home'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [app, data, home] = [join(folder, 'app'), join(folder, 'data'), join(folder, 'home')];
   await Promise.all([mkdir(data), mkdir(home)]);
-  const copied = Array.from((dockerfile ?? '').matchAll(/^COPY (\w\S*) /gm), ([, name = '']) => name);
+  const copied = Array.from(dockerfile.matchAll(/^COPY (\w\S*) /gm), ([, name = '']) => name);
   for (const name of copied) await cp(join(root, name), join(app, name), { recursive: true });
   const packages = await realpath(join(root, 'node_modules'));
   await symlink(packages, join(app, 'node_modules'));
   const databaseUrl = `sqlite:${join(folder, store)}`;
-  const args = containerArgs.map((arg) =>
-    arg.replace('/opt/animal-store', app).replace('/var/lib/animal-store', data),
-  );
+  const adapt = (arg: string) => arg.replace('/opt/animal-store', app).replace('/var/lib/animal-store', data);
   // node_modules is a link, so Node must be allowed to read the target of the link.
-  args.unshift(`--allow-fs-read=${packages}`);
-  const child = spawn(process.execPath, [...args, '--json'], {
+  const args = [`--allow-fs-read=${packages}`, ...containerArgs.map(adapt), '--json'];
+  const child = spawn(process.execPath, args, {
     cwd: app,
     env: {
       ...{ ENVIRONMENT: 'staging', PORT: '0', OPS_PORT: '0', DATABASE_URL: databaseUrl },

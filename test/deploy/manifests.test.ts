@@ -9,18 +9,18 @@ import type { Service } from 'kubernetes-types/core/v1.d.ts';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts';
 import { parse, parseAllDocuments } from 'yaml';
 import { parseConfig, settings } from '../../src/config.ts';
+import { operations } from '../../src/http/api/operations.ts';
+import { connectionsMax } from '../../src/http/connection/bounds.ts';
 import { makeFolder } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
-const names = [
-  'kubernetes/animal-store.yaml',
-  'compose.yaml',
-  'Dockerfile',
-  'animal-store.service',
-  'README.md',
-];
-const shipped = await Promise.all(names.map((name) => readFile(join(root, 'deploy', name), 'utf8')));
-const [manifests = '', composeFile = '', dockerfile = '', unit = '', readme = ''] = shipped;
+const read = (name: string) => readFile(join(root, 'deploy', name), 'utf8');
+const manifests = await read('kubernetes/animal-store.yaml');
+const composeFile = await read('compose.yaml');
+const dockerfile = await read('Dockerfile');
+const readme = await read('README.md');
+const nginxConf = await read('nginx.conf');
+const unit = await read('animal-store.service');
 const [deployment, service, budget] = parseAllDocuments(manifests).map((document) => document.toJS()) as [
   Deployment,
   Service,
@@ -50,11 +50,7 @@ function readImageSettings(): Record<string, string> {
 
 /** Parses the settings of a container as the service does. Every name must be known. */
 function parseSettings(given: Record<string, string>) {
-  const known = Object.keys(settings);
-  assert.deepEqual(
-    Object.keys(given).filter((name) => !known.includes(name)),
-    [],
-  );
+  for (const name of Object.keys(given)) assert.ok(Object.hasOwn(settings, name), name);
   return parseConfig({ ...readImageSettings(), ...given });
 }
 
@@ -107,32 +103,26 @@ test('the Service has only the public port of these pods, and the budget lets on
   const labels = deployment.spec?.template.metadata?.labels;
   assert.deepEqual(deployment.spec?.selector.matchLabels, labels);
   assert.deepEqual(service.spec?.selector, labels);
-  assert.deepEqual(
-    service.spec?.ports?.map(({ targetPort }) => targetPort),
-    ['http'],
-  );
+  const targets = service.spec?.ports?.map(({ targetPort }) => targetPort);
+  assert.deepEqual(targets, ['http']);
   assert.deepEqual(budget.spec, { maxUnavailable: 1, selector: { matchLabels: labels } });
 });
 
 test('each instance of the compose file drains before it stops, and has two databases, Sentinels and a webhook key', () => {
   assert.equal(instances.length, 3);
   for (const { environment = {}, stop_grace_period = '' } of instances) {
-    const given = Object.entries(environment).map(([name, value]) => [
-      name,
-      String(value).replace(/^\$\{\w+:-(.*)\}$/, '$1'),
-    ]);
-    const { PGPASSWORD, ...rest } = Object.fromEntries(given);
-    assert.match(
-      `${PGPASSWORD} ${rest['WEBHOOK_SECRET_KEY']}`,
-      /^\$\{POSTGRES_PASSWORD:\?.* \$\{WEBHOOK_SECRET_KEY:\?/,
+    const given = Object.entries(environment);
+    const toDefault = (value: unknown) => String(value).replace(/^\$\{\w+:-(.*)\}$/, '$1');
+    const { PGPASSWORD, ...rest } = Object.fromEntries(
+      given.map(([name, value]) => [name, toDefault(value)]),
     );
+    assert.match(PGPASSWORD ?? '', /^\$\{POSTGRES_PASSWORD:\?/);
+    assert.match(rest['WEBHOOK_SECRET_KEY'] ?? '', /^\$\{WEBHOOK_SECRET_KEY:\?/);
     const { WEBHOOK_SECRET_KEY } = provided;
     const { drainMs, databaseUrl, redisUrl } = parseSettings({ ...rest, WEBHOOK_SECRET_KEY });
     assert.ok(drainMs / 1_000 + shutdownSecondsMax < Number.parseInt(stop_grace_period, 10));
-    const named = Array.from(
-      `${databaseUrl} ${redisUrl}`.matchAll(/[@/,]([a-z]+-\d):/g),
-      ([, name = '']) => name,
-    );
+    const addresses = `${databaseUrl} ${redisUrl}`;
+    const named = Array.from(addresses.matchAll(/[@/,]([a-z]+-\d):/g), ([, name = '']) => name);
     assert.deepEqual(named, ['postgres-1', 'postgres-2', 'sentinel-1', 'sentinel-2', 'sentinel-3']);
     for (const name of named) assert.ok(name in services);
   }
@@ -159,6 +149,15 @@ test('the systemd unit makes everything but the state folder read-only and forbi
   const lines = unit.split('\n');
   for (const directive of directives.trim().split(/\s+/)) assert.ok(lines.includes(directive), directive);
   assert.doesNotMatch(unit, /^(?:ReadWritePaths|BindPaths)=/m);
+});
+
+test('nginx allows the methods of the service, and opens fewer connections than an instance accepts', () => {
+  const [, allowed = ''] = /add_header Allow "(.*)" always;/.exec(nginxConf) ?? [];
+  const methods = new Set(['HEAD', ...operations.map(({ method }) => method)]);
+  assert.equal(allowed, [...methods].sort().join(', '));
+  const readNumber = (name: string) => Number(new RegExp(`^\\s*${name} (\\d+);`, 'm').exec(nginxConf)?.[1]);
+  const most = readNumber('worker_processes') * readNumber('worker_connections');
+  assert.ok(most < connectionsMax, `${most}`);
 });
 
 test('every base image is pinned to an exact version', () => {

@@ -10,7 +10,8 @@ import { AppError } from '../../src/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { createRequestLog, slowRequestMs } from '../../src/http/request-log.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { createMovableClock, type LogLine, makeFolder, startService } from '../support/service.ts';
+import { type LogLine, recordLog } from '../support/recorded-log.ts';
+import { createMovableClock, makeFolder, startService } from '../support/service.ts';
 
 /** Logs requests for these paths below `/v1` on a terminal. Returns the output. */
 async function logOnTerminal(t: TestContext, paths: readonly string[]): Promise<string> {
@@ -50,15 +51,12 @@ test('a key in a path with a line break is redacted everywhere in the log', asyn
 
 /** Logs requests with these durations in ms with `LOG_REQUESTS=errors`. Returns the log lines. */
 function logDurations(durations: readonly number[], failure: AppError | null = null): LogLine[] {
-  const output = new PassThrough();
-  const log = createLog('info', output);
+  const { log, findLines } = recordLog();
   const requestLog = createRequestLog(log, 'errors', () => '192.0.2.1');
   const request = { method: 'POST', url: '/v1/pets?secret', headers: {} };
   const exchange = { id: 'req_1', request, caller: null, failure } as unknown as Exchange;
   for (const ms of durations) requestLog.note(exchange, failure === null ? 201 : 503, ms);
-  log.flush();
-  const lines = String(output.read() ?? '').match(/.+/g) ?? [];
-  return lines.map((line) => JSON.parse(line));
+  return findLines();
 }
 
 test('a slow request is logged even with LOG_REQUESTS=errors', () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findPostgres } from '../support/engines.ts';
-import { untilWaiting } from '../support/event-waits.ts';
-import { add, amplePlan, ask, elementAt, readJson, startInstances } from '../support/instances.ts';
+import { add, amplePlan, ask, readJson, startInstances, untilWaiting } from '../support/instances.ts';
 import { connectPostgres } from '../support/postgres-databases.ts';
 import { until } from '../support/processes.ts';
 
@@ -20,7 +19,7 @@ test('if the instance that assigns positions is killed, a client that waits at a
 }, async (t) => {
   const { services, store, createKey } = await startInstances(t, { postgres, redisUrl: '', count: 2 });
   const { key } = await createKey(...amplePlan, '--scopes', 'all');
-  const [dying, other] = [elementAt(services, 0), elementAt(services, 1)];
+  const [dying = assert.fail(), other = assert.fail()] = services;
   // No position can be assigned while this connection holds the lock.
   const gate = await connectPostgres(t, store.url);
   await gate.query(`create function pass_gate() returns trigger language plpgsql as
@@ -29,7 +28,7 @@ test('if the instance that assigns positions is killed, a client that waits at a
   await gate.query('select pg_advisory_lock(1)');
 
   const waiting = readJson<{ type: string; data: { id: number } }[]>(ask(other, key, '/events?wait=20'));
-  await untilWaiting({ app: other }, 1);
+  await untilWaiting(other, 1);
   // The other instance is stopped, so that it cannot assign the position first.
   other.child.kill('SIGSTOP');
   const { id } = await readJson<{ id: number }>(add(dying, key, 'Rex'));
@@ -45,8 +44,6 @@ test('if the instance that assigns positions is killed, a client that waits at a
   // The end of the connection opens the gate.
   await gate.end();
   other.child.kill('SIGCONT');
-  assert.deepEqual(
-    (await waiting).map(({ type, data }) => [type, data.id]),
-    [['pet.added', id]],
-  );
+  const got = (await waiting).map(({ type, data }) => [type, data.id]);
+  assert.deepEqual(got, [['pet.added', id]]);
 });

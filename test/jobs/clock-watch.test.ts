@@ -8,7 +8,7 @@ import { recordLog } from '../support/recorded-log.ts';
 /** Creates a watch whose three clocks the test moves. `pass` moves them together. */
 function open() {
   const time = { machineMs: Date.UTC(2027, 0, 2), storeMs: Date.UTC(2027, 0, 2) + 5_000, elapsedMs: 77 };
-  const { log, readLines } = recordLog();
+  const { log, findLines } = recordLog();
   const read = async () => [{ now_ms: BigInt(time.storeMs) }];
   const elapsedMs = () => time.elapsedMs;
   const database = { read } as unknown as Database;
@@ -22,18 +22,18 @@ function open() {
     pass(ms: number) {
       for (const clock of ['machineMs', 'storeMs', 'elapsedMs'] as const) time[clock] += ms;
     },
-    readLines,
+    findLines,
   };
 }
 
 test('a start counts as unsteady for deletions alone, for 10 minutes', async () => {
-  const { pass, ask, readLines } = open();
+  const { pass, ask, findLines } = open();
   assert.deepEqual(await ask(), [true, false]);
   pass(steadyMsMin - 1);
   assert.deepEqual(await ask(), [true, false]);
   pass(1);
   assert.deepEqual(await ask(), [true, true]);
-  assert.deepEqual(readLines(), []);
+  assert.deepEqual(findLines(), []);
 });
 
 for (const [clock, field] of [
@@ -42,7 +42,7 @@ for (const [clock, field] of [
 ] as const)
   for (const leapMs of [40 * dayMs, leapMsMin + 1, -leapMsMin - 1])
     test(`a leap of ${clock} by ${leapMs} is one log line and stops both kinds for 10 minutes`, async () => {
-      const { time, pass, ask, readLines } = open();
+      const { time, pass, ask, findLines } = open();
       await ask();
       pass(steadyMsMin);
       assert.deepEqual(await ask(), [true, true]);
@@ -52,7 +52,7 @@ for (const [clock, field] of [
       assert.deepEqual(await ask(), [false, false]);
       pass(1);
       assert.deepEqual(await ask(), [true, true]);
-      const [line, ...others] = readLines();
+      const [line, ...others] = findLines();
       assert.deepEqual([line?.[field], line?.['level'], others], [leapMs, 40, []]);
     });
 
@@ -70,7 +70,7 @@ test('what is kept for a day is not deleted within a day after a leap', async ()
 });
 
 test('a leap and its return are two leaps, and the 10 minutes begin again', async () => {
-  const { time, pass, mayClose, readLines } = open();
+  const { time, pass, mayClose, findLines } = open();
   await mayClose();
   time.machineMs += 40 * dayMs;
   await mayClose();
@@ -81,7 +81,7 @@ test('a leap and its return are two leaps, and the 10 minutes begin again', asyn
   assert.equal(await mayClose(), false);
   pass(1);
   assert.equal(await mayClose(), true);
-  assert.equal(readLines().length, 2);
+  assert.equal(findLines().length, 2);
 });
 
 for (const [what, passedMs, stepMs, expected] of [
@@ -94,7 +94,7 @@ for (const [what, passedMs, stepMs, expected] of [
   ],
 ] as const)
   test(`a clock that moves ${what}`, async () => {
-    const { time, pass, mayClose, readLines } = open();
+    const { time, pass, mayClose, findLines } = open();
     const steady: boolean[] = [];
     while (steady.length < expected.length) {
       steady.push(await mayClose());
@@ -102,5 +102,5 @@ for (const [what, passedMs, stepMs, expected] of [
       time.machineMs += stepMs;
     }
     assert.deepEqual(steady, expected);
-    assert.equal(readLines().length, expected.filter((isSteady) => !isSteady).length);
+    assert.equal(findLines().length, expected.filter((isSteady) => !isSteady).length);
   });

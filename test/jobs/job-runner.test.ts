@@ -8,7 +8,7 @@ import { recordLog } from '../support/recorded-log.ts';
 const steady: ClockWatch = { mayClose: async () => true, mayDelete: async () => true };
 
 test('the error of a failed job is logged, unless the store is unavailable', async () => {
-  const { log, readLines } = recordLog();
+  const { log, findLines } = recordLog();
   const jobs = createJobRunner(log, steady);
   const { promise: nextRun, resolve } = Promise.withResolvers<void>();
   const failures: unknown[] = [new Error('one'), new AppError('unavailable', 'two'), new Error('three')];
@@ -22,7 +22,7 @@ test('the error of a failed job is logged, unless the store is unavailable', asy
   await nextRun;
   jobs.stop();
   clearInterval(keepsRunning);
-  const lines = readLines();
+  const lines = findLines();
   assert.equal(lines.length, 2);
   assert.partialDeepStrictEqual(lines, [{ err: { message: 'one' } }, { err: { message: 'three' } }]);
 });

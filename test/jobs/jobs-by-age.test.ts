@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { PassThrough } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
 import { createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs, hourMs } from '../../src/clock.ts';
@@ -10,13 +9,13 @@ import { createJobRunner, type Job } from '../../src/jobs/job-runner.ts';
 import { createCorrectionFollower } from '../../src/limits/corrections.ts';
 import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
-import { createLog } from '../../src/observability/log.ts';
 import { createSessions } from '../../src/operator/sessions.ts';
 import { listJobs } from '../../src/service-jobs.ts';
 import { createFailedRequests } from '../../src/usage/failed-requests.ts';
 import { createUsageCounts } from '../../src/usage/usage.ts';
 import { keyed, openShop } from '../contracts/order-shop.ts';
-import { type Engine, findPostgres, sqliteEngine } from '../support/engines.ts';
+import { type Engine, findEngines } from '../support/engines.ts';
+import { recordLog } from '../support/recorded-log.ts';
 
 const oldMs = Date.now() - 400 * dayMs;
 
@@ -86,7 +85,7 @@ const closed = 'available, expired';
 /** Lets the runner decide about each job once, and waits until all jobs have ended. */
 async function runOnce(t: TestContext, jobs: readonly Job[], clocks: ClockWatch): Promise<string[]> {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const runner = createJobRunner(createLog('info', new PassThrough()), clocks);
+  const runner = createJobRunner(recordLog().log, clocks);
   const ran: string[] = [];
   const running: Promise<unknown>[] = [];
   for (const job of jobs) {
@@ -111,7 +110,7 @@ const answering = (mayClose: boolean, mayDelete: boolean): ClockWatch => ({
   mayDelete: async () => mayDelete,
 });
 
-for (const engine of [sqliteEngine, await findPostgres()])
+for (const engine of await findEngines())
   describe(`the jobs of an instance over ${engine.name}`, { skip: engine.skip }, () => {
     test('delete and close nothing by age after a clock has leapt', async (t) => {
       const { jobs, readState } = await open(t, engine);

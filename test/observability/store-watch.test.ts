@@ -14,7 +14,7 @@ import { createMovableClock, makeFolder, startService } from '../support/service
 /** Opens a watched store that a test can move away and bring back, and records its log lines. */
 async function openWatched(t: TestContext) {
   const folder = join(await makeFolder(t), 'data');
-  const { log, readLines } = recordLog();
+  const { log, findLines } = recordLog();
   const clock = createMovableClock();
   const registry = new Registry();
   const watch = createStoreWatch(registry, log, clock.now, clock.now);
@@ -30,8 +30,8 @@ async function openWatched(t: TestContext) {
     takeAway: () => rename(folder, `${folder}-elsewhere`),
     bringBack: () => rename(`${folder}-elsewhere`, folder),
     add: () => database.run(insertWindow, { subject: String(subject++), used: 1n }),
-    readLines,
-    readMessages: () => readLines().map(({ msg }) => String(msg)),
+    findLines,
+    readMessages: () => findLines().map(({ msg }) => String(msg)),
   };
 }
 
@@ -47,7 +47,7 @@ test('a fault is logged at its beginning without a stack, again after ten second
   await failToAdd(watched, 100);
   const [begun = '', ...more] = watched.readMessages();
   assert.match(begun, /^the store cannot be written: .*is not the file that was opened/);
-  assert.ok(!JSON.stringify(watched.readLines()).includes('stack'));
+  assert.ok(!JSON.stringify(watched.findLines()).includes('stack'));
   assert.deepEqual(more, []);
   watched.clock.advance(repeatAfterMs);
   await failToAdd(watched, 1);
@@ -57,7 +57,7 @@ test('a fault is logged at its beginning without a stack, again after ten second
   watched.clock.advance(calmMs);
   await watched.add();
   assert.deepEqual(watched.watch.listNotes(), []);
-  const failures = watched.readLines().map((line) => line['failures']);
+  const failures = watched.findLines().map((line) => line['failures']);
   assert.deepEqual(failures, [1, 101, 101]);
   assert.equal(watched.readMessages().at(-1), 'the store can be written again');
 });
@@ -95,7 +95,7 @@ test('reads and writes of the store are measured and their failures counted sepa
   await watched.database.transact(doNothing, null);
   const givesUp = { subject: 'a', used: 1n, name: 'Error', message: 'no' } as const;
   await assert.rejects(watched.database.transact(addAndThrow, givesUp), /no/);
-  assert.deepEqual([watched.readLines(), watched.watch.listNotes()], [[], []]);
+  assert.deepEqual([watched.findLines(), watched.watch.listNotes()], [[], []]);
   await watched.takeAway();
   await failToAdd(watched, 1);
   const shown = await watched.show();

@@ -8,7 +8,6 @@ import { pathToFileURL } from 'node:url';
 import { installPackages } from '../support/install-packages.ts';
 import { listen } from '../support/local-server.ts';
 import { serveInProcess } from '../support/processes.ts';
-import { makeFolder } from '../support/service.ts';
 
 const folder = join(import.meta.dirname, '../../deploy/opentelemetry');
 /** The packages are no dependency of the service, so the test installs them. Without a registry, CI=true throws. */
@@ -47,7 +46,6 @@ test('OpenTelemetry attached with node --import gives one trace for each request
   const service = await serveInProcess(t, {
     preload: `import ${JSON.stringify(pathToFileURL(join(folder, 'register.js')))}`,
     settings: {
-      DATABASE_URL: `sqlite:${join(await makeFolder(t), 'store.db')}`,
       ENVIRONMENT: 'development',
       OTEL_EXPORTER_OTLP_ENDPOINT: origin,
       OTEL_BSP_SCHEDULE_DELAY: '50',

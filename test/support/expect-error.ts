@@ -24,12 +24,10 @@ export function expectCommonHeaders({ status, headers }: Pick<RawResponse, 'stat
   assert.match(headers.get('x-request-id') ?? '', /^req_[0-9a-f]{12}_[0-9a-z]+$/);
 }
 
-/** Throws unless a response is an Error (interface section 2) with a link to its explanation. Returns the message. */
-export async function expectError(
-  response: Response | RawResponse,
-  status: number,
-  code: ErrorCode,
-): Promise<string> {
+type Received = Response | RawResponse;
+
+/** Throws unless the body of a response is an Error (interface section 2). Returns the message. */
+export async function expectErrorBody(response: Received, status: number, code: ErrorCode): Promise<string> {
   const text = typeof response.body === 'string' ? response.body : await (response as Response).text();
   assert.equal(response.status, status, text);
   assert.match(response.headers.get('content-type') ?? '', /^application\/json\b/);
@@ -38,13 +36,19 @@ export async function expectError(
   assert.equal(body.code, code, text);
   assert.equal(body.status, status);
   assert.ok(typeof body.message === 'string' && body.message !== '');
-  expectCommonHeaders(response);
-  const links = response.headers.get('link') ?? '';
-  assert.ok(
-    links.split(', ').some((link) => link.endsWith(`/docs/errors#${code}>; rel="help"`)),
-    links,
-  );
   return body.message;
+}
+
+/** Throws unless a response is an Error of the service with a link to its explanation. Returns the message. */
+export async function expectError(response: Received, status: number, code: ErrorCode): Promise<string> {
+  const message = await expectErrorBody(response, status, code);
+  expectCommonHeaders(response);
+  const links = response.headers.get('link')?.split(', ') ?? [];
+  assert.ok(
+    links.some((link) => link.endsWith(`/docs/errors#${code}>; rel="help"`)),
+    `${links}`,
+  );
+  return message;
 }
 
 /** Counts the answers by status. A failed test shows them all. */

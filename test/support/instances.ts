@@ -92,11 +92,16 @@ export async function readJson<T>(response: Response | Promise<Response>): Promi
   return (await (await response).json()) as T;
 }
 
-export async function readMetric({ opsUrl }: ServiceProcess, name: string): Promise<number> {
+export async function readMetric({ opsUrl }: { readonly opsUrl: string }, name: string): Promise<number> {
   const shown = await (await fetch(`${opsUrl}/metrics`)).text();
   const [, value] = new RegExp(`^${name} (\\S+)$`, 'm').exec(shown) ?? [];
   if (value === undefined) throw new Error(`there is no metric ${name}`);
   return Number(value);
+}
+
+/** Resolves when exactly `count` requests to a service wait for an event. */
+export async function untilWaiting(service: { readonly opsUrl: string }, count: number): Promise<void> {
+  while ((await readMetric(service, 'animal_store_event_waits')) !== count);
 }
 
 /** Returns the item at an index. Throws if there is none. */

@@ -160,17 +160,14 @@ async function killAll(child: ChildProcess): Promise<void> {
 }
 
 function listChildren(parent: number): number[] {
+  const isChild = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/status`, 'utf8').includes(`\nPPid:\t${parent}\n`);
+    } catch {
+      // It may have ended already.
+      return false;
+    }
+  };
   const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
-  return pids.filter((pid) => readParent(pid) === parent).map(Number);
-}
-
-function readParent(pid: string): number | null {
-  try {
-    const [, second] = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    return Number(second);
-  } catch {
-    return null;
-  }
+  return pids.filter(isChild).map(Number);
 }

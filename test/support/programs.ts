@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { type TestContext, test } from 'node:test';
 import type { Ending } from './service.ts';
 
 /** Returns false if this machine can start a program, otherwise the reason. With CI=true, throws instead. */
@@ -20,6 +21,11 @@ export function refuseInCi(reason: string): string {
   if (process.env['CI'] === 'true') throw new Error(reason);
   return reason;
 }
+
+/** Returns a function that declares a test, which is skipped if there is a reason. */
+export const testsUnless =
+  (skip: string | false) => (title: string, body: (t: TestContext) => Promise<void> | void) =>
+    test(title, { skip }, body);
 
 /** Sends a signal to a process that still runs, and resolves when it has ended. */
 export async function endProgram(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {

@@ -1,9 +1,12 @@
 import { Writable } from 'node:stream';
+import type { LogLevel } from '../../src/config.ts';
 import { createLog } from '../../src/observability/log.ts';
-import type { LogLine } from './service.ts';
+
+/** A parsed line of the log. */
+export type LogLine = Readonly<Record<string, unknown>>;
 
 /** Creates a log whose lines a test reads. */
-export function recordLog() {
+export function recordLog(level: LogLevel = 'info') {
   let text = '';
   const output = new Writable({
     write(chunk, _encoding, done) {
@@ -11,14 +14,23 @@ export function recordLog() {
       done();
     },
   });
-  const log = createLog('info', output);
+  const log = createLog(level, output);
+
+  /** Returns the log so far. */
+  function readLog(): string {
+    log.flush();
+    return text;
+  }
+
   return {
     log,
-    /** Returns all lines so far, parsed. */
-    readLines(): LogLine[] {
-      log.flush();
-      const lines = text.split('\n').filter((line) => line !== '');
-      return lines.map((line) => JSON.parse(line));
+    readLog,
+    /** Returns the lines so far that contain all of `parts`, parsed. */
+    findLines(...parts: string[]): LogLine[] {
+      const lines = readLog().split('\n');
+      return lines
+        .filter((line) => line !== '' && parts.every((part) => line.includes(part)))
+        .map((line) => JSON.parse(line));
     },
   };
 }

@@ -2,24 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { PassThrough } from 'node:stream';
 import type { KeyOrder } from '../../src/accounts/keyring.ts';
 import { startApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config.ts';
-import { createLog } from '../../src/observability/log.ts';
 import { petStatuses } from '../../src/pets/pet.ts';
 import { type Limits, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
 import { openStore } from '../../src/store.ts';
 import { importPets } from './catalogue.ts';
+import { recordLog } from './recorded-log.ts';
 import { createSqliteStore } from './sqlite-files.ts';
 
 /** Runs callbacks at the end of a test, or at the end of a test file (`after` of node:test). */
 export interface Ending {
   after(end: () => unknown): void;
 }
-
-/** A parsed line of the log. */
-export type LogLine = Readonly<Record<string, unknown>>;
 
 /** Creates a clock that only the test moves. It starts at noon (UTC) of 2027-01-02 by default. */
 export function createMovableClock(startMs = Date.UTC(2027, 0, 2, 12)) {
@@ -65,12 +61,7 @@ export async function startService(
     DATABASE_URL: `sqlite:${path}`,
     ...settings,
   });
-  const output = new PassThrough();
-  let logged = '';
-  output.on('data', (chunk) => {
-    logged += chunk;
-  });
-  const log = createLog(config.logLevel, output);
+  const { log, readLog, findLines } = recordLog(config.logLevel);
   const app = await startApp(config, clock.now, log);
   const store = await openStore(config, clock.now);
   const baseUrl = `${app.url}/v1`;
@@ -89,11 +80,6 @@ export async function startService(
     await stop();
     await rm(folder, { recursive: true, force: true });
   });
-
-  function readLog(): string {
-    log.flush();
-    return logged;
-  }
 
   /** Sends a request with a key, or without one. `path` begins with a slash and is relative to `/v1`. */
   function request(key: string | null, path: string, init: RequestInit = {}): Promise<Response> {
@@ -130,13 +116,7 @@ export async function startService(
     store,
     clock,
     readLog,
-    /** Returns the lines of the log that contain all of `texts`, parsed. */
-    findLines(...texts: string[]): LogLine[] {
-      const lines = readLog().split('\n');
-      return lines
-        .filter((line) => line !== '' && texts.every((text) => line.includes(text)))
-        .map((line) => JSON.parse(line));
-    },
+    findLines,
     request,
     /** Yields the pages of a list, from `path` to the last page. */
     async *walk(key: string, path: string): AsyncGenerator<Response> {

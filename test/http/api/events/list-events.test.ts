@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Scope, scopes } from '../../../../src/accounts/account.ts';
-import { untilWaiting } from '../../../support/event-waits.ts';
 import { expectError } from '../../../support/expect-error.ts';
+import { untilWaiting } from '../../../support/instances.ts';
 import { formatHeads, openRaw } from '../../../support/raw-http.ts';
 import { nextOf, startService } from '../../../support/service.ts';
 
@@ -100,10 +100,10 @@ test('the data of an event is byte for byte the object that the operation return
 test('a request that waits for events is answered when another process makes a change', async () => {
   const start = await readEnd();
   const waiting = read(`${start}&wait=20`);
-  await untilWaiting(service, 1);
+  await untilWaiting(service.app, 1);
   await service.importPets(1);
   assert.partialDeepStrictEqual((await waiting).events, [{ type: 'pet.added' }]);
-  await untilWaiting(service, 0);
+  await untilWaiting(service.app, 0);
 });
 
 test('a request that waits in vain gets an empty page, with the seconds until the reset at that time, and is not logged as slow', async () => {
@@ -119,16 +119,16 @@ test('the service ends the wait of a client that disconnects', async (t) => {
   const connection = await openRaw(t, service.baseUrl);
   const { get } = formatHeads(partner);
   connection.send(`${get.replace('/pets', `${await readEnd()}&wait=20`)}\r\n`);
-  await untilWaiting(service, 1);
+  await untilWaiting(service.app, 1);
   connection.end();
-  await untilWaiting(service, 0);
+  await untilWaiting(service.app, 0);
 });
 
 test('a stopping service answers waiting requests', async (t) => {
   const ending = await startService(t);
   const key = await ending.createKey();
   const waiting = ending.request(key, '/events?wait=20');
-  await untilWaiting(ending, 1);
+  await untilWaiting(ending.app, 1);
   await ending.stop();
   const response = await waiting;
   assert.deepEqual([response.status, await response.text()], [200, '[]']);
