@@ -28,7 +28,7 @@ export async function checkPostgres(url: string, environment: Environment, clock
       return [
         ...(await checkServer(client, server)),
         await compareClocks('PostgreSQL', readClock),
-        ...(await checkContent(list, environment, clock())),
+        ...(await checkContent(list, environment, clock)),
       ];
     } finally {
       // A server that does not answer must not delay the caller.

@@ -43,7 +43,7 @@ export async function checkSqlite(
     return { findings: [none, ...(await checkPlace(file, 0))], isServed: false };
   }
   if (!found.isFile()) return cannotOpen(file, 'it is not a file');
-  const { findings, isServed } = await inspectSqlite(file, environment, clock());
+  const { findings, isServed } = await inspectSqlite(file, environment, clock);
   const place = await checkPlace(file, found.size);
   const ownership = await checkOwnership(file, environment === 'development');
   return { findings: [...findings, ...place, ownership], isServed };
@@ -53,8 +53,8 @@ const busyTimeoutMs = 2_000;
 
 const program = `
   import { lookAtSqlite } from ${JSON.stringify(import.meta.url)};
-  const [path, environment, nowMs] = process.argv.slice(1);
-  const report = await lookAtSqlite(path, environment, Number(nowMs))
+  const [path, environment, aheadMs] = process.argv.slice(1);
+  const report = await lookAtSqlite(path, environment, () => Date.now() + Number(aheadMs))
     .catch(({ message }) => ({ failure: message }));
   process.stdout.write(JSON.stringify(report));`;
 
@@ -65,10 +65,11 @@ const program = `
 export async function inspectSqlite(
   file: string,
   environment: Environment,
-  nowMs: number,
+  clock: Clock,
   msMax = 20 * secondMs,
 ): Promise<StoreCheck> {
-  const args = ['--input-type=module', '--eval', program, '--', file, environment, String(nowMs)];
+  const aheadMs = String(clock() - Date.now());
+  const args = ['--input-type=module', '--eval', program, '--', file, environment, aheadMs];
   const limits = { timeout: msMax, killSignal: 'SIGKILL' } as const;
   try {
     const nameProblem = findNameProblem(file);
@@ -100,10 +101,10 @@ function cannotOpen(file: string, reason: unknown): StoreCheck {
 }
 
 /** Reads an existing store file completely and checks it. Blocks the thread. Throws SQLite's error. */
-export async function lookAtSqlite(path: string, environment: Environment, nowMs: number) {
+export async function lookAtSqlite(path: string, environment: Environment, clock: Clock) {
   for (;;) {
     const before = identifyContent(path);
-    const report = inspect(path, environment, nowMs, before !== null);
+    const report = inspect(path, environment, clock, before !== null);
     await report.catch(() => undefined);
     // If the file changes while it is read, the result mixes two states. Then the file is read again.
     if (before === null || identifyContent(path) === before) return report;
@@ -121,7 +122,7 @@ function identifyContent(path: string): string | null {
  * A file that has no `-wal` is complete. It is opened as immutable, because otherwise SQLite would create its own files
  * beside it and leave them there.
  */
-async function inspect(path: string, environment: Environment, nowMs: number, isComplete: boolean) {
+async function inspect(path: string, environment: Environment, clock: Clock, isComplete: boolean) {
   const address = pathToFileURL(path);
   if (isComplete) address.searchParams.set('immutable', '1');
   const store = new DatabaseSync(address, { readOnly: true, timeout: busyTimeoutMs });
@@ -130,7 +131,7 @@ async function inspect(path: string, environment: Environment, nowMs: number, is
     return rows.map((row) => Object.values(row)[0]);
   };
   try {
-    const content = await checkContent(list, environment, nowMs);
+    const content = await checkContent(list, environment, clock);
     const [integrity] = await list('pragma quick_check(1)');
     const isInUse = isServed(path);
     const todo = 'stop the service, keep the file, and restore the last backup';

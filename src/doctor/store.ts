@@ -1,5 +1,5 @@
 import { describeForeignKeys, keyEnvironmentOf } from '../accounts/api-key.ts';
-import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
+import { type Clock, dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import type { Environment } from '../config.ts';
 import { compareSchema, listRunMigrations } from '../storage/migrations/migrate.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -24,16 +24,17 @@ const newestRowSql = `
 export async function checkContent(
   list: (sql: string) => Promise<readonly unknown[]>,
   environment: Environment,
-  nowMs: number,
+  clock: Clock,
 ): Promise<Finding[]> {
   const migrations = await listRunMigrations(async (sql) => (await list(sql)).map((name) => ({ name })));
   const findings = [checkSchema(migrations)];
   if (compareSchema(migrations) !== 'newest') return findings;
   const [newest] = await list(newestRowSql);
-  if (newest != null) findings.push(checkNewestRow(Number(newest), nowMs));
+  // A service may write rows until this one is read, so the clock is read afterwards.
+  if (newest != null) findings.push(checkNewestRow(Number(newest), clock()));
   const foreignKeys = await list(
     `select id from api_keys where visible_start not like 'as_${keyEnvironmentOf[environment]}_%'
-      and (expires_at_ms is null or expires_at_ms > ${nowMs})
+      and (expires_at_ms is null or expires_at_ms > ${clock()})
       and (revoked_at_ms is null or revoked_at_ms = expires_at_ms) order by id limit ${foreignKeysMax}`,
   );
   if (foreignKeys.length > 0) {

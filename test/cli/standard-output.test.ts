@@ -12,10 +12,10 @@ const commands = [
   ['export', '--format', 'csv'],
 ];
 
-/** Creates a store and returns the settings of a command that uses it. */
+/** Creates a store with animals and returns the settings of a command that uses it. */
 async function prepare(t: Ending) {
   const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
-  await runProgram(['migrate'], { settings });
+  await runProgram(['import', 'examples/animals.csv'], { settings });
   return settings;
 }
 

@@ -65,6 +65,7 @@ test('debug is called after each request with the request and its result, but ne
   const watched = connect({ debug: (attempt) => attempts.push(attempt) });
   await watched.pets.list({ limit: 3 });
   await expectFailure(watched.request('GET', '/no/such/thing'), 'not_found');
+  assert.equal(attempts.length, 2);
   assert.partialDeepStrictEqual(attempts, [
     { operation: 'listPets', method: 'GET', url: `${baseUrl}/pets?limit=3`, status: 200, error: null },
     { operation: null, method: 'GET', url: `${baseUrl}/no/such/thing`, status: 404 },

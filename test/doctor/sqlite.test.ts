@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { dayMs, systemClock } from '../../src/clock.ts';
 import { checkOwnership } from '../../src/doctor/machine.ts';
 import { inspectSqlite } from '../../src/doctor/sqlite.ts';
+import { checkContent } from '../../src/doctor/store.ts';
 import { createWorld, type World } from '../support/command-line.ts';
 import { obeyPermissions } from '../support/obey-permissions.ts';
 import { runProgram } from '../support/processes.ts';
@@ -78,7 +79,7 @@ describe('about a SQLite store, the doctor reports', () => {
   test('that it is intact even if another process writes during the check', async (t) => {
     const { file, execute } = await makeStore(t);
     execute(makeAnimals(1_000_000));
-    const looking = inspectSqlite(file, 'staging', Date.now(), 60_000);
+    const looking = inspectSqlite(file, 'staging', systemClock, 60_000);
     await untilOpenedBy(looking, file);
     for (let turn = 0; turn < 8; turn += 1) execute(makeAnimals(5_000));
     expectFinding((await looking).findings, 'store', 'ok', /is intact/);
@@ -118,6 +119,16 @@ describe('about a SQLite store, the doctor reports', () => {
     const { settings } = await makeStore(t);
     const findings = await examineWith(settings, () => Date.now() - 3 * dayMs);
     expectFinding(findings, 'clock', 'problem', /newest row of the store is dated 3 days ahead/);
+  });
+
+  test('that its newest row is not in the future if it was written during the check', async (t) => {
+    const { run, execute, clock } = await createWorld(t);
+    const list = async (sql: string) => {
+      clock.advance(3_000);
+      await run('keys create --plan free');
+      return execute(sql.trim()).map((row) => Object.values(row)[0]);
+    };
+    expectFinding(await checkContent(list, 'staging', clock.now), 'clock', 'ok', /written 0 s ago/);
   });
 
   test('its size, and how much of it is unused', async (t) => {
