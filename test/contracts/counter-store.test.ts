@@ -99,6 +99,24 @@ for (const engine of await findEngines())
       assert.equal(process.take(1).bannedUntilMs, time.nowMs + 2 * minuteMs);
     });
 
+    test('a lift that is applied again leaves a later ban of another process in the store', async (t) => {
+      const { start, time } = await open(t);
+      async function provokeBan(refusals: number) {
+        const process = await start();
+        for (let sent = 0; sent < refusals; sent += 1) process.take(1);
+        await process.flush();
+        return process;
+      }
+      const first = await provokeBan(120);
+      time.nowMs += 1;
+      for (const ban of ['its own', 'of another']) {
+        first.counters.lift('account:1', 'key', startMs);
+        await first.flush();
+        if (ban === 'its own') await provokeBan(60);
+      }
+      assert.equal((await start()).take(1).verdict, 'banned');
+    });
+
     test('a restart does not restore what has expired', async (t) => {
       const { start, time } = await open(t);
       const before = await start();

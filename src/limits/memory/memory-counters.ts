@@ -94,7 +94,8 @@ export function createMemoryCounters(options: { addressesMax?: number | undefine
 
     lift(_subject: string, keyId: string, atMs: number): boolean {
       const conduct = keys.get(keyId);
-      if (conduct !== undefined) setConduct(keyId, forgive(conduct, atMs));
+      // A lift that changes nothing is not stored: the stored ban may be a later one of another instance.
+      if (conduct !== undefined && forgive(conduct, atMs)) setConduct(keyId, conduct);
       return true;
     },
 

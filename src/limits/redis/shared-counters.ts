@@ -45,8 +45,8 @@ export function createSharedCounters(options: SharedCountersOptions) {
     here: (subject: string, ...change: Change) => boolean,
   ) {
     return async (subject: string, ...change: Change): Promise<boolean> => {
-      if (now().mode === 'shared') await inRedis(subject, ...change).catch((error) => leave(error, subject));
-      const isDone = now().mode === 'shared';
+      const failed = (error: unknown) => leave(error, subject);
+      const isDone = now().mode === 'shared' && (await inRedis(subject, ...change).catch(failed)) === true;
       // Earlier answers may have arrived in this turn of the event loop, and may still bring the ban.
       await nextTurn();
       return here(subject, ...change) && isDone;

@@ -54,9 +54,11 @@ export function forgetAtMs({ banAtMs, banMs, strikesEndAtMs }: Conduct): number 
   return Math.max(banMs > 0 ? banAtMs + ladderMs : 0, strikesEndAtMs);
 }
 
-/** Returns the conduct without the ban and the window of refused requests that began at `atMs` or before. */
-export function forgive(conduct: Conduct, atMs: number): Conduct {
-  const ban = conduct.banAtMs > atMs ? {} : { banAtMs: 0, banMs: 0 };
-  const window = conduct.strikesEndAtMs - strikesMs > atMs ? {} : { strikes: 0, strikesEndAtMs: 0 };
-  return { ...conduct, ...ban, ...window };
+/** Forgets the ban and the window of refused requests that began at `atMs` or before. Returns false if there are none. */
+export function forgive(conduct: Conduct, atMs: number): boolean {
+  const hasBan = conduct.banMs > 0 && conduct.banAtMs <= atMs;
+  const hasStrikes = conduct.strikes > 0 && conduct.strikesEndAtMs - strikesMs <= atMs;
+  if (hasBan) Object.assign(conduct, { banAtMs: 0, banMs: 0 });
+  if (hasStrikes) Object.assign(conduct, { strikes: 0, strikesEndAtMs: 0 });
+  return hasBan || hasStrikes;
 }
