@@ -153,8 +153,8 @@ export type Catalogue = ReturnType<typeof createCatalogue>;
 export function createCatalogue(database: Database, firstAnswers: FirstAnswers) {
   return {
     /** Returns a page of animals, newest first. Deep pages cost as much as the first page. */
-    list: ({ ids = null, ...query }: ListQuery): Promise<Page<Pet>> =>
-      readPage(database, selectPage, { ...query, ids: ids && `[${ids.join()}]` }, toPet),
+    list: (query: ListQuery): Promise<Page<Pet>> =>
+      readPage(database, selectPage, { ...query, ids: query.ids ? `[${query.ids.join()}]` : null }, toPet),
 
     /** Returns null if the animal does not exist. */
     async get(id: bigint): Promise<Pet | null> {

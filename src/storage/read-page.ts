@@ -1,6 +1,6 @@
 import { int64Max } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
-import type { Database, Parameters, Statement } from './database.ts';
+import type { Database, Parameters, Statement, Value } from './database.ts';
 
 /** The parameters of a page besides its filters: at most `count` rows, from the id `newestId` on. */
 export type PageRange = { readonly newestId: bigint; readonly count: bigint };
@@ -21,12 +21,14 @@ export async function readPage<P extends Parameters & PageRange, Row extends { r
   { limit, newestId, ...filters }: PageQuery<Omit<P, keyof PageRange>>,
   toItem: (row: Row) => Item,
 ): Promise<Page<Item, Row['id']>> {
-  const values = Object.entries(filters).map(([name, value]) => [
-    name,
-    typeof value === 'number' ? BigInt(value) : (value ?? null),
-  ]);
-  const filter = Object.fromEntries(values);
-  const range = { newestId: newestId ?? int64Max, count: BigInt(limit) + 1n };
-  const rows = await database.read(select(filter as never), { ...filter, ...range } as P);
-  return toPage(rows, limit, toItem);
+  const given = filters as Readonly<Record<string, Value | number | undefined>>;
+  const values: Record<string, Value> = {};
+  for (const name of Object.keys(given)) {
+    const value = given[name] ?? null;
+    values[name] = typeof value === 'number' ? BigInt(value) : value;
+  }
+  const statement = select(values as never);
+  values['newestId'] = newestId ?? int64Max;
+  values['count'] = BigInt(limit) + 1n;
+  return toPage(await database.read(statement, values as P), limit, toItem);
 }
