@@ -50,22 +50,20 @@ export const selectNamedKeys = statement<{ ids: string }>()((query, p, { listTex
  * Selects the `count` newest keys of one account or of all, newest first, from the key `firstId` on if it is given. If
  * `isCurrent`, leaves out the revoked ones, and reads only the others, from an index.
  */
-export const selectKeys = byFilters((isSet: (name: 'accountId' | 'firstId' | 'isCurrent') => boolean) =>
-  statement<KeyFilter>()((query, p) =>
-    selectKeyRows(query)
-      .where('accounts.deleted_at_ms', 'is', null)
-      .$if(isSet('accountId'), (narrowed) => narrowed.where('api_keys.account_id', '=', p.accountId))
-      .$if(isSet('isCurrent'), (narrowed) => narrowed.where(isNotRevoked))
-      .$if(isSet('firstId'), (narrowed) =>
-        narrowed.where(
-          sql<boolean>`(api_keys.created_at_ms, api_keys.id) <= (select first.created_at_ms, first.id
+export const selectKeys = byFilters<KeyFilter>()((query, p, { isSet }) =>
+  selectKeyRows(query)
+    .where('accounts.deleted_at_ms', 'is', null)
+    .$if(isSet('accountId'), (narrowed) => narrowed.where('api_keys.account_id', '=', p.accountId))
+    .$if(isSet('isCurrent'), (narrowed) => narrowed.where(isNotRevoked))
+    .$if(isSet('firstId'), (narrowed) =>
+      narrowed.where(
+        sql<boolean>`(api_keys.created_at_ms, api_keys.id) <= (select first.created_at_ms, first.id
             from api_keys as first where first.id = ${p.firstId})`,
-        ),
-      )
-      .orderBy('api_keys.created_at_ms', 'desc')
-      .orderBy('api_keys.id', 'desc')
-      .limit(p.count),
-  ),
+      ),
+    )
+    .orderBy('api_keys.created_at_ms', 'desc')
+    .orderBy('api_keys.id', 'desc')
+    .limit(p.count),
 );
 
 type KeyFilter = { accountId: bigint | null; firstId: string | null; isCurrent: 1n | null; count: bigint };
@@ -90,22 +88,22 @@ export const updateKeyRotated = statement<Pick<KeyRow, 'id' | (typeof rotatedCol
   (query, p) => query.updateTable('api_keys').set(pick(p, rotatedColumns)).where('id', '=', p.id),
 );
 
+type Revoked = { id: string | null; accountId: bigint | null; nowMs: bigint };
+
 /**
  * Revokes a key, or all keys of an account, and returns the ids of those that were not revoked. A key that is revoked in
  * the millisecond of its expiry gets the next millisecond, because equal values would mark it as rotated.
  */
-export const revokeKeys = byFilters((isSet: (name: 'id' | 'accountId') => boolean) =>
-  statement<{ id: string | null; accountId: bigint | null; nowMs: bigint }>()((query, p) =>
-    query
-      .updateTable('api_keys')
-      .set({
-        revoked_at_ms: sql<bigint>`case expires_at_ms when ${p.nowMs} then expires_at_ms + 1 else ${p.nowMs} end`,
-      })
-      .where(isNotRevoked)
-      .$if(isSet('id'), (narrowed) => narrowed.where('id', '=', p.id))
-      .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
-      .returning('id'),
-  ),
+export const revokeKeys = byFilters<Revoked>()((query, p, { isSet }) =>
+  query
+    .updateTable('api_keys')
+    .set({
+      revoked_at_ms: sql<bigint>`case expires_at_ms when ${p.nowMs} then expires_at_ms + 1 else ${p.nowMs} end`,
+    })
+    .where(isNotRevoked)
+    .$if(isSet('id'), (narrowed) => narrowed.where('id', '=', p.id))
+    .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
+    .returning('id'),
 );
 
 /** Stores the time of a key's last use, unless a later time is stored. Instances may write out of order. */

@@ -170,23 +170,21 @@ const selectAccountId = statement<{ name: string }>()((query, p) =>
   query.selectFrom('accounts').select('id').where('name', '=', p.name),
 );
 
-const selectPage = byFilters((isSet: (name: keyof Filter) => boolean) =>
-  statement<Filter & PageRange>()((query, p) =>
-    query
-      .selectFrom('audit')
-      .leftJoin('accounts', 'accounts.id', 'audit.account_id')
-      .select(['audit.id', 'at_ms', 'actor_kind', 'actor', 'action', 'subject', 'before', 'after'])
-      .select('accounts.name as account')
-      .where('audit.id', '<=', p.newestId)
-      .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
-      .$if(isSet('actor'), (narrowed) => narrowed.where(isBy(p.actor)))
-      .$if(isSet('action'), (narrowed) => narrowed.where('action', '=', sql<string>`${p.action}`))
-      .$if(isSet('subject'), (narrowed) => narrowed.where('subject', '=', sql<string>`${p.subject}`))
-      .$if(isSet('sinceMs'), (narrowed) => narrowed.where('at_ms', '>=', sql<bigint>`${p.sinceMs}`))
-      .$if(isSet('untilMs'), (narrowed) => narrowed.where('at_ms', '<', sql<bigint>`${p.untilMs}`))
-      .orderBy('audit.id', 'desc')
-      .limit(p.count),
-  ),
+const selectPage = byFilters<Filter & PageRange>()((query, p, { isSet }) =>
+  query
+    .selectFrom('audit')
+    .leftJoin('accounts', 'accounts.id', 'audit.account_id')
+    .select(['audit.id', 'at_ms', 'actor_kind', 'actor', 'action', 'subject', 'before', 'after'])
+    .select('accounts.name as account')
+    .where('audit.id', '<=', p.newestId)
+    .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
+    .$if(isSet('actor'), (narrowed) => narrowed.where(isBy(p.actor)))
+    .$if(isSet('action'), (narrowed) => narrowed.where('action', '=', sql<string>`${p.action}`))
+    .$if(isSet('subject'), (narrowed) => narrowed.where('subject', '=', sql<string>`${p.subject}`))
+    .$if(isSet('sinceMs'), (narrowed) => narrowed.where('at_ms', '>=', sql<bigint>`${p.sinceMs}`))
+    .$if(isSet('untilMs'), (narrowed) => narrowed.where('at_ms', '<', sql<bigint>`${p.untilMs}`))
+    .orderBy('audit.id', 'desc')
+    .limit(p.count),
 );
 
 /** True for the rows of an actor. For a row of the console, either its user or its session matches. */

@@ -25,19 +25,17 @@ type CategoryFilter = { readonly categoryId: bigint | null };
 type CountedRow = Readonly<Record<PetStatus | 'as_of_ms', bigint>>;
 
 /** Sums the totals of all animals or of a category and the changes that are not added to them yet, in one row. */
-const selectInventory = byFilters<'categoryId', CategoryFilter, CountedRow>((isSet) =>
-  statement<CategoryFilter>()((query, p, { nowMs }) => {
-    const counts = sql.raw(petStatuses.join());
-    const totals = sql.table(isSet('categoryId') ? 'inventory_by_category' : 'inventory_totals');
-    const ofCategory = isSet('categoryId') ? sql`where category_id = ${p.categoryId}` : sql``;
-    return query
-      .selectFrom(
-        sql<Record<PetStatus, bigint>>`(select ${counts} from ${totals} ${ofCategory}
+const selectInventory = byFilters<CategoryFilter>()<CountedRow>((query, p, { isSet }, { nowMs }) => {
+  const counts = sql.raw(petStatuses.join());
+  const totals = sql.table(isSet('categoryId') ? 'inventory_by_category' : 'inventory_totals');
+  const ofCategory = isSet('categoryId') ? sql`where category_id = ${p.categoryId}` : sql``;
+  return query
+    .selectFrom(
+      sql<Record<PetStatus, bigint>>`(select ${counts} from ${totals} ${ofCategory}
           union all select ${counts} from inventory_changes ${ofCategory})`.as('counts'),
-      )
-      .select([...sums, nowMs.as('as_of_ms')]);
-  }),
-);
+    )
+    .select([...sums, nowMs.as('as_of_ms')]);
+});
 
 /** Counts all animals, or those of a category, as of the call. The cost does not depend on the size of the catalogue. */
 export type CountInventory = (categoryId: bigint | null) => Promise<Inventory>;

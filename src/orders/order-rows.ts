@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { byShape, type Database, type Dialect, statement } from '../storage/database.ts';
+import { byFilters, type Database, type Dialect, statement } from '../storage/database.ts';
 import type { PageRange } from '../storage/read-page.ts';
 import { type OrderRow, type OrderStatus, orderStatuses } from './order.ts';
 
@@ -49,60 +49,48 @@ export type OrderFilter = {
 };
 
 type PageParameters = OrderFilter & PageRange;
-
-type Shape = {
-  readonly status: OrderStatus | null;
-  readonly hasPet: boolean;
-  readonly hasReference: boolean;
-  readonly hasAccount: boolean;
-};
+type IsSet = (name: keyof OrderFilter) => boolean;
 
 /**
- * Returns the statement of a page for a combination of filters. With `petId` or `reference`, it may read all orders of
- * that animal or that reference; without them, a page costs the same at any depth.
+ * Selects a page for a combination of filters. With `petId` or `reference`, it may read all orders of that animal or that
+ * reference; without them, a page costs the same at any depth. Without a filter, reads by id. Otherwise merges a page of
+ * each status, because every index contains the status.
  */
-export function selectOrders(filter: Partial<OrderFilter>) {
-  const { status = null, petId = null, reference = null, accountId = null } = filter;
-  const has = { hasPet: petId !== null, hasReference: reference !== null, hasAccount: accountId !== null };
-  return selectPage({ status, ...has });
-}
+export const selectOrders = byFilters<PageParameters, 'status'>('status')((query, p, set, dialect) => {
+  const { isSet, status: wanted } = set;
+  const filters = listFilters(isSet, p);
+  const statuses = wanted === null ? orderStatuses : [wanted];
+  const parts =
+    wanted === null && filters.length === 0
+      ? [sql`select ${storedColumns} from orders where id <= ${p.newestId}`]
+      : statuses.map((status) => selectPart(filters, status, wanted, p, dialect));
+  if (wanted === 'expired') parts.push(selectOverdue(filters, p));
+  return query
+    .with('moment', (cte) => cte.selectNoFrom(dialect.nowMs.as('now_ms')))
+    .with(
+      'found',
+      () => sql<OrderRow>`(${sql.join(parts, sql` union all `)} order by id desc limit ${p.count})`,
+    )
+    .selectFrom('found as orders')
+    .select(presentColumns as never)
+    .orderBy('id', 'desc')
+    .$castTo<OrderRow>();
+});
 
-/** Without a filter, reads by id. Otherwise merges a page of each status, because every index contains the status. */
-const selectPage = byShape((shape: Shape) =>
-  statement<PageParameters>()((query, p, dialect) => {
-    const filters = listFilters(shape, p);
-    const statuses = shape.status === null ? orderStatuses : [shape.status];
-    const parts =
-      shape.status === null && filters.length === 0
-        ? [sql`select ${storedColumns} from orders where id <= ${p.newestId}`]
-        : statuses.map((status) => selectPart(filters, status, shape.status, p, dialect));
-    if (shape.status === 'expired') parts.push(selectOverdue(filters, p));
-    return query
-      .with('moment', (cte) => cte.selectNoFrom(dialect.nowMs.as('now_ms')))
-      .with(
-        'found',
-        () => sql<OrderRow>`(${sql.join(parts, sql` union all `)} order by id desc limit ${p.count})`,
-      )
-      .selectFrom('found as orders')
-      .select(presentColumns as never)
-      .orderBy('id', 'desc')
-      .$castTo<OrderRow>();
-  }),
-);
-
-/** The filters of a page, the rarest first. That one leads the index. The plus keeps both engines from another index. */
-function listFilters(
-  { hasPet, hasReference, hasAccount }: Shape,
-  { petId, reference, accountId }: PageParameters,
-) {
+/** The filters that are set, the rarest first. That one leads the index. The plus keeps both engines from another index. */
+function listFilters(isSet: IsSet, { petId, reference, accountId }: PageParameters) {
   return [
-    hasPet && { column: 'pet_id', value: sql`${petId}`, isMet: sql`+pet_id = ${petId}` },
-    hasReference && {
+    isSet('petId') && { column: 'pet_id', value: sql`${petId}`, isMet: sql`+pet_id = ${petId}` },
+    isSet('reference') && {
       column: 'reference',
       value: sql`${reference}`,
       isMet: sql`coalesce(reference, '') = ${reference}`,
     },
-    hasAccount && { column: 'account_id', value: sql`${accountId}`, isMet: sql`+account_id = ${accountId}` },
+    isSet('accountId') && {
+      column: 'account_id',
+      value: sql`${accountId}`,
+      isMet: sql`+account_id = ${accountId}`,
+    },
   ].filter((filter) => filter !== false);
 }
 

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely';
-import { byFilters, byShape, type Steps, statement, step, type Value } from '../storage/database.ts';
+import { byFilters, type Steps, statement, step, type Value } from '../storage/database.ts';
 import type { PageRange } from '../storage/read-page.ts';
 import type { Tables } from '../storage/tables.ts';
 import {
@@ -63,47 +63,41 @@ export type PetFilter = {
 };
 
 /**
- * Returns the statement of a page for a combination of filters, newest first. Its cost depends neither on the depth nor
- * on the filters. With ids, it reads all of these animals, which are few, before it applies the other filters.
+ * Selects a page, newest first. Its cost depends neither on the depth nor on the filters. With ids, it reads all of these
+ * animals, which are few, before it applies the other filters.
  */
-export function selectPage({ status = null, categoryId = null, ids = null }: Partial<PetFilter>) {
-  return selectShape({ status, hasCategory: categoryId !== null, hasIds: ids !== null });
-}
-
-type PageShape = Pick<PetFilter, 'status'> & { readonly hasCategory: boolean; readonly hasIds: boolean };
-
-const selectShape = byShape(({ status, hasCategory, hasIds }: PageShape) =>
-  statement<PetFilter & PageRange>()((query, p, { isAmong, isExactly, keyset }) => {
-    const animals = query.selectFrom('pets').select(shownColumns);
-    // The status is a literal, so that PostgreSQL uses the partial index for this status.
-    const ofStatus = sql<boolean>`${status === null ? sql`true` : sql`status = ${sql.lit(status)}`}`;
-    if (hasIds)
-      return query
-        .with(
-          (cte) => cte('named').materialized(),
-          () => animals.where(isAmong('id', p.ids as string)),
-        )
-        .selectFrom('named')
-        .select(shownColumns)
-        .where('id', '<=', p.newestId)
-        .where(ofStatus)
-        .$if(hasCategory, (named) => named.where('category_id', '=', p.categoryId as bigint))
-        .orderBy('id', 'desc')
-        .limit(p.count);
-    if (!hasCategory)
-      return animals.where('id', '<=', p.newestId).where(ofStatus).orderBy('id', 'desc').limit(p.count);
-    // Merges the pages of the three statuses, so that a category needs no index of its own. On PostgreSQL, `isExactly`
-    // matches the indexes by category and not those by status alone.
-    const { where, orderBy } = keyset([['category_id', sql`${p.categoryId}`]], p.newestId);
-    const [first, ...others] = (status === null ? petStatuses : [status]).map((one) => {
-      const page = animals.where(isExactly('status', one)).where(where).orderBy(orderBy).limit(p.count);
-      return query.selectFrom(page.as(one)).select(shownColumns);
-    });
-    if (first === undefined) throw new Error('petStatuses is empty');
-    const pages = others.reduce((union, page) => union.unionAll(page), first);
-    return query.selectFrom(pages.as('pets')).select(shownColumns).orderBy('id', 'desc').limit(p.count);
-  }),
-);
+export const selectPage = byFilters<PetFilter & PageRange, 'status'>('status')((query, p, set, dialect) => {
+  const { isSet, status } = set;
+  const { isAmong, isExactly, keyset } = dialect;
+  const animals = query.selectFrom('pets').select(shownColumns);
+  // The status is a literal, so that PostgreSQL uses the partial index for this status.
+  const ofStatus = sql<boolean>`${status === null ? sql`true` : sql`status = ${sql.lit(status)}`}`;
+  if (isSet('ids'))
+    return query
+      .with(
+        (cte) => cte('named').materialized(),
+        () => animals.where(isAmong('id', p.ids as string)),
+      )
+      .selectFrom('named')
+      .select(shownColumns)
+      .where('id', '<=', p.newestId)
+      .where(ofStatus)
+      .$if(isSet('categoryId'), (named) => named.where('category_id', '=', p.categoryId as bigint))
+      .orderBy('id', 'desc')
+      .limit(p.count);
+  if (!isSet('categoryId'))
+    return animals.where('id', '<=', p.newestId).where(ofStatus).orderBy('id', 'desc').limit(p.count);
+  // Merges the pages of the three statuses, so that a category needs no index of its own. On PostgreSQL, `isExactly`
+  // matches the indexes by category and not those by status alone.
+  const { where, orderBy } = keyset([['category_id', sql`${p.categoryId}`]], p.newestId);
+  const [first, ...others] = (status === null ? petStatuses : [status]).map((one) => {
+    const page = animals.where(isExactly('status', one)).where(where).orderBy(orderBy).limit(p.count);
+    return query.selectFrom(page.as(one)).select(shownColumns);
+  });
+  if (first === undefined) throw new Error('petStatuses is empty');
+  const pages = others.reduce((union, page) => union.unionAll(page), first);
+  return query.selectFrom(pages.as('pets')).select(shownColumns).orderBy('id', 'desc').limit(p.count);
+});
 
 /** Adds an animal and returns its id. Ids increase and are never reused. */
 export const insertPet = statement<PetValues>({ waitsForNoRowLock: true })((query, p) =>
@@ -141,14 +135,12 @@ export const lockPet = statement<{ id: bigint }>()((query, p, { lockRows }) =>
  * Returns the statement that sets the values of a patch, at least one, and leaves a field that is null. Each combination
  * of fields has its own, because SQLite rewrites every index that contains a column in `set`.
  */
-export const updatePet = byFilters((isSet: (field: PetField) => boolean) =>
-  statement<PetValues & { id: bigint }>()((query, p) =>
-    query
-      .updateTable('pets')
-      .set(Object.fromEntries(petFields.filter(isSet).map((field) => [petColumns[field], p[field]])) as never)
-      .where('id', '=', p.id)
-      .returning(shownColumns),
-  ),
+export const updatePet = byFilters<PetValues & { id: bigint }>()((query, p, { isSet }) =>
+  query
+    .updateTable('pets')
+    .set(Object.fromEntries(petFields.filter(isSet).map((field) => [petColumns[field], p[field]])) as never)
+    .where('id', '=', p.id)
+    .returning(shownColumns),
 );
 
 /** Sets the status of an animal and whether an order owns it (0 or 1), as a step of its order requires. */

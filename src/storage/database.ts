@@ -166,16 +166,30 @@ export function byShape<Shape extends Readonly<Record<string, string | boolean |
   };
 }
 
-/** Returns a function that gives each combination of filters its own statement. A null filter is absent. */
-export function byFilters<Name extends string, P extends Parameters, R>(
-  build: (isSet: (name: Name) => boolean) => Statement<P, R>,
-): (filter: Readonly<Record<Name, Value>>) => Statement<P, R> {
-  const ofShape = byShape(({ names }: { readonly names: string }) =>
-    build((name) => names.split(',').includes(name)),
-  );
-  return (filter) => {
-    const set = Object.entries(filter).flatMap(([name, value]) => (value === null ? [] : [name]));
-    return ofShape({ names: set.sort().join() });
+/** Which filters are set, and the values of those that stand in the text of the statement. */
+type Chosen<P, Literal extends keyof P> = Pick<P, Literal> & { readonly isSet: (name: keyof P) => boolean };
+
+/**
+ * Declares a statement for each combination of filters, which are some of its parameters. A null filter is absent. Each
+ * value of `literals`, of which there are few, has a statement of its own.
+ */
+export function byFilters<P extends Parameters, Literal extends keyof P = never>(...literals: Literal[]) {
+  type Build<R> = (...of: [QueryCreator<Tables>, P, Chosen<P, Literal>, Dialect]) => Compilable<R>;
+  return <R>(build: Build<R>) => {
+    const built = new Map<string, Statement<P, R>>();
+    return (filter: Partial<P>): Statement<P, R> => {
+      const isSet = (name: keyof P) => (filter[name] ?? null) !== null;
+      const values = literals.map((name) => filter[name] ?? null);
+      const shape = [...Object.keys(filter).filter(isSet), values].join();
+      const known = built.get(shape);
+      if (known !== undefined) return known;
+      const chosen = { isSet, ...Object.fromEntries(literals.map((name, at) => [name, values[at]])) };
+      const made: Statement<P, R> = {
+        build: (query, p, dialect) => build(query, p, chosen as Chosen<P, Literal>, dialect),
+      };
+      built.set(shape, made);
+      return made;
+    };
   };
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type Clock, dayMs, hourMs } from '../clock.ts';
 import type { Page } from '../page.ts';
-import { byFilters, type Database, type RowOf, statement } from '../storage/database.ts';
+import { byFilters, type Database, type RowOf } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
@@ -140,23 +140,21 @@ type Filter = {
   readonly requestId: string | null;
 };
 
-const selectPage = byFilters((isSet: (name: keyof Filter) => boolean) =>
-  statement<Filter & PageRange>()((query, p) =>
-    query
-      .selectFrom('requests')
-      .leftJoin('accounts', 'accounts.id', 'requests.account_id')
-      .select(['requests.id', 'at_ms', 'last_at_ms', 'times', 'accounts.name as account', 'key_id'])
-      .select(['address', 'operation', 'status', 'code', 'message', 'request_id', 'duration_ms'])
-      .where('requests.id', '<=', p.newestId)
-      .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
-      .$if(isSet('keyId'), (narrowed) => narrowed.where('key_id', '=', p.keyId))
-      .$if(isSet('status'), (narrowed) => narrowed.where('status', '=', sql<bigint>`${p.status}`))
-      .$if(isSet('code'), (narrowed) => narrowed.where('code', '=', p.code))
-      .$if(isSet('sinceMs'), (narrowed) => narrowed.where('last_at_ms', '>=', sql<bigint>`${p.sinceMs}`))
-      .$if(isSet('requestId'), (narrowed) => narrowed.where('request_id', '=', p.requestId))
-      .orderBy('requests.id', 'desc')
-      .limit(p.count),
-  ),
+const selectPage = byFilters<Filter & PageRange>()((query, p, { isSet }) =>
+  query
+    .selectFrom('requests')
+    .leftJoin('accounts', 'accounts.id', 'requests.account_id')
+    .select(['requests.id', 'at_ms', 'last_at_ms', 'times', 'accounts.name as account', 'key_id'])
+    .select(['address', 'operation', 'status', 'code', 'message', 'request_id', 'duration_ms'])
+    .where('requests.id', '<=', p.newestId)
+    .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
+    .$if(isSet('keyId'), (narrowed) => narrowed.where('key_id', '=', p.keyId))
+    .$if(isSet('status'), (narrowed) => narrowed.where('status', '=', sql<bigint>`${p.status}`))
+    .$if(isSet('code'), (narrowed) => narrowed.where('code', '=', p.code))
+    .$if(isSet('sinceMs'), (narrowed) => narrowed.where('last_at_ms', '>=', sql<bigint>`${p.sinceMs}`))
+    .$if(isSet('requestId'), (narrowed) => narrowed.where('request_id', '=', p.requestId))
+    .orderBy('requests.id', 'desc')
+    .limit(p.count),
 );
 
 /** A stored request, or several that share a row. Times are Unix milliseconds. */

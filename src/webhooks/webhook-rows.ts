@@ -55,38 +55,36 @@ export type WebhookFilter = {
   readonly publicId: string | null;
 };
 
-export const selectWebhookPage = byFilters((isSet: (name: keyof WebhookFilter) => boolean) =>
-  statement<WebhookFilter & PageRange>()((query, p, { nowMs }) =>
-    query
-      .selectFrom('webhooks')
-      .selectAll()
-      .select([
-        // Uses subqueries, because the planner may read all accounts first in a join.
-        sql<string>`(select name from accounts where accounts.id = webhooks.account_id)`.as('account'),
-        sql<bigint | null>`(select suspended_at_ms from accounts where accounts.id = webhooks.account_id)`.as(
-          'suspended_at_ms',
-        ),
-        sql<bigint>`${newest} - position`.as('events_behind'),
-        sql<
-          bigint | null
-        >`(select ${nowMs} - at_ms from events where events.id > webhooks.position order by events.id limit 1)`.as(
-          'behind_ms',
-        ),
-      ])
-      .where('id', '<=', p.newestId)
-      .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId as bigint))
-      .$if(isSet('publicId'), (narrowed) => narrowed.where('public_id', '=', p.publicId as string))
-      // The expressions keep the planner from using the index on the status where another one is better: the index of
-      // failing webhooks, or that on the account, which has at most `webhooksMax` webhooks.
-      .$if(isSet('isFailing'), (narrowed) =>
-        narrowed.where(sql<boolean>`failures > 0 and status || '' = 'enabled'`),
-      )
-      .$if(isSet('status'), (narrowed) =>
-        narrowed.where(isSet('accountId') ? sql<string>`status || ''` : 'status', '=', p.status),
-      )
-      .orderBy('id', 'desc')
-      .limit(p.count),
-  ),
+export const selectWebhookPage = byFilters<WebhookFilter & PageRange>()((query, p, { isSet }, { nowMs }) =>
+  query
+    .selectFrom('webhooks')
+    .selectAll()
+    .select([
+      // Uses subqueries, because the planner may read all accounts first in a join.
+      sql<string>`(select name from accounts where accounts.id = webhooks.account_id)`.as('account'),
+      sql<bigint | null>`(select suspended_at_ms from accounts where accounts.id = webhooks.account_id)`.as(
+        'suspended_at_ms',
+      ),
+      sql<bigint>`${newest} - position`.as('events_behind'),
+      sql<
+        bigint | null
+      >`(select ${nowMs} - at_ms from events where events.id > webhooks.position order by events.id limit 1)`.as(
+        'behind_ms',
+      ),
+    ])
+    .where('id', '<=', p.newestId)
+    .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId as bigint))
+    .$if(isSet('publicId'), (narrowed) => narrowed.where('public_id', '=', p.publicId as string))
+    // The expressions keep the planner from using the index on the status where another one is better: the index of
+    // failing webhooks, or that on the account, which has at most `webhooksMax` webhooks.
+    .$if(isSet('isFailing'), (narrowed) =>
+      narrowed.where(sql<boolean>`failures > 0 and status || '' = 'enabled'`),
+    )
+    .$if(isSet('status'), (narrowed) =>
+      narrowed.where(isSet('accountId') ? sql<string>`status || ''` : 'status', '=', p.status),
+    )
+    .orderBy('id', 'desc')
+    .limit(p.count),
 );
 
 export type ListedWebhookRow = RowOf<ReturnType<typeof selectWebhookPage>>;
