@@ -4,18 +4,10 @@ import { UsageError } from '../errors.ts';
 import { type Limits, limitMax, openHoldsOf, type Plan } from '../plans/plan.ts';
 import type { Store } from '../store.ts';
 import { addShow } from './account-show.ts';
-import {
-  accountArgument,
-  addPlanOptions,
-  type PlanOptions,
-  parseAccountName,
-  parseCountUpTo,
-  parseTime,
-  readPlan,
-  soon,
-} from './arguments.ts';
+import { accountArgument, addPlanOptions, type PlanOptions, readPlan, soon } from './arguments.ts';
 import { type AppCommand, printLines, printTable } from './command.ts';
 import { type Column, formatTime } from './output.ts';
+import { parseAccountName, parseCountUpTo, parseTime } from './parsers.ts';
 
 export function addAccounts(program: AppCommand): void {
   const accounts = program.addGroup(

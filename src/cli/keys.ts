@@ -4,21 +4,10 @@ import { type ListedKey, toTime } from '../accounts/key-rows.ts';
 import { defaultOverlapMs } from '../accounts/keyring.ts';
 import { UsageError } from '../errors.ts';
 import type { ListedBan } from '../limits/bans.ts';
-import {
-  accountFilter,
-  addPlanOptions,
-  type PlanOptions,
-  parseAccountName,
-  parseDuration,
-  parseLifetime,
-  parseName,
-  parseScopeList,
-  readPlan,
-  soon,
-  textId,
-} from './arguments.ts';
+import { accountFilter, addPlanOptions, type PlanOptions, readPlan, soon, textId } from './arguments.ts';
 import { type AppCommand, type CommandContext, type Printed, printLines, printTable } from './command.ts';
 import { type Column, formatTime, writeWarning } from './output.ts';
+import { parseAccountName, parseDuration, parseLifetime, parseName, parseScopeList } from './parsers.ts';
 
 const keyId = textId('key', 'keys list');
 

@@ -4,18 +4,11 @@ import { type Order, OrderSchema, type OrderStatus, orderStatuses } from '../ord
 import { everyAccount } from '../orders/orders.ts';
 import type { Page } from '../page.ts';
 import type { Store } from '../store.ts';
-import {
-  accountFilter,
-  limitOption,
-  numericId,
-  parseInt64Id,
-  parseName,
-  parseTime,
-  sinceOption,
-} from './arguments.ts';
+import { accountFilter, limitOption, numericId, sinceOption } from './arguments.ts';
 import { type AppCommand, orMissing, printLines, printTable } from './command.ts';
 import { addExportOptions, type ExportOptions, exportRows } from './export.ts';
 import { type Column, formatTime } from './output.ts';
+import { parseInt64Id, parseName, parseTime } from './parsers.ts';
 
 export function addOrders(program: AppCommand): void {
   const orders = program.addGroup('orders', 'list, export and cancel orders');

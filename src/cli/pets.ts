@@ -2,8 +2,9 @@ import { Option } from 'commander';
 import { OperatorError, UsageError } from '../errors.ts';
 import { type Pet, type PetInput, type PetPatch, petChangeRules, petInputs } from '../pets/pet.ts';
 import { describeViolations } from '../schema.ts';
-import { numericId, parseInt64 } from './arguments.ts';
+import { numericId } from './arguments.ts';
 import { type AppCommand, orMissing, type Printed, printLines } from './command.ts';
+import { parseInt64 } from './parsers.ts';
 
 const animalId = numericId('animal');
 const noSuchPet = (id: bigint) => `there is no animal "${id}"`;

@@ -5,16 +5,10 @@ import { errorCodes } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { type ListedRequest, listRequests } from '../usage/failed-requests.ts';
 import { type AccountUsage, listUsageByAccount, type UsageOrder, usageOrders } from '../usage/usage.ts';
-import {
-  accountFilter,
-  limitOption,
-  parseAccountName,
-  parseCountUpTo,
-  parserOf,
-  sinceOption,
-} from './arguments.ts';
+import { accountFilter, limitOption, sinceOption } from './arguments.ts';
 import { type AppCommand, printTable } from './command.ts';
 import { type Column, formatSecond } from './output.ts';
+import { parseAccountName, parseCountUpTo, parserOf } from './parsers.ts';
 
 const parseStatus = parseCountUpTo(599);
 
