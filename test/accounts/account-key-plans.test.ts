@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { countActiveKeys, selectKeys } from '../../src/accounts/key-rows.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import type { Parameters, Statement } from '../../src/storage/database.ts';
-import { describeOnEngines } from './world.ts';
+import { describeOnEngines } from '../support/engines.ts';
 
 const statements = [
   countActiveKeys,
@@ -23,7 +23,7 @@ const explanations = {
   postgres: { explain: 'explain', bytes: 'int8send(i)', scan: / on api_keys\b(?! first)/ },
 };
 
-describeOnEngines('the plans of statements for keys', (engine) => {
+await describeOnEngines('the plans of statements for keys', (engine) => {
   test('a page of keys and the count of active keys read no revoked keys', async (t) => {
     const store = await engine.createStore(t);
     const database = await store.open();

@@ -7,8 +7,8 @@ import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { copiedTables } from '../../src/storage/transfer/copy-tables.ts';
 import { keyed, openShop } from '../contracts/order-shop.ts';
-import type { Engine } from '../support/engines.ts';
-import { createWorld, describeOnEngines, fieldOf, fieldsOf, makePlan, order } from './world.ts';
+import { describeOnEngines, type Engine } from '../support/engines.ts';
+import { createWorld, fieldOf, fieldsOf, makePlan, order } from './world.ts';
 
 const names = ['Ms Smith', 'Smith-1017', 'Till of Smith', 'smith.example', 'key_smith'];
 
@@ -72,7 +72,7 @@ function failFrom(database: Database, write: number): Database {
   });
 }
 
-describeOnEngines('deleting an account', (engine) => {
+await describeOnEngines('deleting an account', (engine) => {
   test('it leaves no name, reference or request in any table, frees the animals and keeps the events and sums', async (t) => {
     const { accounts, store, pets, readRows, database, clock } = await furnish(t, engine);
     const { execute } = store;

@@ -11,8 +11,8 @@ import { createLimiter } from '../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { freeLimits } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { sqliteEngine } from '../support/engines.ts';
-import { createWorld, describeOnEngines, fieldOf, findListed, makePlan, order } from './world.ts';
+import { describeOnEngines, sqliteEngine } from '../support/engines.ts';
+import { createWorld, fieldOf, findListed, makePlan, order } from './world.ts';
 
 const here = '192.0.2.7';
 const elsewhere = '192.0.2.8';
@@ -75,7 +75,7 @@ function callerOf(found: LookedUp | Promise<LookedUp>) {
   return found.caller;
 }
 
-describeOnEngines('verifying keys', (engine) => {
+await describeOnEngines('verifying keys', (engine) => {
   test('finds the account of a key with its plan, its limits and the known scopes', async (t) => {
     const { verify, issue, store } = await open(t, engine);
     const plan = makePlan('enterprise', 7, 10);

@@ -5,20 +5,12 @@ import type { Accounts } from '../../src/accounts/accounts.ts';
 import { hashKey, isKeyText } from '../../src/accounts/api-key.ts';
 import { defaultOverlapMs, type KeyOrder } from '../../src/accounts/keyring.ts';
 import { dayMs, hourMs } from '../../src/clock.ts';
-import {
-  createWorld,
-  describeOnEngines,
-  fieldOf,
-  fieldsOf,
-  findListed,
-  makePlan,
-  operatorError,
-  order,
-} from './world.ts';
+import { describeOnEngines } from '../support/engines.ts';
+import { createWorld, fieldOf, fieldsOf, findListed, makePlan, operatorError, order } from './world.ts';
 
 const countKeys = async (accounts: Accounts) => fieldsOf(await accounts.list(), 'account', 'plan', 'keys');
 
-describeOnEngines('issuing keys', (engine) => {
+await describeOnEngines('issuing keys', (engine) => {
   test('creates the named account or one with a generated name, and adds keys to an account of the same plan', async (t) => {
     const { keyring, accounts, clock } = await createWorld(t, engine);
     const plan = makePlan('enterprise', 7, 10);
@@ -87,7 +79,7 @@ describeOnEngines('issuing keys', (engine) => {
   });
 });
 
-describeOnEngines('rotating and revoking keys', (engine) => {
+await describeOnEngines('rotating and revoking keys', (engine) => {
   test('creates a key with the same account, plan, name, scopes and lifetime, and ends the old key after the overlap, to the millisecond', async (t) => {
     const { keyring, clock } = await createWorld(t, engine);
     const wanted = { account: 'Zoo', plan: makePlan('pro'), name: 'till', scopes: ['pets:write'] } as const;

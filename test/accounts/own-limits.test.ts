@@ -8,9 +8,10 @@ import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts
 import type { Database } from '../../src/storage/database.ts';
 import { createUsageCounts, listUsageByAccount, type UsageOrder } from '../../src/usage/usage.ts';
 import { createWorld as createCommandWorld } from '../support/command-line.ts';
-import { createWorld, describeOnEngines, fieldOf, makePlan, order } from './world.ts';
+import { describeOnEngines } from '../support/engines.ts';
+import { createWorld, fieldOf, makePlan, order } from './world.ts';
 
-describeOnEngines('the own limits of an account', (engine) => {
+await describeOnEngines('the own limits of an account', (engine) => {
   test('apply on any plan until their end, and set-plan removes them', async (t) => {
     const { keyring, accounts, database, clock } = await createWorld(t, engine);
     const { key } = await keyring.issue(order({ account: 'Zoo', plan: makePlan('pro') }));

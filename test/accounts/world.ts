@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { createAccounts } from '../../src/accounts/accounts.ts';
 import { createKeyring, type KeyOrder, type Keyring } from '../../src/accounts/keyring.ts';
 import type { Page } from '../../src/page.ts';
 import { type Plan, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { type Engine, findEngines } from '../support/engines.ts';
+import type { Engine } from '../support/engines.ts';
 import { createMovableClock } from '../support/service.ts';
-
-export const engines = await findEngines();
-
-/** Declares tests on each engine. */
-export function describeOnEngines(title: string, declare: (engine: Engine) => void): void {
-  for (const engine of engines)
-    describe(`${title} on ${engine.name}`, { skip: engine.skip }, () => declare(engine));
-}
 
 /** Creates a keyring and accounts over a new store, with a clock that only the test moves. */
 export async function createWorld(t: TestContext, engine: Engine) {

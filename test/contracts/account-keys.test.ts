@@ -9,18 +9,10 @@ import { createKeyring, type KeyOrder, type Keyring } from '../../src/accounts/k
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/clock.ts';
 import type { AppError } from '../../src/errors.ts';
 import type { Database } from '../../src/storage/database.ts';
-import {
-  createWorld,
-  describeOnEngines,
-  fieldOf,
-  fieldsOf,
-  findListed,
-  operatorError,
-  order,
-  walk,
-} from '../accounts/world.ts';
+import { createWorld, fieldOf, fieldsOf, findListed, operatorError, order, walk } from '../accounts/world.ts';
+import { describeOnEngines } from '../support/engines.ts';
 
-describeOnEngines('the keys of an account over HTTP', (engine) => {
+await describeOnEngines('the keys of an account over HTTP', (engine) => {
   /** Creates an account with a key, and the keyring `keys` of this key. `changes` are those of its order. */
   async function prepare(t: TestContext, changes: Partial<KeyOrder> = {}) {
     const { keyring: operator, ...world } = await createWorld(t, engine);

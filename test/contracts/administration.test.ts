@@ -8,21 +8,13 @@ import { createCounterStore, createStoredLook } from '../../src/limits/memory/co
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { prepareChanges } from '../../src/operator/changes.ts';
 import { createUsageCounts, listUsage } from '../../src/usage/usage.ts';
-import {
-  createWorld,
-  describeOnEngines,
-  fieldOf,
-  fieldsOf,
-  findListed,
-  makePlan,
-  order,
-  walk,
-} from '../accounts/world.ts';
+import { createWorld, fieldOf, fieldsOf, findListed, makePlan, order, walk } from '../accounts/world.ts';
+import { describeOnEngines } from '../support/engines.ts';
 
 const byAnn = { kind: 'command', name: 'ann' } as const;
 const byConsole = consoleActor('mira', 'con_1');
 
-describeOnEngines('administration', (engine) => {
+await describeOnEngines('administration', (engine) => {
   async function prepare(t: TestContext) {
     const world = await createWorld(t, engine);
     const { database, clock } = world;

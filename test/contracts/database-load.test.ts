@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { OutcomeUnknownError } from '../../src/errors.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
 import type { NewPet } from '../../src/pets/pet.ts';
 import { type Database, statement, step } from '../../src/storage/database.ts';
 import { importPets } from '../support/catalogue.ts';
-import { type Engine, findEngines, findPostgres } from '../support/engines.ts';
+import { describeOnEngines, findPostgres } from '../support/engines.ts';
 import { startRelay } from '../support/relay.ts';
 import { insertWindow } from './window-rows.ts';
 
@@ -16,39 +16,35 @@ const selectPets = statement<Record<never, never>>()((query) => query.selectFrom
 const countPets = async (database: Database) => (await database.read(selectPets, {})).length;
 
 /** Contract tests of `load` in src/storage/database.ts. */
-function describeLoad(engine: Engine): void {
-  describe(`loading rows into ${engine.name}`, { skip: engine.skip }, () => {
-    test('an error of the source is rethrown, and neither it nor a row that the table refuses adds anything', async (t) => {
-      const database = await (await engine.createStore(t)).open();
-      const error = new Error('line 3 is bad');
-      const failing = async function* () {
-        yield pets;
-        throw error;
-      };
-      await assert.rejects(loadPets(database, failing()), (thrown) => thrown === error);
-      const refused = { name: 'Rex', categoryId: 1n, status: 'lost' as 'sold' };
-      await assert.rejects(importPets(database, [...pets, refused]), /constraint/);
-      assert.equal(await countPets(database), 0);
-    });
-
-    test('rows are written only after the whole source was read, and others can write meanwhile', async (t) => {
-      const database = await (await engine.createStore(t)).open();
-      const events: string[] = [];
-      const source = async function* () {
-        for (const subject of ['a', 'b']) {
-          yield pets;
-          await database.run(insertWindow, { subject, used: 1n });
-          events.push(`${await countPets(database)} there`);
-        }
-      };
-      await loadPets(database, source(), { onWrite: () => void events.push('writing') });
-      assert.deepEqual(events, ['0 there', '0 there', 'writing']);
-      assert.equal(await countPets(database), 20);
-    });
+await describeOnEngines('loading rows', (engine) => {
+  test('an error of the source is rethrown, and neither it nor a row that the table refuses adds anything', async (t) => {
+    const database = await (await engine.createStore(t)).open();
+    const error = new Error('line 3 is bad');
+    const failing = async function* () {
+      yield pets;
+      throw error;
+    };
+    await assert.rejects(loadPets(database, failing()), (thrown) => thrown === error);
+    const refused = { name: 'Rex', categoryId: 1n, status: 'lost' as 'sold' };
+    await assert.rejects(importPets(database, [...pets, refused]), /constraint/);
+    assert.equal(await countPets(database), 0);
   });
-}
 
-for (const engine of await findEngines()) describeLoad(engine);
+  test('rows are written only after the whole source was read, and others can write meanwhile', async (t) => {
+    const database = await (await engine.createStore(t)).open();
+    const events: string[] = [];
+    const source = async function* () {
+      for (const subject of ['a', 'b']) {
+        yield pets;
+        await database.run(insertWindow, { subject, used: 1n });
+        events.push(`${await countPets(database)} there`);
+      }
+    };
+    await loadPets(database, source(), { onWrite: () => void events.push('writing') });
+    assert.deepEqual(events, ['0 there', '0 there', 'writing']);
+    assert.equal(await countPets(database), 20);
+  });
+});
 
 const postgres = await findPostgres();
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { Actor } from '../../src/audit/audit-log.ts';
 import { createCategories } from '../../src/categories/categories.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -13,7 +13,7 @@ import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { stringifyExactJson } from '../../src/exact-json.ts';
 import { createBatches } from '../../src/storage/batches.ts';
 import { openCatalogue } from '../support/catalogue.ts';
-import { type Engine, findEngines } from '../support/engines.ts';
+import { describeOnEngines, type Engine } from '../support/engines.ts';
 import { asManager, openShop } from './order-shop.ts';
 
 const actor: Actor = { kind: 'command', name: 'mira' };
@@ -76,143 +76,140 @@ const typesOf = ({ events }: FeedPage) => events.map(({ type }) => type);
 /** SQL that makes all events older than they are kept. */
 const endEvents = `update events set at_ms = at_ms - ${keptMs + 1_000}`;
 
-function describeEvents(engine: Engine): void {
-  describe(`the event feed on ${engine.name}`, { skip: engine.skip }, () => {
-    test('has an event for each change, with the new object and the previous values of the changed fields', async (t) => {
-      const { catalogue, categories, show } = await openFeedShop(t, engine);
-      const big = 9_223_372_036_854_775_807n;
-      const { id } = await catalogue.add({ name: 'Rex "é" 猫', categoryId: 1n });
-      await catalogue.change(id, { name: 'Max' }, null);
-      await catalogue.change(id, { status: 'pending', name: 'Max' }, null);
-      await catalogue.remove(id, null);
-      for (const name of ['Dogs', 'Dogs', 'Hounds']) await categories.put({ id: 7n, name }, actor);
-      await categories.remove(7n, actor);
-      await catalogue.add({ name: 'Big', categoryId: big });
-      const { shown, events } = await show();
-      const pet = { id: Number(id), name: 'Max', categoryId: 1 };
-      assert.deepEqual(
-        shown.slice(0, -1).map(({ type, data, previous }) => [type, data, previous]),
-        [
-          ['pet.added', { ...pet, name: 'Rex "é" 猫', status: 'available' }, undefined],
-          ['pet.updated', { ...pet, status: 'available' }, { name: 'Rex "é" 猫' }],
-          ['pet.updated', { ...pet, status: 'pending' }, { status: 'available' }],
-          ['pet.deleted', { ...pet, status: 'pending' }, undefined],
-          ['category.updated', { id: 7, name: 'Dogs' }, undefined],
-          ['category.updated', { id: 7, name: 'Hounds' }, { name: 'Dogs' }],
-          ['category.deleted', { id: 7, name: 'Hounds' }, undefined],
-        ],
-      );
-      assert.match(writeEvents(events, everything, ids), /"categoryId":9223372036854775807,/);
-      assert.deepEqual(Object.keys(shown[0] ?? {}), ['id', 'type', 'timestamp', 'data']);
-      assert.match(shown[0]?.timestamp ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-      const shownIds = shown.map(({ id: text }) => text);
-      assert.deepEqual(shownIds, shownIds.toSorted());
-    });
-
-    test('has each order event after the event of its animal, with the same order that the operations return', async (t) => {
-      const { orders, show, place, addBuyer, addPet } = await openFeedShop(t, engine);
-      const buyer = await addBuyer();
-      const manager = asManager(buyer);
-      const order = await place(buyer, await addPet(), { reference: 'A-1' });
-      await orders.close('complete', order.id, buyer);
-      await orders.close('return', order.id, manager);
-      const page = await show();
-      const expected = ['reserved', 'completed', 'returned'].flatMap((to) => ['pet.updated', `order.${to}`]);
-      assert.deepEqual(typesOf(page), ['pet.added', ...expected]);
-      const got = JSON.parse(stringifyExactJson(await orders.get(order.id, manager)));
-      assert.deepEqual(page.shown.at(-1)?.data, got);
-      const own = await show({ accountId: buyer.accountId, seesPets: false, seesOrders: 'own' });
-      const { account: _, ...withoutAccount } = got;
-      assert.deepEqual(own.shown.at(-1)?.data, withoutAccount);
-      assert.equal(own.shown.at(0)?.data['reference'], 'A-1');
-    });
-
-    test('shows each reader only the events that its scopes and its account allow', async (t) => {
-      const { showTypes, place, addBuyer, addPet } = await openFeedShop(t, engine);
-      const [one, other] = [await addBuyer(), await addBuyer()];
-      for (const buyer of [one, other]) await place(buyer, await addPet());
-      const ofPet = ['pet.added', 'pet.updated'];
-      for (const [seesPets, seesOrders, types] of [
-        [true, 'none', [...ofPet, ...ofPet]],
-        [true, 'own', [...ofPet, 'order.reserved', ...ofPet]],
-        [false, 'own', ['order.reserved']],
-        [false, 'all', ['order.reserved', 'order.reserved']],
-        [false, 'none', []],
-      ] as const)
-        assert.deepEqual(await showTypes({ accountId: one.accountId, seesPets, seesOrders }), types);
-      assert.equal((await showTypes()).length, 6);
-    });
-
-    test('shows nobody an event of a type that this release does not know', async (t) => {
-      const { store, sequence, showTypes, addBuyer, addPet } = await openFeedShop(t, engine);
-      const { accountId } = await addBuyer();
-      await addPet();
-      await sequence();
-      for (const account of ['null', String(accountId)])
-        await store.execute(
-          `insert into events (at_ms, type, account_id, data) values (1, 'customer.added', ${account}, '{"id":1}')`,
-        );
-      for (const seesPets of [true, false])
-        for (const seesOrders of ['all', 'own', 'none'] as const)
-          assert.deepEqual(
-            await showTypes({ accountId, seesPets, seesOrders }),
-            seesPets ? ['pet.added'] : [],
-          );
-    });
-
-    test('has every event once and in the same order in pages of any size, and a page that starts after those that its reader may not see', async (t) => {
-      const { database, read, readEnd, walk, addPets } = await openFeedShop(t, engine);
-      await addPets(25);
-      await sequenceEvents(database, createBatches(7));
-      const all = await walk(100);
-      assert.equal(all.length, 25);
-      assert.deepEqual(
-        all,
-        all.toSorted((a, b) => Number(a - b)),
-      );
-      for (const limit of [1, 5, 24, 25, 26]) assert.deepEqual(await walk(limit), all);
-      const blind = { accountId: 1n, seesPets: false, seesOrders: 'own' } as const;
-      assert.deepEqual(await read('oldest', 5, blind), { events: [], next: await readEnd() });
-    });
-
-    test('is empty at first, a position from then is before the first event, and one after the end or in a gap is refused', async (t) => {
-      const { store, show, addPet, expectEmpty, expectRefused } = await openFeedShop(t, engine);
-      await expectEmpty(['oldest', 'now', 0n], 0n);
-      await addPet();
-      const { events, next } = await show(everything, 0n);
-      assert.equal(events.length, 1);
-      await expectRefused([next + 1n], 'invalid_parameter');
-      // Only a server that was taken over may have given a position in a gap.
-      await store.execute(`insert into event_gaps values (${next}, ${next + 10n})`);
-      await expectRefused([next + 1n, next + 9n], 'events_expired');
-      await expectEmpty([next, next + 10n, 'now'], next + 10n);
-      await expectRefused([next + 11n], 'invalid_parameter');
-    });
-
-    test('deletes events after 30 days, in steps up to the first younger one, refuses a position before deleted events, and continues from the last one when none is left', async (t) => {
-      const { store, database, sequence, read, show, addPets, expectEmpty, expectRefused } =
-        await openFeedShop(t, engine);
-      await addPets(10);
-      const { events: old, next } = await show();
-      await addPets(3);
-      await sequence();
-      await store.execute(`${endEvents} where id <= ${next} or id = ${next + 2n}`);
-      await expireEvents(database, 4);
-      const kept = await show();
-      assert.deepEqual(idsOf(kept), [next + 1n, next + 2n, next + 3n]);
-      assert.deepEqual((await read(next, 3)).events, kept.events);
-      await expectRefused([0n, old.at(-2)?.id ?? 0n], 'events_expired');
-      await store.execute(endEvents);
-      await expireEvents(database);
-      const end = next + 3n;
-      await expectEmpty([end, 'now'], end);
-      await addPets(1);
-      assert.equal((await show(everything, end)).events.length, 1);
-    });
-
-    describeWaiting(engine);
+await describeOnEngines('the event feed', (engine) => {
+  test('has an event for each change, with the new object and the previous values of the changed fields', async (t) => {
+    const { catalogue, categories, show } = await openFeedShop(t, engine);
+    const big = 9_223_372_036_854_775_807n;
+    const { id } = await catalogue.add({ name: 'Rex "é" 猫', categoryId: 1n });
+    await catalogue.change(id, { name: 'Max' }, null);
+    await catalogue.change(id, { status: 'pending', name: 'Max' }, null);
+    await catalogue.remove(id, null);
+    for (const name of ['Dogs', 'Dogs', 'Hounds']) await categories.put({ id: 7n, name }, actor);
+    await categories.remove(7n, actor);
+    await catalogue.add({ name: 'Big', categoryId: big });
+    const { shown, events } = await show();
+    const pet = { id: Number(id), name: 'Max', categoryId: 1 };
+    assert.deepEqual(
+      shown.slice(0, -1).map(({ type, data, previous }) => [type, data, previous]),
+      [
+        ['pet.added', { ...pet, name: 'Rex "é" 猫', status: 'available' }, undefined],
+        ['pet.updated', { ...pet, status: 'available' }, { name: 'Rex "é" 猫' }],
+        ['pet.updated', { ...pet, status: 'pending' }, { status: 'available' }],
+        ['pet.deleted', { ...pet, status: 'pending' }, undefined],
+        ['category.updated', { id: 7, name: 'Dogs' }, undefined],
+        ['category.updated', { id: 7, name: 'Hounds' }, { name: 'Dogs' }],
+        ['category.deleted', { id: 7, name: 'Hounds' }, undefined],
+      ],
+    );
+    assert.match(writeEvents(events, everything, ids), /"categoryId":9223372036854775807,/);
+    assert.deepEqual(Object.keys(shown[0] ?? {}), ['id', 'type', 'timestamp', 'data']);
+    assert.match(shown[0]?.timestamp ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const shownIds = shown.map(({ id: text }) => text);
+    assert.deepEqual(shownIds, shownIds.toSorted());
   });
-}
+
+  test('has each order event after the event of its animal, with the same order that the operations return', async (t) => {
+    const { orders, show, place, addBuyer, addPet } = await openFeedShop(t, engine);
+    const buyer = await addBuyer();
+    const manager = asManager(buyer);
+    const order = await place(buyer, await addPet(), { reference: 'A-1' });
+    await orders.close('complete', order.id, buyer);
+    await orders.close('return', order.id, manager);
+    const page = await show();
+    const expected = ['reserved', 'completed', 'returned'].flatMap((to) => ['pet.updated', `order.${to}`]);
+    assert.deepEqual(typesOf(page), ['pet.added', ...expected]);
+    const got = JSON.parse(stringifyExactJson(await orders.get(order.id, manager)));
+    assert.deepEqual(page.shown.at(-1)?.data, got);
+    const own = await show({ accountId: buyer.accountId, seesPets: false, seesOrders: 'own' });
+    const { account: _, ...withoutAccount } = got;
+    assert.deepEqual(own.shown.at(-1)?.data, withoutAccount);
+    assert.equal(own.shown.at(0)?.data['reference'], 'A-1');
+  });
+
+  test('shows each reader only the events that its scopes and its account allow', async (t) => {
+    const { showTypes, place, addBuyer, addPet } = await openFeedShop(t, engine);
+    const [one, other] = [await addBuyer(), await addBuyer()];
+    for (const buyer of [one, other]) await place(buyer, await addPet());
+    const ofPet = ['pet.added', 'pet.updated'];
+    for (const [seesPets, seesOrders, types] of [
+      [true, 'none', [...ofPet, ...ofPet]],
+      [true, 'own', [...ofPet, 'order.reserved', ...ofPet]],
+      [false, 'own', ['order.reserved']],
+      [false, 'all', ['order.reserved', 'order.reserved']],
+      [false, 'none', []],
+    ] as const)
+      assert.deepEqual(await showTypes({ accountId: one.accountId, seesPets, seesOrders }), types);
+    assert.equal((await showTypes()).length, 6);
+  });
+
+  test('shows nobody an event of a type that this release does not know', async (t) => {
+    const { store, sequence, showTypes, addBuyer, addPet } = await openFeedShop(t, engine);
+    const { accountId } = await addBuyer();
+    await addPet();
+    await sequence();
+    for (const account of ['null', String(accountId)])
+      await store.execute(
+        `insert into events (at_ms, type, account_id, data) values (1, 'customer.added', ${account}, '{"id":1}')`,
+      );
+    for (const seesPets of [true, false])
+      for (const seesOrders of ['all', 'own', 'none'] as const)
+        assert.deepEqual(await showTypes({ accountId, seesPets, seesOrders }), seesPets ? ['pet.added'] : []);
+  });
+
+  test('has every event once and in the same order in pages of any size, and a page that starts after those that its reader may not see', async (t) => {
+    const { database, read, readEnd, walk, addPets } = await openFeedShop(t, engine);
+    await addPets(25);
+    await sequenceEvents(database, createBatches(7));
+    const all = await walk(100);
+    assert.equal(all.length, 25);
+    assert.deepEqual(
+      all,
+      all.toSorted((a, b) => Number(a - b)),
+    );
+    for (const limit of [1, 5, 24, 25, 26]) assert.deepEqual(await walk(limit), all);
+    const blind = { accountId: 1n, seesPets: false, seesOrders: 'own' } as const;
+    assert.deepEqual(await read('oldest', 5, blind), { events: [], next: await readEnd() });
+  });
+
+  test('is empty at first, a position from then is before the first event, and one after the end or in a gap is refused', async (t) => {
+    const { store, show, addPet, expectEmpty, expectRefused } = await openFeedShop(t, engine);
+    await expectEmpty(['oldest', 'now', 0n], 0n);
+    await addPet();
+    const { events, next } = await show(everything, 0n);
+    assert.equal(events.length, 1);
+    await expectRefused([next + 1n], 'invalid_parameter');
+    // Only a server that was taken over may have given a position in a gap.
+    await store.execute(`insert into event_gaps values (${next}, ${next + 10n})`);
+    await expectRefused([next + 1n, next + 9n], 'events_expired');
+    await expectEmpty([next, next + 10n, 'now'], next + 10n);
+    await expectRefused([next + 11n], 'invalid_parameter');
+  });
+
+  test('deletes events after 30 days, in steps up to the first younger one, refuses a position before deleted events, and continues from the last one when none is left', async (t) => {
+    const { store, database, sequence, read, show, addPets, expectEmpty, expectRefused } = await openFeedShop(
+      t,
+      engine,
+    );
+    await addPets(10);
+    const { events: old, next } = await show();
+    await addPets(3);
+    await sequence();
+    await store.execute(`${endEvents} where id <= ${next} or id = ${next + 2n}`);
+    await expireEvents(database, 4);
+    const kept = await show();
+    assert.deepEqual(idsOf(kept), [next + 1n, next + 2n, next + 3n]);
+    assert.deepEqual((await read(next, 3)).events, kept.events);
+    await expectRefused([0n, old.at(-2)?.id ?? 0n], 'events_expired');
+    await store.execute(endEvents);
+    await expireEvents(database);
+    const end = next + 3n;
+    await expectEmpty([end, 'now'], end);
+    await addPets(1);
+    assert.equal((await show(everything, end)).events.length, 1);
+  });
+
+  describeWaiting(engine);
+});
 
 function describeWaiting(engine: Engine): void {
   const patient = { seconds: 20, keyId: 'key_1', onGone: () => undefined, noteHeld: () => undefined };
@@ -277,5 +274,3 @@ function describeWaiting(engine: Engine): void {
 async function untilWaiting(feed: Feed, count: number): Promise<void> {
   while (feed.countWaiting() < count) await new Promise((resolve) => setImmediate(resolve));
 }
-
-for (const engine of await findEngines()) describeEvents(engine);

@@ -3,13 +3,14 @@ import { test } from 'node:test';
 import type { Actor } from '../../src/audit/audit-log.ts';
 import { everyAccount } from '../../src/orders/orders.ts';
 import { openStore, type Store } from '../../src/store.ts';
-import { describeOnEngines, fieldsOf, makePlan, order } from '../accounts/world.ts';
+import { fieldsOf, makePlan, order } from '../accounts/world.ts';
+import { describeOnEngines } from '../support/engines.ts';
 import type { Ending } from '../support/service.ts';
 
 const nowMs = Date.UTC(2027, 0, 2, 12);
 const mira: Actor = { kind: 'console', name: 'mira in console_1' };
 
-describeOnEngines('actions of an operator', ({ createStore }) => {
+await describeOnEngines('actions of an operator', ({ createStore }) => {
   async function open(t: Ending) {
     const { url } = await createStore(t);
     const config = { databaseUrl: url, environment: 'staging' } as const;

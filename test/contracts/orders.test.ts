@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { OrderAction } from '../../src/orders/close-order.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
 import type { Orders } from '../../src/orders/orders.ts';
 import type { OrderReader } from '../../src/orders/place-order.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
 import type { PlanName } from '../../src/plans/plan.ts';
-import { type Engine, findEngines } from '../support/engines.ts';
+import { describeOnEngines, type Engine } from '../support/engines.ts';
 import { countStatuses } from '../support/expect-error.ts';
 import { asManager, hold, keyed, openShop, readOrder, type Shop } from './order-shop.ts';
 
@@ -95,314 +95,309 @@ function refuse(engine: Engine, id: bigint): string[] {
 }
 
 /** Contract tests of src/orders/orders.ts (contract section 12). */
-for (const engine of await findEngines())
-  describe(`orders on ${engine.name}`, { skip: engine.skip }, () => {
-    /** Opens a shop with a buyer. */
-    async function openWithBuyer(t: TestContext, plan?: PlanName) {
-      const shop = await openShop(t, engine);
-      return { ...shop, buyer: await shop.addBuyer(plan) };
-    }
+await describeOnEngines('orders', (engine) => {
+  /** Opens a shop with a buyer. */
+  async function openWithBuyer(t: TestContext, plan?: PlanName) {
+    const shop = await openShop(t, engine);
+    return { ...shop, buyer: await shop.addBuyer(plan) };
+  }
 
-    test('an order takes an available animal, and get returns the placed order', async (t) => {
-      const { buyer, ...shop } = await openWithBuyer(t);
-      const petId = await shop.addPet();
-      await shop.takeEvents();
-      const placed = await shop.place(buyer, petId, { holdMs: 60_000, reference: 'A-1 🐈' });
-      assert.deepEqual(Object.keys(placed), ['id', 'petId', 'status', 'reference', 'createdAt', 'expiresAt']);
-      assert.deepEqual([placed.petId, placed.status, placed.reference], [petId, 'reserved', 'A-1 🐈']);
-      assert.equal(Date.parse(placed.expiresAt) - Date.parse(placed.createdAt), 60_000);
-      assert.deepEqual(await shop.orders.get(placed.id, buyer), placed);
-      assert.equal(await shop.readRows(petId), 'pending owned, reserved');
-      assert.deepEqual(await shop.takeEvents(), reserves);
-    });
+  test('an order takes an available animal, and get returns the placed order', async (t) => {
+    const { buyer, ...shop } = await openWithBuyer(t);
+    const petId = await shop.addPet();
+    await shop.takeEvents();
+    const placed = await shop.place(buyer, petId, { holdMs: 60_000, reference: 'A-1 🐈' });
+    assert.deepEqual(Object.keys(placed), ['id', 'petId', 'status', 'reference', 'createdAt', 'expiresAt']);
+    assert.deepEqual([placed.petId, placed.status, placed.reference], [petId, 'reserved', 'A-1 🐈']);
+    assert.equal(Date.parse(placed.expiresAt) - Date.parse(placed.createdAt), 60_000);
+    assert.deepEqual(await shop.orders.get(placed.id, buyer), placed);
+    assert.equal(await shop.readRows(petId), 'pending owned, reserved');
+    assert.deepEqual(await shop.takeEvents(), reserves);
+  });
 
-    test('an order for an unavailable or unknown animal is refused and writes nothing', async (t) => {
-      const { buyer, ...shop } = await openWithBuyer(t);
-      const pets = [await shop.addPet('pending'), await shop.addPet('sold'), await shop.addPet()];
-      const taken = pets[2] as bigint;
-      await shop.place(buyer, taken);
-      await shop.takeEvents();
-      for (const petId of pets) assert.equal(await outcomeOf(shop.place(buyer, petId)), 'pet_unavailable');
-      for (const petId of [0n, -1n, 99n, 2n ** 63n - 1n])
-        assert.equal(await outcomeOf(shop.place(buyer, petId)), 'not_found');
-      assert.deepEqual(await shop.takeEvents(), []);
-      assert.equal(await shop.readRows(taken), 'pending owned, reserved');
-    });
+  test('an order for an unavailable or unknown animal is refused and writes nothing', async (t) => {
+    const { buyer, ...shop } = await openWithBuyer(t);
+    const pets = [await shop.addPet('pending'), await shop.addPet('sold'), await shop.addPet()];
+    const taken = pets[2] as bigint;
+    await shop.place(buyer, taken);
+    await shop.takeEvents();
+    for (const petId of pets) assert.equal(await outcomeOf(shop.place(buyer, petId)), 'pet_unavailable');
+    for (const petId of [0n, -1n, 99n, 2n ** 63n - 1n])
+      assert.equal(await outcomeOf(shop.place(buyer, petId)), 'not_found');
+    assert.deepEqual(await shop.takeEvents(), []);
+    assert.equal(await shop.readRows(taken), 'pending owned, reserved');
+  });
 
-    test('every action in every state has exactly its documented effect', async (t) => {
-      const { buyer, ...shop } = await openWithBuyer(t);
-      const other = await shop.addBuyer();
-      for (const [state, reach] of Object.entries(states))
-        for (const [index, action] of [...actions, 'place' as const].entries()) {
-          const petId = await shop.addPet();
-          const { id } = await shop.place(buyer, petId);
-          await reach(shop, id);
-          const before = await shop.readRows(petId);
-          await shop.takeEvents();
-          const cell = `${state} ${action}`;
-          const done = action === 'place' ? shop.place(other, petId) : shop.orders.close(action, id, manager);
-          assert.equal(await outcomeOf(done), outcomes[state as keyof typeof states][index], cell);
-          const [rows, events] = effects[cell] ?? [before, []];
-          assert.deepEqual([await shop.readRows(petId), await shop.takeEvents()], [rows, events], cell);
-        }
-    });
-
-    test('an order is expired for every reader from the end of its hold on, without a sweep', async (t) => {
-      const { buyer, ...shop } = await openWithBuyer(t);
-      const petId = await shop.addPet();
-      const { id } = await shop.place(buyer, petId);
-      await shop.endHolds();
-      const { status, closedAt, expiresAt } = await shop.orders.get(id, buyer);
-      assert.deepEqual([status, closedAt], ['expired', expiresAt]);
-      assert.equal(await shop.readRows(petId), 'pending owned, reserved');
-      const list = async (wanted: OrderStatus) =>
-        (await listAll(shop.orders, buyer, { status: wanted })).map((one) => one.id);
-      assert.deepEqual([await list('reserved'), await list('expired')], [[], [id]]);
-    });
-
-    test('the sweep closes only overdue holds, in the order of their expiry', async (t) => {
-      const { buyer, ...shop } = await openWithBuyer(t);
-      const placed = [];
-      for (let n = 0; n < 4; n += 1) placed.push(await shop.place(buyer, await shop.addPet()));
-      const [one, two, three, open] = placed.map(({ id }) => id) as [bigint, bigint, bigint, bigint];
-      await shop.endHolds(one, two, three);
-      await shop.store.execute(`update orders set expires_at_ms = 1 where id = ${three}`);
-      await shop.takeEvents();
-      assert.equal(await shop.orders.expire(), 3);
-      assert.deepEqual(await shop.takeEvents(), Array(3).fill(expires).flat());
-      assert.equal(await shop.orders.expire(), 0);
-      for (const id of [one, two, three]) {
-        const { status, closedAt, expiresAt } = await shop.orders.get(id, buyer);
-        assert.deepEqual([status, closedAt], ['expired', expiresAt]);
-      }
-      assert.equal((await shop.orders.get(open, buyer)).status, 'reserved');
-      const expired = (await shop.store.execute(
-        `select data from ${engine.name === 'SQLite' ? 'events' : 'event_outbox'} where type = 'order.expired' order by id`,
-      )) as { data: string }[];
-      assert.deepEqual(
-        expired.map(({ data }) => BigInt(JSON.parse(data).id)),
-        [three, one, two],
-      );
-    });
-
-    test('orders of another account are not found, except by a manager, who may filter by account', async (t) => {
-      const { buyer: owner, ...shop } = await openWithBuyer(t);
-      const other = await shop.addBuyer();
-      const { id } = await shop.place(owner, await shop.addPet());
-      await assert.rejects(async () => shop.orders.get(id, other), { code: 'not_found' });
-      for (const action of actions)
-        assert.equal(await outcomeOf(shop.orders.close(action, id, other)), 'not_found');
-      assert.deepEqual(await listAll(shop.orders, other), []);
-      assert.equal((await shop.orders.get(id, asManager(other))).account, 'buyer 1');
-      const own = await shop.place(other, await shop.addPet());
-      const shown = async (reader: OrderReader, filter = {}) =>
-        (await listAll(shop.orders, reader, filter)).map((order) => [order.id, order.account]);
-      const ofOwner = { ofAccount: owner.accountId };
-      assert.deepEqual(await shown(asManager(other)), [
-        [own.id, 'buyer 2'],
-        [id, 'buyer 1'],
-      ]);
-      assert.deepEqual(await shown(asManager(other), ofOwner), [[id, 'buyer 1']]);
-      assert.deepEqual(await shown(other, ofOwner), [[own.id, undefined]]);
-      assert.equal((await shop.orders.close('complete', id, asManager(other))).account, 'buyer 1');
-    });
-
-    test('a list combines the filters status, animal and reference, newest first and page by page', async (t) => {
-      const shop = await openShop(t, engine);
-      const [buyer, other] = [await shop.addBuyer(), await shop.addBuyer()];
-      const pets = [await shop.addPet(), await shop.addPet(), await shop.addPet()];
-      for (let n = 0; n < 24; n += 1) {
-        const petId = pets[n % 3] as bigint;
-        const reader = n % 4 === 0 ? other : buyer;
-        const { id } = await shop.place(reader, petId, { reference: n % 5 === 0 ? 'five' : null });
-        if (n >= 21) continue;
-        if (n % 2 === 0) await shop.orders.close('cancel', id, reader);
-        else await shop.endHolds(id);
-        if (n % 3 === 0) await shop.orders.expire();
-      }
-      const last = await shop.orders.list({ ...unfiltered, limit: 1 }, asManager(buyer));
-      await shop.endHolds(last.items[0]?.id as bigint);
-      for (const reader of [buyer, asManager(buyer)]) {
-        const everything = await listAll(shop.orders, reader);
-        assert.equal(everything.length, reader.isManager ? 24 : 18);
-        const seen = new Set(everything.map(({ status }) => status));
-        assert.deepEqual([...seen].sort(), ['cancelled', 'expired', 'reserved']);
-        for (const status of [null, 'reserved', 'expired', 'cancelled', 'completed'] as const)
-          for (const petId of [null, ...pets])
-            for (const reference of [null, 'five', 'none']) {
-              const filter = { status, petId, reference };
-              const expected = everything.filter(
-                (order) =>
-                  (status === null || order.status === status) &&
-                  (petId === null || order.petId === petId) &&
-                  (reference === null || order.reference === reference),
-              );
-              assert.deepEqual(await listAll(shop.orders, reader, filter), expected);
-            }
-      }
-    });
-
-    test('exactly one of 30 concurrent orders for one animal is placed, across instances', async (t) => {
-      const shop = await openShop(t, engine);
-      const instances = [shop.orders, await shop.openOther()];
-      const buyers = await Promise.all(Array.from({ length: 3 }, () => shop.addBuyer()));
-      for (const isOverdue of [false, true]) {
-        const petId = await shop.addPet();
-        if (isOverdue) {
-          await shop.place(buyers[0] as never, petId);
-          await shop.endHolds();
-        }
-        const outcomes = await Promise.all(
-          Array.from({ length: 30 }, (_, n) =>
-            outcomeOf(placeAt(instances, n, buyers[n % 3] as never, petId)),
-          ),
-        );
-        assert.deepEqual(countStatuses(outcomes), { reserved: 1, pet_unavailable: 29 });
-        assert.equal(
-          await shop.readRows(petId),
-          isOverdue ? 'pending owned, reserved, expired' : 'pending owned, reserved',
-        );
-      }
-    });
-
-    test('exactly one of concurrent complete, cancel and expiry succeeds', async (t) => {
-      const shop = await openShop(t, engine);
-      const other = await shop.openOther();
-      const buyer = await shop.addBuyer();
-      for (let n = 0; n < 20; n += 1) {
-        const petId = await shop.addPet();
-        const { id } = await shop.place(buyer, petId);
-        await shop.takeEvents();
-        const [completed, cancelled] = await Promise.all([
-          outcomeOf(shop.orders.close('complete', id, buyer)),
-          outcomeOf(other.close('cancel', id, buyer)),
-          n % 2 === 0 ? shop.endHolds(id) : undefined,
-          shop.orders.expire(),
-          other.expire(),
-        ]);
-        await shop.orders.expire();
-        const closing = (await shop.takeEvents()).filter((event) => event.startsWith('order.'));
-        assert.equal(closing.length, 1, `${closing}`);
-        const done = [completed, cancelled].filter((one) => one === 'completed' || one === 'cancelled');
-        const status = (await shop.orders.get(id, buyer)).status;
-        assert.deepEqual(done, status === 'expired' ? [] : [status]);
-        const pet = status === 'completed' ? 'sold owned' : 'available';
-        assert.equal(await shop.readRows(petId), `${pet}, ${status}`);
-      }
-    });
-
-    test('an account gets exactly its limit of open holds, and overdue holds are closed at the limit', async (t) => {
-      const shop = await openShop(t, engine);
-      const instances = [shop.orders, await shop.openOther()];
-      const buyer = await shop.addBuyer('free');
-      const pets = await Promise.all(Array.from({ length: 24 }, () => shop.addPet()));
-      const placed = await Promise.all(
-        pets.map((petId, n) => outcomeOf(placeAt(instances, n, buyer, petId))),
-      );
-      assert.deepEqual(countStatuses(placed), { reserved: 5, limit_reached: 19 });
-      const free = (await shop.store.execute(`select id from pets where status = 'available'`)).length;
-      assert.equal(free, 19);
-
-      await shop.endHolds();
-      const petId = pets[placed.indexOf('limit_reached')] as bigint;
-      await shop.place(buyer, petId);
-      const statuses = (await listAll(shop.orders, buyer)).map(({ status }) => status);
-      assert.deepEqual(statuses, ['reserved', ...Array(5).fill('expired')]);
-      const open = await shop.store.execute(`select id from orders where status = 'reserved'`);
-      assert.equal(open.length, 1);
-    });
-
-    test('an owned animal that is set to available in the database is not sold again', async (t) => {
-      const { buyer, ...shop } = await openWithBuyer(t);
-      for (const reach of [states.reserved, states.completed]) {
+  test('every action in every state has exactly its documented effect', async (t) => {
+    const { buyer, ...shop } = await openWithBuyer(t);
+    const other = await shop.addBuyer();
+    for (const [state, reach] of Object.entries(states))
+      for (const [index, action] of [...actions, 'place' as const].entries()) {
         const petId = await shop.addPet();
         const { id } = await shop.place(buyer, petId);
         await reach(shop, id);
-        // The statement of an order checks `is_owned`, which is wrong now. Only the unique index refuses the order.
-        await shop.store.execute(`update pets set status = 'available', is_owned = 0 where id = ${petId}`);
+        const before = await shop.readRows(petId);
         await shop.takeEvents();
-        assert.equal(await outcomeOf(shop.place(buyer, petId)), 'pet_unavailable');
-        assert.deepEqual(await shop.takeEvents(), []);
-        const owners = `select id from orders where pet_id = ${petId} and status in ('reserved', 'completed')`;
-        assert.equal((await shop.store.execute(owners)).length, 1);
+        const cell = `${state} ${action}`;
+        const done = action === 'place' ? shop.place(other, petId) : shop.orders.close(action, id, manager);
+        assert.equal(await outcomeOf(done), outcomes[state as keyof typeof states][index], cell);
+        const [rows, events] = effects[cell] ?? [before, []];
+        assert.deepEqual([await shop.readRows(petId), await shop.takeEvents()], [rows, events], cell);
       }
-    });
+  });
 
-    test('an Enterprise account may have its own limit of open holds, and a manager has no limit', async (t) => {
-      const { buyer, ...shop } = await openWithBuyer(t, 'enterprise');
-      await shop.store.execute(`update accounts set open_holds = 2 where id = ${buyer.accountId}`);
-      const place = async (reader = buyer) => outcomeOf(shop.place(reader, await shop.addPet()));
-      assert.deepEqual(
-        [await place(), await place(), await place()],
-        ['reserved', 'reserved', 'limit_reached'],
-      );
-      assert.equal(await place(asManager(buyer)), 'reserved');
-      // The account has three open holds now.
-      await assert.rejects(shop.place(buyer, await shop.addPet()), {
-        code: 'limit_reached',
-        message: 'this account may open another hold only while it has fewer than 2',
-      });
-    });
+  test('an order is expired for every reader from the end of its hold on, without a sweep', async (t) => {
+    const { buyer, ...shop } = await openWithBuyer(t);
+    const petId = await shop.addPet();
+    const { id } = await shop.place(buyer, petId);
+    await shop.endHolds();
+    const { status, closedAt, expiresAt } = await shop.orders.get(id, buyer);
+    assert.deepEqual([status, closedAt], ['expired', expiresAt]);
+    assert.equal(await shop.readRows(petId), 'pending owned, reserved');
+    const list = async (wanted: OrderStatus) =>
+      (await listAll(shop.orders, buyer, { status: wanted })).map((one) => one.id);
+    assert.deepEqual([await list('reserved'), await list('expired')], [[], [id]]);
+  });
 
-    test('an order is not placed if the record of its Idempotency-Key cannot be written, and the key of a refused order can be used again', async (t) => {
-      const { buyer, ...shop } = await openWithBuyer(t);
+  test('the sweep closes only overdue holds, in the order of their expiry', async (t) => {
+    const { buyer, ...shop } = await openWithBuyer(t);
+    const placed = [];
+    for (let n = 0; n < 4; n += 1) placed.push(await shop.place(buyer, await shop.addPet()));
+    const [one, two, three, open] = placed.map(({ id }) => id) as [bigint, bigint, bigint, bigint];
+    await shop.endHolds(one, two, three);
+    await shop.store.execute(`update orders set expires_at_ms = 1 where id = ${three}`);
+    await shop.takeEvents();
+    assert.equal(await shop.orders.expire(), 3);
+    assert.deepEqual(await shop.takeEvents(), Array(3).fill(expires).flat());
+    assert.equal(await shop.orders.expire(), 0);
+    for (const id of [one, two, three]) {
+      const { status, closedAt, expiresAt } = await shop.orders.get(id, buyer);
+      assert.deepEqual([status, closedAt], ['expired', expiresAt]);
+    }
+    assert.equal((await shop.orders.get(open, buyer)).status, 'reserved');
+    const expired = (await shop.store.execute(
+      `select data from ${engine.name === 'SQLite' ? 'events' : 'event_outbox'} where type = 'order.expired' order by id`,
+    )) as { data: string }[];
+    assert.deepEqual(
+      expired.map(({ data }) => BigInt(JSON.parse(data).id)),
+      [three, one, two],
+    );
+  });
+
+  test('orders of another account are not found, except by a manager, who may filter by account', async (t) => {
+    const { buyer: owner, ...shop } = await openWithBuyer(t);
+    const other = await shop.addBuyer();
+    const { id } = await shop.place(owner, await shop.addPet());
+    await assert.rejects(async () => shop.orders.get(id, other), { code: 'not_found' });
+    for (const action of actions)
+      assert.equal(await outcomeOf(shop.orders.close(action, id, other)), 'not_found');
+    assert.deepEqual(await listAll(shop.orders, other), []);
+    assert.equal((await shop.orders.get(id, asManager(other))).account, 'buyer 1');
+    const own = await shop.place(other, await shop.addPet());
+    const shown = async (reader: OrderReader, filter = {}) =>
+      (await listAll(shop.orders, reader, filter)).map((order) => [order.id, order.account]);
+    const ofOwner = { ofAccount: owner.accountId };
+    assert.deepEqual(await shown(asManager(other)), [
+      [own.id, 'buyer 2'],
+      [id, 'buyer 1'],
+    ]);
+    assert.deepEqual(await shown(asManager(other), ofOwner), [[id, 'buyer 1']]);
+    assert.deepEqual(await shown(other, ofOwner), [[own.id, undefined]]);
+    assert.equal((await shop.orders.close('complete', id, asManager(other))).account, 'buyer 1');
+  });
+
+  test('a list combines the filters status, animal and reference, newest first and page by page', async (t) => {
+    const shop = await openShop(t, engine);
+    const [buyer, other] = [await shop.addBuyer(), await shop.addBuyer()];
+    const pets = [await shop.addPet(), await shop.addPet(), await shop.addPet()];
+    for (let n = 0; n < 24; n += 1) {
+      const petId = pets[n % 3] as bigint;
+      const reader = n % 4 === 0 ? other : buyer;
+      const { id } = await shop.place(reader, petId, { reference: n % 5 === 0 ? 'five' : null });
+      if (n >= 21) continue;
+      if (n % 2 === 0) await shop.orders.close('cancel', id, reader);
+      else await shop.endHolds(id);
+      if (n % 3 === 0) await shop.orders.expire();
+    }
+    const last = await shop.orders.list({ ...unfiltered, limit: 1 }, asManager(buyer));
+    await shop.endHolds(last.items[0]?.id as bigint);
+    for (const reader of [buyer, asManager(buyer)]) {
+      const everything = await listAll(shop.orders, reader);
+      assert.equal(everything.length, reader.isManager ? 24 : 18);
+      const seen = new Set(everything.map(({ status }) => status));
+      assert.deepEqual([...seen].sort(), ['cancelled', 'expired', 'reserved']);
+      for (const status of [null, 'reserved', 'expired', 'cancelled', 'completed'] as const)
+        for (const petId of [null, ...pets])
+          for (const reference of [null, 'five', 'none']) {
+            const filter = { status, petId, reference };
+            const expected = everything.filter(
+              (order) =>
+                (status === null || order.status === status) &&
+                (petId === null || order.petId === petId) &&
+                (reference === null || order.reference === reference),
+            );
+            assert.deepEqual(await listAll(shop.orders, reader, filter), expected);
+          }
+    }
+  });
+
+  test('exactly one of 30 concurrent orders for one animal is placed, across instances', async (t) => {
+    const shop = await openShop(t, engine);
+    const instances = [shop.orders, await shop.openOther()];
+    const buyers = await Promise.all(Array.from({ length: 3 }, () => shop.addBuyer()));
+    for (const isOverdue of [false, true]) {
       const petId = await shop.addPet();
-      await shop.takeEvents();
-      const nobody = keyed({ accountId: 404n, isManager: false }, 'k');
-      await assert.rejects(shop.orders.place({ ...hold, petId }, buyer, nobody));
-      assert.equal(await shop.readRows(petId), 'available');
-      assert.deepEqual(await shop.takeEvents(), []);
-      const place = (id: bigint, body: string) =>
-        shop.orders.place({ ...hold, petId: id }, buyer, keyed(buyer, 'k', body));
-      await assert.rejects(place(await shop.addPet('sold'), 'one'), { code: 'pet_unavailable' });
-      assert.equal((await place(petId, 'two')).isReplayed, false);
-    });
+      if (isOverdue) {
+        await shop.place(buyers[0] as never, petId);
+        await shop.endHolds();
+      }
+      const outcomes = await Promise.all(
+        Array.from({ length: 30 }, (_, n) => outcomeOf(placeAt(instances, n, buyers[n % 3] as never, petId))),
+      );
+      assert.deepEqual(countStatuses(outcomes), { reserved: 1, pet_unavailable: 29 });
+      assert.equal(
+        await shop.readRows(petId),
+        isOverdue ? 'pending owned, reserved, expired' : 'pending owned, reserved',
+      );
+    }
+  });
 
-    test('a returned order has the time of its return, also after a second return', async (t) => {
-      const { buyer, ...shop } = await openWithBuyer(t);
+  test('exactly one of concurrent complete, cancel and expiry succeeds', async (t) => {
+    const shop = await openShop(t, engine);
+    const other = await shop.openOther();
+    const buyer = await shop.addBuyer();
+    for (let n = 0; n < 20; n += 1) {
       const petId = await shop.addPet();
       const { id } = await shop.place(buyer, petId);
-      await shop.orders.close('complete', id, buyer);
-      // Moves the sale into the past.
-      await shop.store.execute(`update orders set created_at_ms = 1, closed_at_ms = 2 where id = ${id}`);
-      const returned = await shop.orders.close('return', id, asManager(buyer));
-      assert.ok(returned.closedAt !== undefined && Date.parse(returned.closedAt) > 2);
-      assert.deepEqual(await shop.orders.close('return', id, asManager(buyer)), returned);
-    });
-
-    test('an import closes the overdue holds of the animals that it changes, and a dry run leaves them open', async (t) => {
-      const { buyer, ...shop } = await openWithBuyer(t);
-      const [overdue, held, other] = (await shop.addPets(3)) as [bigint, bigint, bigint];
-      for (const petId of [overdue, other]) await shop.place(buyer, petId);
-      await shop.endHolds();
-      await shop.place(buyer, held);
       await shop.takeEvents();
-      const bad: number[] = [];
-      const load = (isDryRun: boolean) =>
-        loadPets(shop.database, sell(overdue, held), { onBadChange: (line) => bad.push(line), isDryRun });
-      assert.deepEqual(await load(true), { added: 0, changed: 1 });
-      assert.deepEqual(await shop.takeEvents(), []);
-      assert.deepEqual(await load(false), { added: 0, changed: 1 });
-      assert.deepEqual(bad, [2, 2]);
-      assert.deepEqual(await shop.takeEvents(), [...expires, 'pet.updated sold']);
-      assert.equal(await shop.readRows(overdue), 'sold, expired');
-      for (const petId of [held, other]) assert.equal(await shop.readRows(petId), 'pending owned, reserved');
-    });
+      const [completed, cancelled] = await Promise.all([
+        outcomeOf(shop.orders.close('complete', id, buyer)),
+        outcomeOf(other.close('cancel', id, buyer)),
+        n % 2 === 0 ? shop.endHolds(id) : undefined,
+        shop.orders.expire(),
+        other.expire(),
+      ]);
+      await shop.orders.expire();
+      const closing = (await shop.takeEvents()).filter((event) => event.startsWith('order.'));
+      assert.equal(closing.length, 1, `${closing}`);
+      const done = [completed, cancelled].filter((one) => one === 'completed' || one === 'cancelled');
+      const status = (await shop.orders.get(id, buyer)).status;
+      assert.deepEqual(done, status === 'expired' ? [] : [status]);
+      const pet = status === 'completed' ? 'sold owned' : 'available';
+      assert.equal(await shop.readRows(petId), `${pet}, ${status}`);
+    }
+  });
 
-    test('the sweep closes other overdue holds even if it cannot close one of them', async (t) => {
-      const { buyer, ...shop } = await openWithBuyer(t);
-      const placed = [];
-      for (let n = 0; n < 3; n += 1) placed.push(await shop.place(buyer, await shop.addPet()));
-      await shop.endHolds();
-      const stuck = placed[1]?.id as bigint;
-      for (const text of refuse(engine, stuck)) await shop.store.execute(text);
-      await assert.rejects(shop.orders.expire(), /stuck/);
-      const statuses = (await shop.store.execute('select status from orders order by id')) as {
-        status: string;
-      }[];
-      assert.deepEqual(
-        statuses.map(({ status }) => status),
-        ['expired', 'reserved', 'expired'],
-      );
+  test('an account gets exactly its limit of open holds, and overdue holds are closed at the limit', async (t) => {
+    const shop = await openShop(t, engine);
+    const instances = [shop.orders, await shop.openOther()];
+    const buyer = await shop.addBuyer('free');
+    const pets = await Promise.all(Array.from({ length: 24 }, () => shop.addPet()));
+    const placed = await Promise.all(pets.map((petId, n) => outcomeOf(placeAt(instances, n, buyer, petId))));
+    assert.deepEqual(countStatuses(placed), { reserved: 5, limit_reached: 19 });
+    const free = (await shop.store.execute(`select id from pets where status = 'available'`)).length;
+    assert.equal(free, 19);
+
+    await shop.endHolds();
+    const petId = pets[placed.indexOf('limit_reached')] as bigint;
+    await shop.place(buyer, petId);
+    const statuses = (await listAll(shop.orders, buyer)).map(({ status }) => status);
+    assert.deepEqual(statuses, ['reserved', ...Array(5).fill('expired')]);
+    const open = await shop.store.execute(`select id from orders where status = 'reserved'`);
+    assert.equal(open.length, 1);
+  });
+
+  test('an owned animal that is set to available in the database is not sold again', async (t) => {
+    const { buyer, ...shop } = await openWithBuyer(t);
+    for (const reach of [states.reserved, states.completed]) {
+      const petId = await shop.addPet();
+      const { id } = await shop.place(buyer, petId);
+      await reach(shop, id);
+      // The statement of an order checks `is_owned`, which is wrong now. Only the unique index refuses the order.
+      await shop.store.execute(`update pets set status = 'available', is_owned = 0 where id = ${petId}`);
+      await shop.takeEvents();
+      assert.equal(await outcomeOf(shop.place(buyer, petId)), 'pet_unavailable');
+      assert.deepEqual(await shop.takeEvents(), []);
+      const owners = `select id from orders where pet_id = ${petId} and status in ('reserved', 'completed')`;
+      assert.equal((await shop.store.execute(owners)).length, 1);
+    }
+  });
+
+  test('an Enterprise account may have its own limit of open holds, and a manager has no limit', async (t) => {
+    const { buyer, ...shop } = await openWithBuyer(t, 'enterprise');
+    await shop.store.execute(`update accounts set open_holds = 2 where id = ${buyer.accountId}`);
+    const place = async (reader = buyer) => outcomeOf(shop.place(reader, await shop.addPet()));
+    assert.deepEqual(
+      [await place(), await place(), await place()],
+      ['reserved', 'reserved', 'limit_reached'],
+    );
+    assert.equal(await place(asManager(buyer)), 'reserved');
+    // The account has three open holds now.
+    await assert.rejects(shop.place(buyer, await shop.addPet()), {
+      code: 'limit_reached',
+      message: 'this account may open another hold only while it has fewer than 2',
     });
   });
+
+  test('an order is not placed if the record of its Idempotency-Key cannot be written, and the key of a refused order can be used again', async (t) => {
+    const { buyer, ...shop } = await openWithBuyer(t);
+    const petId = await shop.addPet();
+    await shop.takeEvents();
+    const nobody = keyed({ accountId: 404n, isManager: false }, 'k');
+    await assert.rejects(shop.orders.place({ ...hold, petId }, buyer, nobody));
+    assert.equal(await shop.readRows(petId), 'available');
+    assert.deepEqual(await shop.takeEvents(), []);
+    const place = (id: bigint, body: string) =>
+      shop.orders.place({ ...hold, petId: id }, buyer, keyed(buyer, 'k', body));
+    await assert.rejects(place(await shop.addPet('sold'), 'one'), { code: 'pet_unavailable' });
+    assert.equal((await place(petId, 'two')).isReplayed, false);
+  });
+
+  test('a returned order has the time of its return, also after a second return', async (t) => {
+    const { buyer, ...shop } = await openWithBuyer(t);
+    const petId = await shop.addPet();
+    const { id } = await shop.place(buyer, petId);
+    await shop.orders.close('complete', id, buyer);
+    // Moves the sale into the past.
+    await shop.store.execute(`update orders set created_at_ms = 1, closed_at_ms = 2 where id = ${id}`);
+    const returned = await shop.orders.close('return', id, asManager(buyer));
+    assert.ok(returned.closedAt !== undefined && Date.parse(returned.closedAt) > 2);
+    assert.deepEqual(await shop.orders.close('return', id, asManager(buyer)), returned);
+  });
+
+  test('an import closes the overdue holds of the animals that it changes, and a dry run leaves them open', async (t) => {
+    const { buyer, ...shop } = await openWithBuyer(t);
+    const [overdue, held, other] = (await shop.addPets(3)) as [bigint, bigint, bigint];
+    for (const petId of [overdue, other]) await shop.place(buyer, petId);
+    await shop.endHolds();
+    await shop.place(buyer, held);
+    await shop.takeEvents();
+    const bad: number[] = [];
+    const load = (isDryRun: boolean) =>
+      loadPets(shop.database, sell(overdue, held), { onBadChange: (line) => bad.push(line), isDryRun });
+    assert.deepEqual(await load(true), { added: 0, changed: 1 });
+    assert.deepEqual(await shop.takeEvents(), []);
+    assert.deepEqual(await load(false), { added: 0, changed: 1 });
+    assert.deepEqual(bad, [2, 2]);
+    assert.deepEqual(await shop.takeEvents(), [...expires, 'pet.updated sold']);
+    assert.equal(await shop.readRows(overdue), 'sold, expired');
+    for (const petId of [held, other]) assert.equal(await shop.readRows(petId), 'pending owned, reserved');
+  });
+
+  test('the sweep closes other overdue holds even if it cannot close one of them', async (t) => {
+    const { buyer, ...shop } = await openWithBuyer(t);
+    const placed = [];
+    for (let n = 0; n < 3; n += 1) placed.push(await shop.place(buyer, await shop.addPet()));
+    await shop.endHolds();
+    const stuck = placed[1]?.id as bigint;
+    for (const text of refuse(engine, stuck)) await shop.store.execute(text);
+    await assert.rejects(shop.orders.expire(), /stuck/);
+    const statuses = (await shop.store.execute('select status from orders order by id')) as {
+      status: string;
+    }[];
+    assert.deepEqual(
+      statuses.map(({ status }) => status),
+      ['expired', 'reserved', 'expired'],
+    );
+  });
+});

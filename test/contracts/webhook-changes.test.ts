@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
+
 import { createAudit } from '../../src/audit/audit-log.ts';
 import { hourMs } from '../../src/clock.ts';
 import { createEventIds } from '../../src/events/event-ids.ts';
@@ -9,7 +9,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { readSecret } from '../../src/storage/secret-rows.ts';
 import type { WebhookChange } from '../../src/webhooks/change-webhook.ts';
 import { createOperatorWebhooks, type WebhookQuery } from '../../src/webhooks/webhooks.ts';
-import { type Engine, findEngines } from '../support/engines.ts';
+import { describeOnEngines, type Engine } from '../support/engines.ts';
 import { ids, mira, testsOn } from './webhook-world.ts';
 
 function describeOwners(engine: Engine): void {
@@ -233,8 +233,7 @@ function describeOperators(engine: Engine): void {
   });
 }
 
-for (const engine of await findEngines())
-  describe(`the changes of webhooks on ${engine.name}`, { skip: engine.skip }, () => {
-    describeOwners(engine);
-    describeOperators(engine);
-  });
+await describeOnEngines('the changes of webhooks', (engine) => {
+  describeOwners(engine);
+  describeOperators(engine);
+});

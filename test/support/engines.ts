@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { describe } from 'node:test';
 import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import {
@@ -78,6 +79,12 @@ export async function findPostgres(): Promise<Engine> {
 /** Returns both engines, so that a suite runs on each. */
 export async function findEngines(): Promise<readonly Engine[]> {
   return [sqliteEngine, await findPostgres()];
+}
+
+/** Declares tests on each engine. */
+export async function describeOnEngines(title: string, declare: (engine: Engine) => void): Promise<void> {
+  for (const engine of await findEngines())
+    describe(`${title} on ${engine.name}`, { skip: engine.skip }, () => declare(engine));
 }
 
 /**

@@ -10,9 +10,9 @@ import {
   requestsKeptMs,
   waitingRowsMax,
 } from '../../src/usage/failed-requests.ts';
-import { createWorld, describeOnEngines, fieldsOf, order } from '../accounts/world.ts';
+import { createWorld, fieldsOf, order } from '../accounts/world.ts';
 import { runInProcess } from '../support/command-line.ts';
-import type { Engine } from '../support/engines.ts';
+import { describeOnEngines, type Engine } from '../support/engines.ts';
 import { until } from '../support/processes.ts';
 import { startService } from '../support/service.ts';
 
@@ -38,7 +38,7 @@ async function open(t: TestContext, engine: Engine) {
   return { ...world, requests, list };
 }
 
-describeOnEngines('failed requests', (engine) => {
+await describeOnEngines('failed requests', (engine) => {
   test('are found by account, key, status, code, time and request id', async (t) => {
     const { requests, list, clock } = await open(t, engine);
     requests.note(conflict);
