@@ -13,7 +13,7 @@ import {
 const writtenMax = 250;
 
 /** Entries by name, as a transaction gets them, in the order of their names. */
-export type NamedEntries<Entry> = readonly (readonly [name: string, entry: Entry])[];
+type NamedEntries<Entry> = readonly (readonly [name: string, entry: Entry])[];
 
 /**
  * Declares the transaction that writes each entry of a buffer by a statement, whose parameters `toParameters` returns.
