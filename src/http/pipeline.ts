@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { AppError, errorStatus } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
 import { type Exchange, openExchange, readCall } from './exchange.ts';
-import { hasBody, readBody } from './request/body.ts';
+import { hasBody, isTooLongToDrop, readBody } from './request/body.ts';
 import type { Gate } from './request/gate.ts';
 import { isStrict } from './request/preferences.ts';
 import type { RequestObserver } from './request-log.ts';
@@ -123,6 +123,8 @@ function answer(parts: PipelineOptions, exchange: Exchange, made: Answer): void 
   if (exchange.isAnswered) return;
   exchange.isAnswered = true;
   const { request, response } = exchange;
+  // Node would drop the rest of an unread body without an event, so that its bytes could not be bounded.
+  if (hasBody(request.headers)) request.resume();
   if (parts.isClosing() || isLast(exchange)) response.shouldKeepAlive = false;
   const status = sendAnswer(exchange, made, parts.cors.headersFor(request));
   const ms = performance.now() - exchange.startedAtMs - exchange.heldMs;
@@ -177,8 +179,10 @@ function hasOneHost({ headers: { host }, httpVersionMinor }: IncomingMessage): b
  * - A proxy may have read a request with several hosts differently.
  * - The upgrade itself is ignored, but Node's parser drops the bytes that follow such a request in the same packet. It
  *   would continue in the middle of the next request.
+ * - The rest of a long body is not read.
  */
 function isLast({ request, awaitsContinue }: Exchange): boolean {
   const { headers } = request;
-  return (awaitsContinue && hasBody(headers)) || !hasOneHost(request) || headers.upgrade !== undefined;
+  if (awaitsContinue && hasBody(headers)) return true;
+  return !hasOneHost(request) || headers.upgrade !== undefined || isTooLongToDrop(headers);
 }

@@ -13,10 +13,10 @@ import {
   headerBytesMax,
   headersMax,
   lingerBytesMax,
+  lingerMs,
 } from '../../src/http/connection/bounds.ts';
 import { allWaitingRequestsMax, waitingRequestsMax } from '../../src/http/connection/connections.ts';
 import { lastCallMs } from '../../src/http/connection/graceful-shutdown.ts';
-import { lingerMs } from '../../src/http/connection/malformed-requests.ts';
 import { openMsMax } from '../../src/http/docs-site/routes.ts';
 import { bodyBytesMax } from '../../src/http/request/body.ts';
 import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';

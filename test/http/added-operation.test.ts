@@ -43,7 +43,7 @@ const weighPet = defineOperation('weighPet', 'PUT /pets/{petId}/weight', 'pets:w
 
 const registry = new Registry();
 const options = { registry, operations: [...operations, weighPet] };
-const { baseUrl, key } = await startBuiltServer({ after }, options);
+const { baseUrl, key, store } = await startBuiltServer({ after }, options);
 const { origin } = new URL(baseUrl);
 
 function weigh(path: string, body: string, headers: Record<string, string> = {}) {
@@ -77,8 +77,14 @@ test('an added operation validates its query and its body, and supports strict h
   await expectError(await weigh('1/weight', 'x', headers), 415, 'unsupported_media_type');
 });
 
-test('an added operation requires a key, and its method is in Allow', async () => {
+test('an added operation requires a key with its scope, and its method is in Allow', async () => {
   await expectError(await weigh('1/weight', '{}', { authorization: '' }), 401, 'api_key_missing');
+  const plan = { name: 'free', limits: { perMinute: 60, perDay: 1_000 } } as const;
+  const reading = { account: null, plan, scopes: ['pets:read'], lifetimeMs: null } as const;
+  const reader = await store.keyring.issue(reading);
+  const unscoped = await weigh('1/weight', '{}', { authorization: `Bearer ${reader.key}` });
+  const message = await expectError(unscoped, 403, 'scope_missing');
+  assert.equal(message, 'this API key lacks the scope pets:write');
   const headers = { authorization: `Bearer ${key}` };
   const refused = await fetch(`${baseUrl}/pets/1/weight`, { method: 'DELETE', headers });
   await expectError(refused, 405, 'method_not_allowed');

@@ -30,3 +30,6 @@ export const backlogMax = 4_096;
 
 /** Maximum number of bytes of a connection that are read and dropped after its request was refused or unreadable. */
 export const lingerBytesMax = 2 ** 20;
+
+/** A connection stays open for this time after its last response, because a reset could overtake the response. */
+export const lingerMs = 1_000;

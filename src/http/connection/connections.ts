@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Exchange } from '../exchange.ts';
 import type { Pipeline } from '../pipeline.ts';
-import { lingerBytesMax } from './bounds.ts';
+import { lingerBytesMax, lingerMs } from './bounds.ts';
 
 /** Maximum number of pipelined requests that wait on one connection. */
 export const waitingRequestsMax = 50;
@@ -17,7 +17,7 @@ interface Connection {
   /** The answered request whose body still arrives. */
   unread: Exchange | null;
   readonly waiting: Exchange[];
-  /** What follows after all requests, if the connection can receive no more of them. */
+  /** What follows after all requests. From then on, requests that arrive are ignored. */
   last: (() => void) | null;
 }
 
@@ -52,9 +52,9 @@ export function createConnections(
     /** Runs a request after all earlier requests of its connection. Closes the connection if too many wait. */
     receive(request: IncomingMessage, response: ServerResponse, awaitsContinue = false): void {
       const { socket } = request;
-      // A request on a closing connection cannot be answered.
-      if (!socket.writable) return;
       const connection = find(socket);
+      // A request on a closing connection cannot be answered. After its timeout, a request may still arrive completely.
+      if (!socket.writable || connection.last !== null) return;
       const exchange = open(request, response);
       exchange.awaitsContinue = awaitsContinue;
       if (connection.current === null) {
@@ -75,11 +75,11 @@ export function createConnections(
 
     isBusy: (socket: Socket): boolean => find(socket).current !== null,
 
-    /** Calls `act` once all requests are answered, if the connection is still open. It must have received its last one. */
+    /** Calls `act`, which must close the connection, once its requests are answered. Later requests are ignored. */
     afterAll(socket: Socket, act: () => void): void {
       const connection = find(socket);
+      connection.last = act;
       if (connection.current === null) act();
-      else connection.last = act;
     },
   };
 }
@@ -102,14 +102,17 @@ function end(all: All, connection: Connection, exchange: Exchange): void {
   }
 }
 
-/** Bounds how much Node reads and drops of the body of an answered request, and keeps the request while it arrives. */
+/** Bounds how much is read and dropped of the body of an answered request, and keeps the request while it arrives. */
 function discardBody(connection: Connection, exchange: Exchange): void {
   const { request } = exchange;
   const { socket } = request;
   const readMax = socket.bytesRead + lingerBytesMax;
   connection.unread = exchange;
   request.on('data', () => {
-    if (socket.bytesRead > readMax) socket.destroy();
+    if (socket.bytesRead <= readMax) return;
+    request.pause();
+    socket.end();
+    setTimeout(() => socket.destroy(), lingerMs).unref();
   });
   request.once('close', () => {
     if (connection.unread === exchange) connection.unread = null;

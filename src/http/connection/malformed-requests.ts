@@ -4,11 +4,8 @@ import type { Duplex } from 'node:stream';
 import { AppError } from '../../errors.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { Answer, HeaderList } from '../response/answer.ts';
-import { lingerBytesMax } from './bounds.ts';
+import { lingerBytesMax, lingerMs } from './bounds.ts';
 import type { Connections } from './connections.ts';
-
-/** A connection stays open for this time after its last response, because a reset could overtake the response. */
-export const lingerMs = 1_000;
 
 /** Codes of Node's parser for requests that are valid HTTP but exceed a bound. */
 const parserErrors: Readonly<Record<string, AppError>> = {

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { AppError } from '../../errors.ts';
 import { parseExactJson } from '../../exact-json.ts';
+import { lingerBytesMax } from '../connection/bounds.ts';
 
 /** Maximum size of a request body in bytes (contract section 2). */
 export const bodyBytesMax = 64 * 1024;
@@ -65,6 +66,11 @@ export function checkJsonType(headers: IncomingHttpHeaders, types: readonly stri
 
 export function hasBody(headers: IncomingHttpHeaders): boolean {
   return Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
+}
+
+/** True if a connection cannot continue after the response, because the unread body is too long to be dropped. */
+export function isTooLongToDrop(headers: IncomingHttpHeaders): boolean {
+  return Number(headers['content-length'] ?? 0) > lingerBytesMax;
 }
 
 const byteOrderMark = Buffer.from('\ufeff');

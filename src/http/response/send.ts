@@ -1,4 +1,6 @@
+import { lingerMs } from '../connection/bounds.ts';
 import type { Exchange } from '../exchange.ts';
+import { isTooLongToDrop } from '../request/body.ts';
 import { matchesEtag } from '../request/conditions.ts';
 import { type Answer, type HeaderList, securityHeaders } from './answer.ts';
 
@@ -22,7 +24,17 @@ export function sendAnswer(exchange: Exchange, answer: Answer, corsHeaders: Head
     isKnown ? [] : answer.bodyHeaders,
   );
   response.writeHead(status, headers);
-  if (isKnown || answer.body === null) response.end();
-  else response.end(answer.body);
+  const body = isKnown ? null : answer.body;
+  if (isTooLongToDrop(request.headers)) sendEarly(exchange, body);
+  else if (body === null) response.end();
+  else response.end(body);
   return status;
+}
+
+/** Sends a response whose client may still send. The end closes the connection, and a reset could overtake the response. */
+function sendEarly({ request, response }: Exchange, body: Answer['body']): void {
+  request.pause();
+  if (body !== null) response.write(body);
+  response.flushHeaders();
+  setTimeout(() => response.end(), lingerMs).unref();
 }

@@ -111,6 +111,8 @@ for (const length of ['', 'Content-Length: 0\r\n', 'Content-Length: 000\r\n'])
       await expectError(answers[0] ?? assert.fail(), 400, 'invalid_body');
       const limits = answers.map(({ headers }) => headers.get('x-ratelimit-limit'));
       assert.deepEqual(limits, ['1000000', '60']);
+      const allow = status === 405 ? 'DELETE, GET, HEAD, PATCH, POST, PUT' : null;
+      assert.equal(answers[1]?.headers.get('allow'), allow);
     }
   });
 

@@ -128,8 +128,12 @@ const before: Readonly<Record<string, readonly [path: string, init?: RequestInit
   'a broken body': ['/pets', { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } }],
   'another content type': ['/pets', { method: 'POST', body: 'x' }],
   'a body that is too large': ['/pets', { method: 'POST', body: 'x'.repeat(3_000_000) }],
+  'an unsupported method': ['/pets', { method: 'DELETE' }],
   'an unknown animal': ['/pets/999'],
   'an unknown path': ['/nothing/at/all'],
+  'the base address itself': [''],
+  'a trailing slash': ['/'],
+  'a path that cannot be decoded': ['/%zz'],
   'a preflight of an origin that is not listed': [
     '/pets',
     { method: 'OPTIONS', headers: { origin: 'https://x.example', 'access-control-request-method': 'GET' } },

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { scopes } from '../../../src/accounts/account.ts';
+import { secondMs } from '../../../src/clock.ts';
 import { expectCommonHeaders } from '../../support/expect-error.ts';
+import { until } from '../../support/processes.ts';
 import { nextOf, startService } from '../../support/service.ts';
 
 const service = await startService({ after });
@@ -56,7 +58,15 @@ test('an added animal changes the ETag of the first page, but not of a later one
   assert.equal((await ask(next, later)).status, 304);
 });
 
+// The list of keys shows their last use, which the service writes twice a second.
+await until(
+  async () => (await service.request(key, '/keys')).text(),
+  (listed) => !listed.includes('"lastUsedAt":null'),
+  10 * secondMs,
+);
+
 for (const [path, line, body] of [
+  ['/keys', 'POST /keys', { scopes: ['pets:read'] }],
   ['/categories', 'PUT /categories/3', { name: 'Dogs' }],
   ['/orders', 'POST /orders', { petId: 1 }],
   ['/webhooks', 'POST /webhooks', { url: 'https://partner.example/' }],
