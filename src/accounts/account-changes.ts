@@ -41,10 +41,7 @@ export type AccountChange =
   /** The requests of a suspended account get 403, and its holds expire. */
   | { readonly isSuspended: boolean };
 
-/**
- * Changes an account, and does nothing if it has the name or is suspended already. Throws OperatorError if the account
- * does not exist, or if the new name is taken or invalid.
- */
+/** Changes an account. Throws OperatorError if there is none, or if the new name is taken or invalid. */
 export const changeAccount = transaction(function* changeAccount({ name, change, by }: Changing) {
   const account = yield* findAccount(name);
   const changed = applyChange(account, change, by.nowMs);

@@ -78,10 +78,7 @@ export const accountNameLengthMax = 100;
 /** Error message for a name that `isAccountName` refuses. */
 export const accountNameRule = `an account name must have 1 to ${accountNameLengthMax} characters, no control characters, and no space at either end, and must not be ".", ".." or like "deleted-7"`;
 
-/**
- * True if a text keeps `accountNameRule`. A browser removes `.` and `..` from the path of a URL, and `deleted-7` is the
- * name of the deleted account 7.
- */
+/** True if a text keeps `accountNameRule`. Browsers drop `.` and `..`; `deleted-7` is deleted account 7. */
 export function isAccountName(text: string): boolean {
   const isShort = text.length <= 2 * accountNameLengthMax && [...text].length <= accountNameLengthMax;
   return (

@@ -71,10 +71,7 @@ async function cancelHolds(database: Database, accountId: bigint): Promise<numbe
   }
 }
 
-/**
- * Time in ms after a deletion until which the erasure is repeated. A running service may have noted requests, and let
- * through orders, before it knew that the keys are revoked.
- */
+/** For this time in ms, a running service may still note requests and orders of the revoked keys. */
 const settlingMs = BigInt(minuteMs);
 
 /** Erases the deleted accounts. Every instance runs this as a job, so a kill only delays an erasure. */

@@ -48,10 +48,7 @@ export const defaultOverlapMs = dayMs;
  */
 export type Keyring = ReturnType<typeof createKeyring>;
 
-/**
- * Creates the keyring of an actor. The text of new keys contains `environment`. Changes take effect at once in the
- * `verifier` of this instance, if there is one.
- */
+/** Creates the keyring of an actor. Changes take effect at once in the `verifier` of this instance, if any. */
 export function createKeyring(
   database: Database,
   clock: Clock,

@@ -58,10 +58,7 @@ const program = `
     .catch(({ message }) => ({ failure: message }));
   process.stdout.write(JSON.stringify(report));`;
 
-/**
- * Checks the file of a store in a child process, because only a kill stops SQLite in time. After `msMax`, kills the
- * process.
- */
+/** Checks a store's file in a child process, because only a kill, after `msMax`, stops SQLite in time. */
 export async function inspectSqlite(
   file: string,
   environment: Environment,
@@ -118,10 +115,7 @@ function identifyContent(path: string): string | null {
   return `${ino} ${size} ${mtimeNs}`;
 }
 
-/**
- * A file that has no `-wal` is complete. It is opened as immutable, because otherwise SQLite would create its own files
- * beside it and leave them there.
- */
+/** A file without `-wal` is complete. It is opened as immutable, so that SQLite leaves no files beside it. */
 async function inspect(path: string, environment: Environment, clock: Clock, isComplete: boolean) {
   const address = pathToFileURL(path);
   if (isComplete) address.searchParams.set('immutable', '1');

@@ -17,10 +17,7 @@ const newestRowSql = `
     union all select max(day_ends_at_ms) - ${dayMs} from usage_windows
   ) as times`;
 
-/**
- * Checks the content of a store on any engine, by the clock of this machine. `list` runs a query and returns the first
- * column of its rows.
- */
+/** Checks the content of a store on any engine. `list` returns the first column of the rows of a query. */
 export async function checkContent(
   list: (sql: string) => Promise<readonly unknown[]>,
   environment: Environment,

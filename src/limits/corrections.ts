@@ -52,10 +52,7 @@ export function createCorrectionFollower(database: Database, counters: Counters,
   };
 }
 
-/**
- * Returns a function that applies the rows that it has not applied before. It keeps all applied ids: on PostgreSQL, a
- * row may become visible after a row with a greater id.
- */
+/** Applies each row once. It keeps all applied ids: on PostgreSQL, a smaller id may become visible later. */
 function createApplier<Row extends { id: bigint }>(
   database: Database,
   selectRows: Statement<Record<never, never>, Row>,

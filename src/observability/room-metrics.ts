@@ -65,10 +65,7 @@ interface Tally {
   bans: number;
 }
 
-/**
- * Exposes the verdicts of the limits and the new bans by plan. Returns the function that counts them. `limits` is null,
- * and the plan `none`, for a request without a valid key.
- */
+/** Exposes verdicts and new bans by plan. Returns their counter. Without a valid key, the plan is `none`. */
 export function exposeVerdicts(registry: Registry): (usage: Usage, limits: Limits | null) => void {
   const enterprise = newTally('enterprise');
   const byLimits = new Map<Limits | null, Tally>([[null, newTally('none')]]);

@@ -46,16 +46,10 @@ export const endSessions = transaction(function* endSessions(untilMs: bigint): S
   return ended.length;
 }, 'row locks');
 
-/**
- * The sessions of the console. All instances share them. The store keeps only the hashes of the tokens. The methods throw
- * the errors of the database (database.ts).
- */
+/** The sessions of the console, shared by all instances. The store keeps only the hashes of the tokens. */
 export function createSessions(database: Database, clock: Clock) {
   return {
-    /**
-     * Creates a link for the system user who runs the command, and returns its token and its expiry. The link works
-     * once, within `linkMs`.
-     */
+    /** Returns the token and the expiry of a new link for a system user. It works once, within `linkMs`. */
     async makeLink(madeBy: string) {
       const token = generateToken();
       const expiresAtMs = clock() + linkMs;

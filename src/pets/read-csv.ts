@@ -129,10 +129,7 @@ function endsInQuotes(line: string, beginsInQuotes: boolean): boolean {
   return quoted;
 }
 
-/**
- * Returns the fields of each record, or undefined for a record with broken quotes. Parses all records in one call, which
- * is faster. Only if one is broken, parses each alone.
- */
+/** Returns the fields of each record; undefined for broken quotes. Parsing all in one call is faster. */
 function parseRecords(records: readonly Line[]): (readonly string[] | undefined)[] {
   const fields = parseText(records.map(({ text }) => `${text}\n`).join(''));
   if (fields?.length === records.length) return fields;

@@ -15,10 +15,7 @@ const writtenMax = 250;
 /** Entries by name, as a transaction gets them, in the order of their names. */
 type NamedEntries<Entry> = readonly (readonly [name: string, entry: Entry])[];
 
-/**
- * Declares the transaction that writes each entry of a buffer by a statement, whose parameters `toParameters` returns.
- * `src/writing-thread.ts` must import its module.
- */
+/** Declares the transaction that writes each entry. `src/writing-thread.ts` must import its module. */
 export function writesEach<Entry, P extends Parameters>(
   name: string,
   target: Statement<P, unknown>,

@@ -21,10 +21,7 @@ export interface UsageHour {
 
 type AccountHour = UsageHour & { readonly accountId: bigint };
 
-/**
- * Counts the requests of accounts in memory. `flush` adds the counts to the stored counts, which are the sums over all
- * instances.
- */
+/** Counts the requests of accounts in memory. `flush` adds them to the sums over all instances. */
 export type UsageCounts = ReturnType<typeof createUsageCounts>;
 
 /** Creates counts by account and hour. If the process is killed, the counts since the last flush are lost. */

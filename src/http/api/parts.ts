@@ -31,10 +31,7 @@ export function answer(
 
 export type IdParameter<Id> = ReturnType<typeof defineParameter<Id>>;
 
-/**
- * Defines the path parameter `name`. `parse` returns null for a text that identifies nothing. `unknown` is the message of
- * `not_found`, which `read` throws for such a text.
- */
+/** Defines a path parameter. If `parse` returns null, `read` throws `not_found` with the message `unknown`. */
 export function defineParameter<Id>(
   name: string,
   field: TSchema,

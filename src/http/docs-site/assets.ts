@@ -38,10 +38,7 @@ const textLengthMax = 2_000;
 const places = /<h1>|<(?:h[23]|li) id="([^"]*)">/g;
 const titleEnd = /<\/h[123]>|<\/code>/;
 
-/**
- * Returns a search entry for every heading and field of a page: its title, the title of its page, its address below
- * `/docs`, such as `errors#gone`, and the text after it.
- */
+/** Returns a search entry for every heading and field of a page, with its address below `/docs`. */
 function indexPage({ path, title, content: { markup } }: Page) {
   const found = [...markup.matchAll(places)];
   return found.map(({ index, 1: anchor }, place) => {

@@ -27,19 +27,13 @@ export const notFoundPage: Framed = {
 export const addressOf = (path: string) => (path === '' ? '/docs' : `/docs/${path}`);
 export const markdownOf = (path: string) => `/docs/${path || 'index'}.md`;
 
-/**
- * Returns the relative path from an address to `/`. All links on a page are relative, so that the page also works if a
- * proxy adds a path prefix.
- */
+/** Returns the relative path from an address to `/`, so that pages also work if a proxy adds a path prefix. */
 export function findRoot(address: string): string {
   const folders = address.split('/').length - 2;
   return folders === 0 ? '.' : Array(folders).fill('..').join('/');
 }
 
-/**
- * Renders a whole HTML page for an address: the header, the content and the navigation through `pages`. `version` is that of
- * the assets.
- */
+/** Renders a whole HTML page for an address, with the navigation through `pages`. `version`: of the assets. */
 export function renderPage(
   { title, content, path }: Framed,
   address: string,

@@ -34,10 +34,7 @@ const usualUrl = 'http://127.0.0.1:8080/';
 /** Minimum number of sections of a guide with a table of contents. */
 const contentsMin = 3;
 
-/**
- * Reads a guide and renders its page. `baseUrl` replaces the base URL in the document. Throws if the document links to
- * a document that is not served.
- */
+/** Renders the page of a guide for `baseUrl`. Throws if the document links to one that is not served. */
 export async function readGuide({ name, path, title, group }: Guide, baseUrl: string): Promise<Page> {
   const document = new URL(path, root);
   const [text = ''] = (await readFile(document, 'utf8')).split(`\n${operatorPart}`, 1);

@@ -15,10 +15,7 @@ const clientPackages = new URL('../../../client/package/', import.meta.url);
 /** How long a request waits for the pages. It is shorter than a silent connection lasts (`untakenMs`). */
 export const openMsMax = 30_000;
 
-/**
- * Returns the routes of the documentation. They need no key. The pages are rendered at the first request, so that the
- * service starts fast.
- */
+/** Returns the routes of the documentation. The first request renders the pages, so that the start is fast. */
 export function createDocsRoutes(options: SiteOptions): readonly Route[] {
   const { operations, publicUrl, findOwnUrl } = options;
   const pageSecurity = securityHeaders(pagePolicy(publicUrl === null ? [] : [new URL(publicUrl).origin]));

@@ -107,10 +107,7 @@ function describeBody(operation: Operation, { schemas }: Shared): object {
   return { required: !isBodyOptional, content: Object.fromEntries(bodyTypes.map((type) => [type, media])) };
 }
 
-/**
- * Describes a response. An error response becomes a reference to the shared response of its status if both are equal.
- * The first response of a status becomes the shared one.
- */
+/** Describes a response. An error response equal to the first one of its status refers to that one. */
 function describeAnswer(answer: DescribedAnswer, { schemas, responses }: Shared): object {
   const { status, description, headers, body, examples } = answer;
   const response = {

@@ -34,10 +34,7 @@ export function createSharedSchemas(): SharedSchemas {
   return new Map(Array.from(firstNames.matchAll(/\w+/g), ([name]) => [name, null]));
 }
 
-/**
- * Replaces every named schema inside `node` by a reference, and adds the schema to `shared`. Adds exact bounds to every
- * int64 without a `minimum`.
- */
+/** Replaces the named schemas in `node` by references, which `shared` collects. An int64 gets exact bounds. */
 export function shareSchemas(node: unknown, shared: SharedSchemas): unknown {
   if (typeof node !== 'object' || node === null) return node;
   if (Array.isArray(node)) return node.map((member) => shareSchemas(member, shared));

@@ -19,10 +19,7 @@ interface Entry {
   readonly version: string;
 }
 
-/**
- * Caches responses to GET requests by request target. A response is valid for one version of the animals. Beyond
- * `bytesMax`, the response used longest ago is forgotten.
- */
+/** Caches responses for one version of the animals. Beyond `bytesMax`, the least recently used goes. */
 export function createResponseCache(
   version: Pick<Version, 'read'>,
   registry: Registry,

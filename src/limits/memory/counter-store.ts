@@ -47,10 +47,7 @@ export function createCounterStore(options: { counters: MemoryCounters; database
   };
 }
 
-/**
- * Reads in the order of the ends of the day windows, because the counters drop the addresses seen longest ago, and the
- * time of the last request is not stored.
- */
+/** Reads by the end of the day window: beyond their bound, the counters drop the addresses that came first. */
 async function loadWindows(database: Database, counters: MemoryCounters, nowMs: number): Promise<void> {
   let place = { endsAtMs: BigInt(nowMs - minuteMs), subject: '' };
   for (;;) {

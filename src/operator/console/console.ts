@@ -42,10 +42,7 @@ const pageHeaders = [
   ...['cross-origin-resource-policy', 'same-origin'],
 ];
 
-/**
- * Creates the routes of the page and its files. The page and the files contain no secrets, so visitors may load them
- * without a session.
- */
+/** The page and its files contain no secrets, so visitors may load them without a session. */
 function createPageRoutes(): Route[] {
   const open = openOnce(readConsoleFiles);
   const page = (path: string, answer: Parameters<typeof createPageRoute>[3]) =>
@@ -94,10 +91,7 @@ function nameModule(name: string): string {
   return `${name.replace('/', '-')}.js`;
 }
 
-/**
- * Replaces the names of libraries in imports with URLs. Removes the URLs of source maps, because source maps are not
- * served.
- */
+/** Replaces the names of libraries by URLs, and removes the URLs of source maps, which are not served. */
 function addressLibraries(text: string): string {
   return text
     .replaceAll(/(\bfrom\s*)(["'])([^"']+)\2/g, (whole, from, quote, name) =>

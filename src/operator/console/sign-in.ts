@@ -19,10 +19,7 @@ interface Site {
 const plainHost = /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i;
 const loopback = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
-/**
- * Returns the site for a Host header: a loopback address or the host of `CONSOLE_URL`. Returns null for any other host,
- * which prevents DNS rebinding.
- */
+/** Finds the site of a Host: loopback, or that of `CONSOLE_URL`. Null for others prevents DNS rebinding. */
 function findSite(host: string | undefined, consoleUrl: string | null): Site | null {
   if (host === undefined || !plainHost.test(host)) return null;
   const named = consoleUrl === null ? null : new URL(consoleUrl);
@@ -99,10 +96,7 @@ export function createConsoleGate(sessions: Pick<Sessions, 'find'>, consoleUrl: 
 
 const SignIn = Type.Object({ token: Type.String({ minLength: 1, maxLength: 100, rule: 'must be a text' }) });
 
-/**
- * Creates two routes. `POST /console/api/sign-in` exchanges the token of a link for a session. `POST
- * /console/api/sign-out` ends the session.
- */
+/** Creates the routes that exchange the token of a link for a session, and that end the session. */
 export function createSignInRoutes(sessions: Sessions, consoleUrl: string | null): Route[] {
   /** The gate has already refused every Host without a site. */
   const siteOf = ({ headers }: Call) => findSite(headers.host, consoleUrl) as Site;

@@ -9,10 +9,7 @@ import { type Content, html, type Markup, trusted } from '../markup.ts';
 import { writeIntroduction, writeMarks, writeProse } from './operation-markdown.ts';
 import { chooseRequest, nameKind, type SampleRequest } from './samples.ts';
 
-/**
- * Renders the page of an operation, at `/docs/reference/…`. `baseUrl` is the base URL in the samples, and `callUrl` that of
- * the try-it form, absolute or relative to the page.
- */
+/** Renders the page of an operation. The samples use `baseUrl`, and the try-it form uses `callUrl`. */
 export function renderOperation(operation: Operation, baseUrl: string, callUrl: string): Markup {
   const { method, path, summary } = operation;
   const request = chooseRequest(operation, baseUrl);
@@ -67,10 +64,7 @@ function renderTabs(name: string, legend: string, tabs: readonly Tab[]): Markup 
 /** The start of a list item: the name and the type of a field, or the name of one of several kinds of objects. */
 const itemStart = /^(?:`(?<field>[^`]+)` \*|\*\*(?<kind>\w+)\*\*)/;
 
-/**
- * Renders the Markdown of `writeProse`. Each field has an anchor, such as `query.limit`. What a list item contains below
- * its own text can be folded.
- */
+/** Renders the Markdown of `writeProse`. Each field has an anchor, such as `query.limit`, and folds. */
 function renderProse(text: string): Markup {
   /** The parts of an anchor: that of the heading, then the names of the fields around. */
   let place: readonly string[] = [];
@@ -108,10 +102,7 @@ function nameHeading(heading: string): string {
 /** Maximum line length of the example body. It is so short that each field gets its own line. */
 const bodyLineLength = 16;
 
-/**
- * Renders the form that calls the service. The form is hidden until try-it.js shows it. Only required inputs are filled
- * in, so that nobody sends an optional value by accident.
- */
+/** Renders the form that try-it.js shows. Only required inputs are filled in, so nothing goes by accident. */
 function renderTryIt(operation: Operation, request: SampleRequest, callUrl: string): Markup {
   const { body, bodyExamples = {} } = operation;
   const [example] = Object.values(bodyExamples);

@@ -75,10 +75,7 @@ export const accountOperations = [
     return { items, next: page.next };
   }),
 
-  /**
-   * Returns everything that the page of an account shows: plan, rate limit windows, usage by hour, open holds, webhooks
-   * and a page of keys, each with the end of its ban.
-   */
+  /** Returns everything that the page of an account shows, with a page of its keys. */
   operation(
     'GET /accounts/{account}',
     { keysFrom: Type.Optional(Type.String({ pattern: '^key_[0-9A-Za-z]{16}$' })) },

@@ -82,10 +82,7 @@ export const animalOperations = [
     deleteCategory(categoryId),
   ),
 
-  /**
-   * Returns a page of the orders of one or all accounts. `nowMs` is the time of the clock that decides whether a hold has
-   * expired.
-   */
+  /** Returns a page of orders of one or all accounts. By `nowMs`, the page shows which holds have expired. */
   operation('GET /orders', orderFilters, async (query, { accounts, orders, database }) => {
     const { status = null, petId = null, reference = null, account, before = null } = query;
     const ofAccount = account === undefined ? null : await accounts.findId(account);
