@@ -65,6 +65,11 @@ export class AppError extends Error {
   }
 }
 
+/** Returns the 404 error for the path parameter `name`, which identifies no `record`. */
+export function notFound(name: string, record: string): AppError {
+  return new AppError('not_found', `${name}: there is no ${record} with this identifier`);
+}
+
 /** A mistake of the operator. It is printed as one line on standard error. Clients never see it. */
 export class OperatorError extends Error {
   override readonly name: string = 'OperatorError';

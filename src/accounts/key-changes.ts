@@ -1,5 +1,5 @@
 import { type AuditAction, type Authored, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
-import { AppError, OperatorError } from '../errors.ts';
+import { AppError, notFound, OperatorError } from '../errors.ts';
 import type { Plan } from '../plans/plan.ts';
 import { type Steps, step, stepsTogether, toStep, transaction } from '../storage/database.ts';
 import { coversScope, keyError, type Scope } from './account.ts';
@@ -20,6 +20,8 @@ import {
   toTime,
   updateKeyRotated,
 } from './key-rows.ts';
+
+const keyNotFound = () => notFound('keyId', 'key');
 
 /** Maximum number of active keys of an account when a partner creates one. Operators may create more. */
 export const liveKeysMax = 25;
@@ -203,11 +205,6 @@ function* findCaller({ actor, nowMs }: Authorship): Steps<KeyRow> {
   const error = row === undefined ? keyError('api_key_revoked') : findKeyError(row, nowMs);
   if (row === undefined || error !== null) throw error;
   return row;
-}
-
-/** Returns the 404 error for a key id. */
-export function keyNotFound(): AppError {
-  return new AppError('not_found', 'keyId: there is no key with this identifier');
 }
 
 function requireScopes(caller: KeyRow, asked: readonly Scope[]): void {

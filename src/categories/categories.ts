@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { type Actor, type Authored, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, notFound } from '../errors.ts';
 import { int64Min } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
 import { int64Field, namedObject, nameField } from '../schema.ts';
@@ -85,8 +85,7 @@ export const putCategory = transaction(function* putCategory({ id, name, by }: C
 
 export const removeCategory = transaction(function* removeCategory({ id, by }: { id: bigint } & Authored) {
   const [deleted] = yield* step(deleteCategory, { id });
-  if (deleted === undefined)
-    throw new AppError('not_found', 'categoryId: there is no category with this identifier');
+  if (deleted === undefined) throw notFound('categoryId', 'category');
   yield* addAuditEntry(by, 'category.deleted', String(id), { before: { name: deleted.name } });
 }, 'row locks');
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
-import { AppError } from '../errors.ts';
+import { AppError, notFound } from '../errors.ts';
 import { expireHolds, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { setPetState } from '../pets/pet-rows.ts';
 import {
@@ -89,7 +89,7 @@ export const closeOrder = transaction(function* closeOrder({ action, id, account
 
 /** Returns the order if it already has the status that the action sets. Otherwise throws the reason of the refusal. */
 export function requireDone(action: OrderAction, found: OrderRow | undefined): OrderRow {
-  if (found === undefined) throw orderNotFound();
+  if (found === undefined) throw notFound('orderId', 'order');
   const { from, to } = transitions[action];
   if (found.status === to) return found;
   const isPast = found.status === 'expired' || (found.status === 'reserved' && from === 'reserved');
@@ -101,10 +101,6 @@ export function requireDone(action: OrderAction, found: OrderRow | undefined): O
     throw new AppError('order_closed', `this order became ${from} only now: try again`);
   const status = isPast ? 'expired' : found.status;
   throw new AppError('order_closed', `this order is ${status}: only a ${from} order can be ${to}`);
-}
-
-export function orderNotFound(): AppError {
-  return new AppError('not_found', 'orderId: there is no order with this identifier');
 }
 
 /** Maximum number of holds that one transaction closes. */

@@ -1,8 +1,9 @@
+import { notFound } from '../errors.ts';
 import type { FirstAnswers, Given, Idempotency } from '../idempotency/answer-once.ts';
 import type { Page } from '../page.ts';
 import type { Database } from '../storage/database.ts';
 import { type PageQuery, readPage } from '../storage/read-page.ts';
-import { closeOrder, expireOrders, type OrderAction, orderNotFound } from './close-order.ts';
+import { closeOrder, expireOrders, type OrderAction } from './close-order.ts';
 import { type Order, toOrder } from './order.ts';
 import { type OrderFilter, selectOrder, selectOrders } from './order-rows.ts';
 import { type CompleteOrder, type OrderReader, placeOrder } from './place-order.ts';
@@ -36,7 +37,7 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers) {
     /** Throws `not_found`. */
     async get(id: bigint, reader: OrderReader): Promise<Order> {
       const [row] = await database.read(selectOrder, { id, accountId: ownerOf(reader) });
-      if (row === undefined) throw orderNotFound();
+      if (row === undefined) throw notFound('orderId', 'order');
       return toOrder(row, reader.isManager);
     },
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { AppError } from '../errors.ts';
+import { AppError, notFound } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type Idempotency } from '../idempotency/answer-once.ts';
 import { int64Max } from '../int64.ts';
@@ -140,7 +140,7 @@ function* claim({ petId, accountId, isManager }: Placing): Steps<void> {
   const freed = (yield* expireHolds(overdue)) === 0 ? [] : yield* step(claimPet, { petId });
   if (pet === undefined && freed.length === 0) {
     const [found] = yield* step(selectPet, { id: petId });
-    throw found === undefined ? petNotFound() : petUnavailable();
+    throw found === undefined ? notFound('petId', 'animal') : petUnavailable();
   }
   if (!isManager && !hasRoom(room)) yield* makeRoom(accountId);
 }
@@ -162,8 +162,4 @@ function hasRoom(room: { readonly count: bigint; readonly most: bigint } | undef
 
 export function petUnavailable(): AppError {
   return new AppError('pet_unavailable', 'petId: this animal is not available');
-}
-
-export function petNotFound(): AppError {
-  return new AppError('not_found', 'petId: there is no animal with this identifier');
 }

@@ -1,5 +1,5 @@
 import { type Authored, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
-import { AppError } from '../errors.ts';
+import { AppError, notFound } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type FirstAnswers, type Given, type Idempotency } from '../idempotency/answer-once.ts';
 import type { Page } from '../page.ts';
@@ -75,7 +75,7 @@ export const addPetByHand = transaction(function* addPetByHand({ newPet, by }: A
 
 /** The message of each refusal of an edit. */
 export const editMessages = {
-  not_found: 'petId: there is no animal with this identifier',
+  not_found: notFound('petId', 'animal').message,
   precondition_failed: 'If-Match: the animal has changed; get it again',
   pet_in_order:
     'an order owns this animal: only the order can change its status, and the animal cannot be deleted',

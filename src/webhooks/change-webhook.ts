@@ -1,5 +1,5 @@
 import { type Authored, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
-import { AppError, OperatorError } from '../errors.ts';
+import { AppError, notFound, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import { createEventIds, type EventIds } from '../events/event-ids.ts';
 import { canReadType, coversReader, type EventReader } from '../events/event-reader.ts';
@@ -155,7 +155,7 @@ export function* lockManaged(publicId: string, manager: Managed['manager']): Ste
     if (row !== undefined) return row;
     throw new OperatorError(`there is no webhook "${publicId}": "webhooks list" shows them all`);
   }
-  if (row?.account_id !== manager.accountId) throw webhookNotFound();
+  if (row?.account_id !== manager.accountId) throw notFound('webhookId', 'webhook');
   if (coversReader(manager, readerOf(row))) return row;
   throw scopeMissing('the webhook receives events that this API key may not read');
 }
@@ -171,9 +171,6 @@ function requireTypes(types: readonly EventType[], reader: EventReader, row: Web
 }
 
 export const scopeMissing = (problem: string) => new AppError('scope_missing', problem);
-
-export const webhookNotFound = () =>
-  new AppError('not_found', 'webhookId: there is no webhook with this identifier');
 
 export const positionLost = () =>
   new AppError(

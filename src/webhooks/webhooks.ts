@@ -2,6 +2,7 @@ import { findAccountId } from '../accounts/accounts.ts';
 import { randomText } from '../accounts/api-key.ts';
 import { type Actor, type Authorship, commandActor } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
+import { notFound } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, listReadableTypes } from '../events/event-reader.ts';
@@ -17,7 +18,6 @@ import {
   rotateSecret,
   scopeMissing,
   type WebhookChange,
-  webhookNotFound,
 } from './change-webhook.ts';
 import { selectLags } from './delivery-rows.ts';
 import { requestMessage } from './requested-messages.ts';
@@ -106,7 +106,7 @@ function toNewRow({ url, types, keyId }: WebhookOrder, reader: EventReader) {
 async function findRow(database: Database, filter: { publicId: string; accountId?: bigint }) {
   const { items } = await readPage(database, selectWebhookPage, { ...filter, limit: 1 }, (row) => row);
   const [row] = items;
-  if (row === undefined) throw webhookNotFound();
+  if (row === undefined) throw notFound('webhookId', 'webhook');
   return row;
 }
 

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { scopes } from '../../accounts/account.ts';
 import { keyIdPattern } from '../../accounts/api-key.ts';
-import { keyNotFound } from '../../accounts/key-changes.ts';
 import { type ListedKey, toTime } from '../../accounts/key-rows.ts';
 import { defaultOverlapMs } from '../../accounts/keyring.ts';
 import { secondMs } from '../../clock.ts';
@@ -124,8 +123,8 @@ const issued = { issued: example('The new key', issuedKey) };
 
 const keyId = defineParameter(
   'keyId',
+  'key',
   { ...keyIdField('Identifier of the key.'), examples: [callingKey.id] },
-  keyNotFound().message,
   (text) => text,
 );
 

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import type { Caller } from '../../accounts/account.ts';
 import { secondMs } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, notFound } from '../../errors.ts';
 import { computeEtag } from '../../etag.ts';
 import { stringifyExactJson } from '../../exact-json.ts';
 import type { OrderAction } from '../../orders/close-order.ts';
 import { holdSeconds, NewOrderSchema, OrderSchema, OrderStatusSchema } from '../../orders/order.ts';
-import { type OrderReader, petNotFound, petUnavailable } from '../../orders/place-order.ts';
+import { type OrderReader, petUnavailable } from '../../orders/place-order.ts';
 import { int64Field, nameField } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { answer, defineIdParameter, definePages, example, openPage, reply, toOutcome } from './parts.ts';
@@ -89,7 +89,7 @@ export const orderOperations: readonly Operation[] = [
     isIdempotent: true,
     answers: answer(201, 'The animal is reserved.', OrderSchema, placed, ['Location', 'ETag']),
     failures: {
-      not_found: petNotFound().message,
+      not_found: notFound('petId', 'animal').message,
       pet_unavailable: petUnavailable().message,
       limit_reached: 'this account may open another hold only while it has fewer than 25',
     },

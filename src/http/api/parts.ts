@@ -1,5 +1,5 @@
 import Type, { type TProperties, type TSchema } from 'typebox';
-import { AppError } from '../../errors.ts';
+import { AppError, notFound } from '../../errors.ts';
 import { stringifyExactJson } from '../../exact-json.ts';
 import type { Given } from '../../idempotency/answer-once.ts';
 import { parseCanonicalInt64 } from '../../int64.ts';
@@ -34,16 +34,16 @@ export type IdParameter<Id> = ReturnType<typeof defineParameter<Id>>;
 /** Defines a path parameter. If `parse` returns null, `read` throws `not_found` with the message `unknown`. */
 export function defineParameter<Id>(
   name: string,
+  record: string,
   field: TSchema,
-  unknown: string,
   parse: (text: string) => Id | null,
 ) {
   return {
-    unknown,
+    unknown: notFound(name, record).message,
     schema: Type.Object({ [name]: field }),
     read(params: Readonly<Record<string, string | undefined>>): Id {
       const id = parse(params[name] ?? '');
-      if (id === null) throw new AppError('not_found', unknown);
+      if (id === null) throw notFound(name, record);
       return id;
     },
   };
@@ -52,8 +52,7 @@ export function defineParameter<Id>(
 /** Defines the path parameter `name`, an int64. `record` is the word for what it identifies. */
 export function defineIdParameter(name: string, record: string, example: number, description?: string) {
   const field = int64Field(description ?? `Identifier of the ${record}.`);
-  const unknown = `${name}: there is no ${record} with this identifier`;
-  return defineParameter(name, { ...field, examples: [example] }, unknown, parseCanonicalInt64);
+  return defineParameter(name, record, { ...field, examples: [example] }, parseCanonicalInt64);
 }
 
 export function betaInt64(description: string, example: number) {

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { eventIdExample } from '../../events/event.ts';
-import { positionLost, webhookNotFound } from '../../webhooks/change-webhook.ts';
+import { positionLost } from '../../webhooks/change-webhook.ts';
 import { parseTargetUrl, targetUrlRule } from '../../webhooks/rules/target-url.ts';
 import {
   NewWebhookSchema,
@@ -43,13 +43,13 @@ const webhookIdFormat = new RegExp(webhookIdPattern);
 
 export const webhookId = defineParameter(
   'webhookId',
+  'webhook',
   Type.String({
     maxLength: 64,
     pattern: '^[0-9A-Za-z_]+$',
     description: 'Identifier of the webhook.',
     examples: [webhookIdExample],
   }),
-  webhookNotFound().message,
   (text) => (webhookIdFormat.test(text) ? text : null),
 );
 
