@@ -42,10 +42,7 @@ const setting = <const Name extends string, T, U = never>(
 
 const none = () => null;
 
-/**
- * Every setting of the service, by its environment variable (contract section 8). docs/settings.md describes them.
- * The value of `ENVIRONMENT` comes before those that depend on it.
- */
+/** Every setting, by its environment variable. `ENVIRONMENT` comes before those that depend on its value. */
 export const settings = {
   HOST: setting('host', parseHost, '127.0.0.1'),
   PORT: setting('port', parsePort, '8080'),

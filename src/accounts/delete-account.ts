@@ -39,10 +39,7 @@ export const deleteAccount = transaction(function* deleteAccount({ name, keptMs,
 /** Maximum number of rows that one transaction erases. */
 const rowsMax = 500n;
 
-/**
- * Erases the data of a deleted account, then cancels its holds, whose last events so have no reference. Returns the
- * number of cancelled holds. Can be repeated from the beginning.
- */
+/** Erases the data, then cancels the holds, whose events so have no reference. Returns their number. */
 export async function eraseAccount(database: Database, accountId: bigint): Promise<number> {
   for (const erase of eraseSteps) {
     let afterId = 0n;

@@ -82,10 +82,7 @@ export interface Operation extends OperationDefinition<TObject, TObject> {
   readonly stability: 'stable' | 'beta';
 }
 
-/**
- * Completes the definition of an operation. `endpoint` is its method and its path below the base URL, as in OpenAPI. The
- * compiler checks the types of the handler against the schemas.
- */
+/** Completes the definition of an operation. `endpoint` is its method and its path, as in OpenAPI. */
 export function defineOperation<Query extends TObject = NoFields, Body extends TObject = NoFields>(
   id: string,
   endpoint: `${Method} /${string}`,

@@ -10,10 +10,7 @@ interface Series {
   readonly answers: Map<number, Durations>;
 }
 
-/**
- * Counts and times requests by route and status. The `route` label is the pattern of a route, so that clients cannot
- * create new series, `none` for an unknown path, or `malformed`.
- */
+/** Counts and times requests by status and by pattern of the route, so that clients cannot create series. */
 export function countRequests(registry: Registry): RequestObserver {
   const none: Series = { name: 'none', answers: new Map() };
   const malformed: Series = { name: 'malformed', answers: new Map() };

@@ -27,10 +27,7 @@ export interface OperatorServerOptions {
 
 export const operatorConnectionsMax = 1_000;
 
-/**
- * Builds the server of the operator's port. The server does not listen yet. Health and metrics need no key, so clients
- * must not be able to reach this port. Timeouts and sizes of requests are limited as on the public port.
- */
+/** Builds the server of the operator's port. Health and metrics need no key, so clients must not reach it. */
 export function buildOperatorServer(options: OperatorServerOptions): HttpService {
   const makeErrorAnswer = createErrorAnswers(null);
   return createHttpService({
@@ -65,10 +62,7 @@ function createRoutes({ readHealth, registry }: OperatorServerOptions): Route[] 
   ];
 }
 
-/**
- * The conditions that the service needs to serve requests, by a name such as "the store". A check returns null, or the
- * problem, which follows the name in a sentence. A check that throws or takes too long fails too.
- */
+/** What the service needs, by name. A check returns null, or the problem, which follows the name. */
 export type Checks = Readonly<Record<string, () => Promise<string | null>>>;
 
 /** Returns the problems that make the service not ready. `checkMsMax` is the timeout of each check in ms. */

@@ -122,10 +122,7 @@ function discard(response: IncomingMessage, close: () => void): void {
   response.on('close', () => clearTimeout(timer));
 }
 
-/**
- * Returns the options of a connection to one of the checked addresses, which are tried in turn. Each but the last may
- * take `shareMs`. A DNS record that changes after the check has no effect (DNS rebinding).
- */
+/** Connects to the checked addresses alone, in turn, so that a later DNS answer has no effect (rebinding). */
 function connectTo(addresses: readonly string[], shareMs: number) {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   const lookup: LookupFunction = (_name, _options, done) => done(null, found);

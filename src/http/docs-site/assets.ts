@@ -7,10 +7,7 @@ const styles = ['page', 'guide', 'code', 'reference', 'try-it', 'search', 'print
 /** The scripts that run once the page is complete. Each becomes a function, so that its names stay local. */
 const lateScripts = ['copy', 'tabs', 'search', 'try-it'];
 
-/**
- * Reads the files of the pages. They are joined into one style sheet and one script, because every request counts
- * against the rate limit of readers. A page loads the search with its index when it is used first.
- */
+/** Joins the files of the pages into one style sheet and one script, because readers have a rate limit. */
 export async function readAssets(pages: readonly Page[]): Promise<Assets> {
   const css = await Promise.all(styles.map((name) => readOwn(`${name}.css`)));
   const late = await Promise.all(lateScripts.map((name) => readOwn(`${name}.js`)));

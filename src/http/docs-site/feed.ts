@@ -6,10 +6,7 @@ import { html } from './markup.ts';
 /** Matches a dated release of the changelog: its heading, its date and its changes. */
 const releases = /^## (.+ – (\d{4}-\d{2}-\d{2}))$((?:\n(?!## ).*)*)/gm;
 
-/**
- * Writes the dated releases of the changelog as an Atom feed (RFC 4287), newest first. `docsUrl` is the address of the
- * documentation. A release without a date is not in the feed.
- */
+/** Writes the dated releases of the changelog as an Atom feed (RFC 4287), newest first. */
 export function writeFeed(pages: readonly Page[], docsUrl: string): string {
   const changelog = pages.find(({ path }) => path === 'changelog');
   const address = `${docsUrl}/changelog`;

@@ -3,10 +3,7 @@ import type { Page } from './frame.ts';
 import { renderDocument } from './markdown.ts';
 import { html, type Markup, trusted } from './markup.ts';
 
-/**
- * The Markdown documents of the project that are served as pages, in the order of the navigation. `name` is the path of the
- * page below `/docs/`, and `path` that of the document in the project.
- */
+/** The documents that are served, in the order of the navigation. `name` is the path below `/docs/`. */
 export const guides = [
   { name: 'getting-started', path: 'docs/getting-started.md', title: 'Quickstart', group: 'Start' },
   { name: 'authentication', path: 'docs/keys.md', title: 'Authentication', group: 'Start' },

@@ -22,10 +22,7 @@ export type Site = Awaited<ReturnType<typeof makeSite>>;
 const pageHeaders = { 'referrer-policy': 'no-referrer', 'cache-control': 'private, no-cache' };
 const neverStored = listHeaders({ ...pageHeaders, 'cache-control': 'no-store' });
 
-/**
- * Renders all pages. Returns the files by address, and a function that returns the 404 page for an address. Each page also
- * has an address that ends in `.md`, which serves it as Markdown. Throws if a guide has a link that leads to no page.
- */
+/** Renders all pages, each also as Markdown (`.md`). Throws if a guide links to a page that does not exist. */
 export async function makeSite({ operations, publicUrl, findOwnUrl }: SiteOptions) {
   const baseUrl = publicUrl ?? findOwnUrl();
   const docsUrl = new URL('docs', baseUrl).href;

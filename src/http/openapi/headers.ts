@@ -49,10 +49,7 @@ export const universalHeaders = {
   ),
 };
 
-/**
- * The response headers of the operations, except the headers of HTTP itself such as `Content-Length` and `Date`.
- * Preflight responses and pages of the documentation have further headers.
- */
+/** The response headers of operations, without those of HTTP itself, of preflights and of documentation. */
 export const responseHeaders = {
   ...universalHeaders,
   'Cache-Control': always('How long the response may be kept.', 'private, no-cache'),

@@ -10,10 +10,7 @@ import { refuseUnknown } from './preferences.ts';
 const plainDecimal = /^(?:0|[1-9]\d{0,14})$/;
 const none = {};
 
-/**
- * Returns a reader for the query parameters in a schema, each of which may be given once. An int64 becomes a bigint, and
- * commas separate the values of a list. The reader throws `invalid_parameter`.
- */
+/** Returns a reader of query parameters, each given at most once. It throws `invalid_parameter`. */
 export function compileQuery(schema?: TObject): Route['readQuery'] {
   const properties = schema?.properties ?? {};
   const names = Object.keys(properties);

@@ -60,10 +60,7 @@ function describeBody(type: string, text: string): HeaderList {
   return ['content-type', type, 'content-length', String(Buffer.byteLength(text))];
 }
 
-/**
- * Headers that stop browsers from guessing the content type and from showing the response in a frame (OWASP REST Security
- * Cheat Sheet, "Security Headers"). `policy` is the Content-Security-Policy.
- */
+/** Headers against guessed content types and against frames (OWASP REST Security Cheat Sheet). */
 export function securityHeaders(policy = "frame-ancestors 'none'"): HeaderList {
   return [
     ...['x-content-type-options', 'nosniff'],

@@ -106,10 +106,7 @@ type Presence = readonly [always: string, sometimes: string];
 const inRequest: Presence = [' **required**', ''];
 const inAnswer: Presence = ['', ' **may be absent**'];
 
-/**
- * Writes the fields of an object, of the items of an array, or of each variant as a Markdown list. Returns an empty
- * string for a schema without fields. `renderProse` gives each field an anchor.
- */
+/** Writes the fields of an object, of array items or of each variant as a list. Empty without fields. */
 function writeFields(schema: Schema, presence: Presence, indent = ''): string {
   const { items, anyOf = [], properties = {}, required = [] } = schema;
   if (items !== undefined) return writeFields(items, presence, indent);

@@ -17,10 +17,7 @@ function nameMethod({ id, tag }: Operation): string {
 /** The request that samples show, and that the try-it form changes. The path is that of OpenAPI; `body.text` is JSON. */
 export type SampleRequest = ReturnType<typeof chooseRequest>;
 
-/**
- * Chooses an example request with all required values. If the operation has `limit` or a filter with fixed values, they
- * are included. A cursor or a position comes from an earlier response, so samples have none.
- */
+/** Chooses an example request with all required values, and with `limit` and filters of fixed values. */
 export function chooseRequest(operation: Operation, baseUrl: string) {
   const { method, path, body, bodyTypes = jsonTypes.plain, bodyExamples = {}, isIdempotent } = operation;
   const [example] = Object.values(bodyExamples);

@@ -53,10 +53,7 @@ function readPlan({ plan, ...numbers }: Static<TObject<typeof planFields>>): Pla
 }
 
 export const accountOperations = [
-  /**
-   * Returns a page of the accounts with their requests of the last 24 hours. A filter by the start of a name orders them
-   * by name. An order by a count gives one page, of the accounts with the highest counts.
-   */
+  /** Lists accounts with their requests of 24 hours. By a count, gives one page, of the highest counts. */
   operation('GET /accounts', listFields, async (query, { accounts, database, clock }) => {
     const { name: start, sort = 'newest', before: firstId = null } = query;
     const sinceMs = clock() - dayMs;
