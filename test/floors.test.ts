@@ -13,7 +13,7 @@ const floors: readonly (readonly [name: string, files: RegExp])[] = [
     /^(?:clock|config|errors|etag|exact-json|int64|page|postgres-address|schema|setting-values|soon)\.ts$/,
   ],
   ['plans', /^plans\//],
-  ['rules', /^(?:\w+\/rules\/.*|pets\/pet|accounts\/(?:account|api-key))\.ts$/],
+  ['rules', /^(?:\w+\/rules\/.*|pets\/pet(?:-values)?|accounts\/(?:account|api-key))\.ts$/],
   [
     'ports',
     /^(?:storage\/(?:batches|database|delete-old|insert-row|read-page|row-buffer|secret-rows|tables)|limits\/counters)\.ts$/,

@@ -9,7 +9,8 @@ import { createBans } from '../limits/bans.ts';
 import { closeOrder, type OrderAction } from '../orders/close-order.ts';
 import { toOrder } from '../orders/order.ts';
 import { addPetByHand, edit } from '../pets/catalogue.ts';
-import type { IfMatch, NewPet, PetPatch } from '../pets/pet.ts';
+import type { NewPet, PetPatch } from '../pets/pet.ts';
+import type { IfMatch } from '../pets/pet-values.ts';
 import type { Database } from '../storage/database.ts';
 import { createOperatorWebhooks } from '../webhooks/webhooks.ts';
 

@@ -15,16 +15,7 @@ import {
 import { type PageQuery, readPage } from '../storage/read-page.ts';
 import { type LoadedCounts, type LoadedPet, type LoadPetsOptions, loadPets } from './load-pets.ts';
 import { expireHolds, selectOverdueHold } from './overdue-holds.ts';
-import {
-  completeNewPet,
-  hasOneTag,
-  type IfMatch,
-  type NewPet,
-  type Pet,
-  type PetPatch,
-  petFields,
-  pickPetFields,
-} from './pet.ts';
+import { type NewPet, type Pet, type PetPatch, petFields } from './pet.ts';
 import {
   addPet,
   deletePet,
@@ -39,6 +30,7 @@ import {
   toValues,
   updatePet,
 } from './pet-rows.ts';
+import { completeNewPet, hasOneTag, type IfMatch, pickPetFields } from './pet-values.ts';
 
 const exportBatchRows = 1_000n;
 

@@ -2,8 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { OperatorError } from '../errors.ts';
 import { type Database, type Steps, statement, step, type Value } from '../storage/database.ts';
 import { expireHolds, selectOverdueHolds } from './overdue-holds.ts';
-import { completeNewPet, type NewPet, type PetField, type PetPatch, petColumns, petFields } from './pet.ts';
+import { type NewPet, type PetField, type PetPatch, petColumns, petFields } from './pet.ts';
 import { toValues } from './pet-rows.ts';
+import { completeNewPet } from './pet-values.ts';
 
 /** A new animal, or a change of the animal `id`. `line` is the line of the change in the import file. */
 export type LoadedPet =

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { computeEtag } from '../../src/etag.ts';
-import { type Pet, type PetPatch, petStatuses, writePet } from '../../src/pets/pet.ts';
+import { type Pet, type PetPatch, petStatuses } from '../../src/pets/pet.ts';
+import { writePet } from '../../src/pets/pet-values.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 import { findEngines } from '../support/engines.ts';
 import { countStatuses } from '../support/expect-error.ts';

@@ -6,7 +6,7 @@ import { createKeyring } from '../../src/accounts/keyring.ts';
 import { computeEtag } from '../../src/etag.ts';
 import { createFirstAnswers, hashIdempotencyKey } from '../../src/idempotency/answer-once.ts';
 import { createOrders } from '../../src/orders/orders.ts';
-import { writePet } from '../../src/pets/pet.ts';
+import { writePet } from '../../src/pets/pet-values.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
 import type { Soon } from '../../src/soon.ts';
 import { hold } from '../contracts/order-shop.ts';

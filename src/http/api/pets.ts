@@ -2,15 +2,8 @@ import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { computeEtag } from '../../etag.ts';
 import { editMessages } from '../../pets/catalogue.ts';
-import {
-  examplePet,
-  type IfMatch,
-  NewPetSchema,
-  PetPatchSchema,
-  PetSchema,
-  PetStatusSchema,
-  writePet,
-} from '../../pets/pet.ts';
+import { examplePet, NewPetSchema, PetPatchSchema, PetSchema, PetStatusSchema } from '../../pets/pet.ts';
+import { type IfMatch, writePet } from '../../pets/pet-values.ts';
 import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';

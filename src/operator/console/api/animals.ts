@@ -5,15 +5,8 @@ import { computeEtag } from '../../../etag.ts';
 import { OrderStatusSchema } from '../../../orders/order.ts';
 import { readOrderTime } from '../../../orders/order-rows.ts';
 import { everyAccount } from '../../../orders/orders.ts';
-import {
-  NewPetSchema,
-  type Pet,
-  PetPatchSchema,
-  PetStatusSchema,
-  petInputs,
-  pickPetFields,
-  writePet,
-} from '../../../pets/pet.ts';
+import { NewPetSchema, type Pet, PetPatchSchema, PetStatusSchema, petInputs } from '../../../pets/pet.ts';
+import { pickPetFields, writePet } from '../../../pets/pet-values.ts';
 import { type ConsoleServices, int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 
 const ordersShown = 10;
