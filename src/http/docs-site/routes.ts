@@ -68,11 +68,7 @@ function redirect({ files, notFound }: Site, address: string): Answer {
   return notFound(address);
 }
 
-/**
- * Returns a tarball of the client: of any release, or the present one under a name that stays. Returns null for any
- * other name. The tarballs are committed, so that a start needs no compiler. `npm run client:pack` builds the present
- * one.
- */
+/** Returns a tarball of the client: of any release, or the present one. Null for any other name. */
 async function sendClientPackage(name: string): Promise<Answer | null> {
   const file = name === 'animal-store-client.tgz' ? clientPackageName : name;
   if (!(await readdir(clientPackages)).includes(file)) return null;

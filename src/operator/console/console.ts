@@ -70,10 +70,7 @@ const modules: ReadonlyMap<string, string> = new Map([
 ]);
 const ownFiles = new URL('pages/', import.meta.url);
 
-/**
- * Reads the files of the console and its libraries, and its only HTML page, which `main.js` fills. There is no build step.
- * All URLs of the page are relative, so that it also works under the path of a proxy.
- */
+/** Reads the files and libraries of the console. All URLs are relative, so that it works below any path. */
 async function readConsoleFiles() {
   const resolve = (file: string) => new URL(import.meta.resolve(file));
   const files = [

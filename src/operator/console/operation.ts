@@ -56,10 +56,7 @@ type Input<Path extends string, Fields extends TProperties> = {
   readonly [Name in ParameterOf<Path>]: Name extends keyof typeof identified ? bigint : string;
 } & Static<TObject<Fields>>;
 
-/**
- * Declares an operation. `handle` gets the parameters of the path together with the fields. It returns the response body
- * as a JSON value. Bigints are written as texts. Undefined means a 204 without a body.
- */
+/** Declares an operation. `handle` gets parameters of the path and fields. Undefined becomes an empty 204. */
 export function operation<const Path extends Address, Fields extends TProperties>(
   address: Path,
   fields: Fields,
