@@ -32,9 +32,6 @@ export const liftBan = transaction(function* liftBan({ keyId, by }: Lift): Steps
   yield* addAuditEntry(by, 'ban.lifted', keyId, { accountId, before });
 });
 
-/** What `createBans` returns. */
-export type Bans = ReturnType<typeof createBans>;
-
 /** The bans of a store, for operators. The audit log names `actor` as the author of each lift. */
 export function createBans(database: Database, clock: Clock, actor: Actor = commandActor()) {
   async function listPage(limit: number, { endsAtMs, keyId }: BanPlace): Promise<Page<ListedBan, BanPlace>> {

@@ -1,12 +1,14 @@
+import { marked } from 'marked';
 import { introduction } from '../openapi/description.ts';
 import type { Operation } from '../operation.ts';
 import { type Answer, listHeaders, makeAnswer } from '../response/answer.ts';
 import { makeServedFile, type ServedFile } from '../response/served-file.ts';
 import { readAssets } from './assets.ts';
 import { colourPages } from './code.ts';
-import { writeFeed } from './feed.ts';
 import { addressOf, markdownOf, notFoundPage, type Page, renderPage, welcomePage } from './frame.ts';
 import { guides, readGuide } from './guides.ts';
+import { toAnchor } from './markdown.ts';
+import { html } from './markup.ts';
 import { listReference, makeOverview } from './reference/pages.ts';
 
 export interface SiteOptions {
@@ -69,4 +71,35 @@ function writeList(pages: readonly Page[], docsUrl: string): string {
   });
   const description = `- [openapi.json](${new URL('openapi.json', docsUrl).href}): the description in OpenAPI 3.1`;
   return `# Animal Store\n\n> ${introduction.split('\n')[0]}\n\n${parts.join('\n\n')}\n${description}\n`;
+}
+
+/** Matches a dated release of the changelog: its heading, its date and its changes. */
+const releases = /^## (.+ – (\d{4}-\d{2}-\d{2}))$((?:\n(?!## ).*)*)/gm;
+
+/** Writes the dated releases of the changelog as an Atom feed (RFC 4287), newest first. */
+function writeFeed(pages: readonly Page[], docsUrl: string): string {
+  const changelog = pages.find(({ path }) => path === 'changelog');
+  const address = `${docsUrl}/changelog`;
+  const found = [...(changelog?.markdown ?? '').matchAll(releases)];
+  const entries = found.map(([, heading = '', date, changes = '']) => {
+    const link = `${address}#${toAnchor(heading)}`;
+    return html`<entry>
+<id>${link}</id>
+<title>${heading}</title>
+<link href="${link}"/>
+<updated>${date}T00:00:00Z</updated>
+<content type="html">${marked.parse(changes, { async: false })}</content>
+</entry>
+`;
+  });
+  return html`<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom" xml:base="${docsUrl}/" xml:lang="en">
+<id>${address}</id>
+<title>Animal Store: ${changelog?.title}</title>
+<link href="${address}"/>
+<link rel="self" type="application/atom+xml" href="${docsUrl}/changelog.atom"/>
+<author><name>Animal Store</name></author>
+<updated>${found[0]?.[2]}T00:00:00Z</updated>
+${entries}</feed>
+`.markup;
 }
