@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { OperatorError, UsageError } from '../errors.ts';
 import { type Pet, type PetInput, type PetPatch, petChangeRules, petInputs } from '../pets/pet.ts';
-import { describeViolations } from '../schema.ts';
+import { describeViolations } from '../violations.ts';
 import { numericId } from './arguments.ts';
 import { type AppCommand, orMissing, type Printed, printLines } from './command.ts';
 import { parseInt64 } from './parsers.ts';

@@ -1,7 +1,7 @@
 import build from 'fast-json-stringify';
 import type { TObject } from 'typebox';
 import { AppError } from '../errors.ts';
-import { compileObject, describeViolations } from '../schema.ts';
+import { compileObject, describeViolations } from '../violations.ts';
 import type { Services } from './api/operations.ts';
 import type { Operation, Outcome } from './operation.ts';
 import { checkJsonType, jsonTypes, parseJsonBody } from './request/body.ts';

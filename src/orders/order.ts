@@ -1,16 +1,9 @@
 import type { Selectable } from 'kysely';
 import Type, { type Static } from 'typebox';
 import { dayMs, minuteMs, secondMs } from '../clock.ts';
-import {
-  compileObject,
-  enumField,
-  int64Field,
-  namedObject,
-  nameField,
-  timeField,
-  wholeNumberField,
-} from '../schema.ts';
+import { enumField, int64Field, namedObject, nameField, timeField, wholeNumberField } from '../schema.ts';
 import type { Tables } from '../storage/tables.ts';
+import { compileObject } from '../violations.ts';
 
 /** The statuses of an order (contract section 12). A `reserved` or `completed` order owns its animal. */
 export const orderStatuses = ['reserved', 'completed', 'cancelled', 'expired', 'returned'] as const;

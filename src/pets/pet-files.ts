@@ -1,5 +1,5 @@
 import { keepLiteral, parseExactJson } from '../exact-json.ts';
-import type { Violation } from '../schema.ts';
+import type { Violation } from '../violations.ts';
 import type { LoadedPet } from './load-pets.ts';
 import { newPetRules, petChangeRules, petFields } from './pet.ts';
 import { readCsvRows } from './read-csv.ts';

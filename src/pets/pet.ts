@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { compileObject, enumField, int64Field, namedObject, nameField } from '../schema.ts';
+import { enumField, int64Field, namedObject, nameField } from '../schema.ts';
+import { compileObject } from '../violations.ts';
 
 /** The statuses of an animal (interface section 2). */
 export const petStatuses = ['available', 'pending', 'sold'] as const;

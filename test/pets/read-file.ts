@@ -1,6 +1,6 @@
 import type { LoadedPet } from '../../src/pets/load-pets.ts';
 import { type PetFileFormat, readPets } from '../../src/pets/pet-files.ts';
-import type { Violation } from '../../src/schema.ts';
+import type { Violation } from '../../src/violations.ts';
 
 export interface ReadFile {
   readonly pets: readonly LoadedPet[];

@@ -2,14 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import Type, { type TObject, type TSchema } from 'typebox';
 import { accountSuspended, keyMessages } from '../../accounts/account.ts';
 import { type ErrorCode, errorCodes, errorStatus } from '../../errors.ts';
-import {
-  compileObject,
-  describeRule,
-  describeViolations,
-  enumField,
-  namedObject,
-  wholeNumberField,
-} from '../../schema.ts';
+import { enumField, namedObject, wholeNumberField } from '../../schema.ts';
+import { compileObject, describeRule, describeViolations } from '../../violations.ts';
 import type { AnswerDefinition, Example, Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
 import { removedError } from '../response/deprecation.ts';

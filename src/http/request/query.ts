@@ -3,7 +3,7 @@ import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { AppError } from '../../errors.ts';
 import { isInt64, parseCanonicalInt64 } from '../../int64.ts';
-import { describeRule } from '../../schema.ts';
+import { describeRule } from '../../violations.ts';
 import type { Route } from '../route.ts';
 import { refuseUnknown } from './preferences.ts';
 
