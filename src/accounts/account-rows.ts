@@ -52,11 +52,9 @@ export function toListedAccount(row: AccountRow, nowMs: number) {
     id: row.id,
     account: row.name,
     plan,
-    /** The limits that apply now. */
     limits: readLimits(row, nowMs),
     /** Null if the account has no limits of its own. `untilMs` is null if they do not end. */
     ownLimits: hasOwn ? { untilMs: row.own_until_ms === null ? null : Number(row.own_until_ms) } : null,
-    /** Maximum number of holds that may be open at once. */
     openHolds,
     createdAtMs: Number(row.created_at_ms),
     suspendedAtMs: row.suspended_at_ms === null ? null : Number(row.suspended_at_ms),

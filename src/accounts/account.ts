@@ -25,7 +25,6 @@ export const partnerScopes: readonly Scope[] = [
   'webhooks:manage',
 ];
 
-/** Scopes that include other scopes. */
 const covered: Partial<Record<Scope, readonly Scope[]>> = {
   'orders:manage': ['orders:read', 'orders:write'],
 };

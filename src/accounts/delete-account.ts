@@ -36,7 +36,6 @@ export const deleteAccount = transaction(function* deleteAccount({ name, keptMs,
   return { id, keys: keys.length, webhooks: webhooks.length };
 });
 
-/** Maximum number of rows that one transaction erases. */
 const rowsMax = 500n;
 
 /** Erases the data, then cancels the holds, whose events so have no reference. Returns their number. */
@@ -131,7 +130,6 @@ const selectHolds = statement<{ accountId: bigint; count: bigint }>()((query, p,
 
 type Batch = { accountId: bigint; afterId: bigint; count: bigint };
 type Condition = (batch: Batch) => RawBuilder<boolean>;
-/** The new values of some columns. */
 type Blanks = (dialect: Dialect) => Readonly<Record<string, RawBuilder<unknown>>>;
 
 /** Declares a statement that blanks the rows of a condition, or deletes them without `blanks`. */

@@ -28,7 +28,6 @@ export const liveKeysMax = 25;
 
 /** What a new key may do, and how long. */
 export interface KeyGrant {
-  /** Name of the key, for people. */
   readonly name: string | null;
   readonly scopes: readonly Scope[];
   /** Lifetime from now. Null: the key expires together with the key that creates it, or never. */

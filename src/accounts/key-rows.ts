@@ -14,7 +14,6 @@ export const insertApiKey = insertRow('api_keys', [
   ...(['name', 'scopes', 'created_at_ms', 'expires_at_ms'] as const),
 ]);
 
-/** Selects keys, each with its account and its ban. */
 const selectKeyRows = (query: QueryCreator<Tables>) =>
   query
     .selectFrom('api_keys')
@@ -138,7 +137,6 @@ export const selectAnyKey = statement<{ count: bigint }>()((query, p) =>
   query.selectFrom('api_keys').select('id').limit(p.count),
 );
 
-/** The columns that define when a key ends. */
 type KeyEnd = Pick<KeyRow, 'expires_at_ms' | 'revoked_at_ms'>;
 
 /** True if a key was rotated and not revoked. Both columns then have the end of the overlap, also after that end. */

@@ -109,7 +109,6 @@ function createTurns(runningMax: number) {
       if (running < runningMax) running += 1;
       else await new Promise<void>((resolve) => waiting.push(resolve));
     },
-    /** Passes the turn on to the next caller. */
     end(): void {
       const next = waiting.shift();
       if (next === undefined) running -= 1;
@@ -122,7 +121,6 @@ function overloaded(): AppError {
   return new AppError('unavailable', 'too many unknown API keys are waiting for a lookup; try again');
 }
 
-/** The result of reading a key that exists. */
 interface Entry {
   readonly keyId: string;
   readonly verification: Verification;
@@ -134,7 +132,6 @@ const invalid: Verification = { refusal: 'api_key_invalid' };
 
 /** Remembers keys that exist. Unknown keys are not remembered, so that guesses take no place and a new key works at once. */
 function createMemory(clock: Clock, { environment, keysMax = rememberedKeysMax }: Options) {
-  /** By the text of the key. */
   const entries = new LRUCache<string, Entry>({ max: keysMax });
 
   return {
@@ -160,7 +157,6 @@ function createMemory(clock: Clock, { environment, keysMax = rememberedKeysMax }
 /** Reads keys into a memory. Simultaneous requests of a key share its read. */
 function createReads(database: Database, clock: Clock, { entries, recall }: ReturnType<typeof createMemory>) {
   const uses = createRowBuffer(database, writeUses, Math.max);
-  /** The read of each key that is running. */
   const reads = new Map<string, Promise<Verification>>();
 
   function begin(text: string): Promise<Verification> {

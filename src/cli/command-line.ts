@@ -67,7 +67,6 @@ function toOneLine(text: string): string {
   return `${toSafeText(text.trimEnd().replaceAll(/\s*\n\s*/g, ' '))}\n`;
 }
 
-/** The functions that add the commands, in the order of the help. */
 const commands = [
   addServe,
   addKeys,

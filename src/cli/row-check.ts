@@ -8,7 +8,6 @@ import { countThings } from './output.ts';
 type Verdict = BadField & { readonly line: number };
 
 const [printedMax, keptMax] = [20, 1_000];
-/** Number of characters after which a printed value is cut off. */
 const shownValueMax = 60;
 
 /** Counts the rows of a file and those that are invalid, and keeps the first `keptMax` violations for the output. */

@@ -12,7 +12,6 @@ import { checkContent, compareClocks } from './store.ts';
 
 /** The oldest major version of PostgreSQL with which the service is tested. */
 const majorMin = 15;
-/** Timeout of each query in ms. */
 const answerMsMax = 3_000;
 
 /** Checks a PostgreSQL server and the store on it. Changes nothing. A start asks for the same requirements. */

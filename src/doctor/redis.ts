@@ -5,7 +5,6 @@ import { showRedisHosts } from '../setting-values.ts';
 import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
 import { compareClocks } from './store.ts';
 
-/** Sends a command and returns its reply. */
 type Ask = (...command: string[]) => Promise<unknown>;
 
 /** Timeout in ms for all commands together. */
@@ -52,7 +51,6 @@ async function checkServer(ask: Ask, server: string): Promise<Finding[]> {
 
 type Facts = Readonly<Record<string, string | undefined>>;
 
-/** Parses the `name:value` lines of INFO. */
 function parseInfo(text: string): Facts {
   const lines = text.matchAll(/^(\w+):(.*?)\r?$/gm);
   return Object.fromEntries(Array.from(lines, ([, name, value]) => [name, value]));

@@ -12,7 +12,6 @@ export type ListedBan = ReturnType<typeof toListed>;
 /** The place of a ban in the list. */
 export type BanPlace = Pick<ListedBan, 'endsAtMs' | 'keyId'>;
 
-/** Maximum number of bans that `list` returns. */
 const listedBansMax = 10_000;
 
 type Lift = { readonly keyId: string; readonly by: Authorship };

@@ -169,7 +169,6 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers) 
     /** Changes the fields in `patch` and returns the animal. Throws as `edit` does. */
     change: (id: bigint, patch: PetPatch, tags: IfMatch): Promise<Pet> => edit(database, { id, patch, tags }),
 
-    /** Deletes an animal and returns it. Throws as `edit` does. */
     remove: (id: bigint, tags: IfMatch): Promise<Pet> => edit(database, { id, patch: null, tags }),
 
     load: (batches: AsyncIterable<readonly LoadedPet[]>, options?: LoadPetsOptions): Promise<LoadedCounts> =>

@@ -28,7 +28,6 @@ export interface LoadPetsOptions {
   readonly onBadChange?: OnBadChange;
   /** The end of the transaction. If it throws, nothing is stored. */
   readonly finish?: (counts: LoadedCounts) => Steps<void>;
-  /** Rolls back all changes at the end. */
   readonly isDryRun?: boolean;
 }
 
@@ -106,7 +105,6 @@ const selectBadChanges = statement<{ afterLine: bigint; count: bigint }>()((quer
     .limit(p.count),
 );
 
-/** The expired holds of the animals to be changed. */
 const selectOverdueLoaded = selectOverdueHolds<Record<never, never>>(
   'lockRows',
   () => sql`orders.pet_id in (select id from loaded)`,
@@ -121,7 +119,6 @@ const lockChanged = statement<Record<never, never>>()((query, _, { lockRows }) =
   return query.selectFrom(locked.modifyEnd(lockRows).as('locked')).select(sql<bigint>`count(*)`.as('count'));
 });
 
-/** The value of a column after the change. */
 const after = (column: string): RawBuilder<never> =>
   sql`coalesce(${sql.ref(`loaded.${column}`)}, ${sql.ref(`pets.${column}`)})`;
 

@@ -101,7 +101,6 @@ export interface LoadOptions {
    * again after a deadlock, so it locks all rows that it needs before it has a side effect.
    */
   readonly apply: () => Steps<void>;
-  /** If true, rolls back at the end. */
   readonly isDryRun: boolean;
 }
 

@@ -11,7 +11,6 @@ type Row<T extends keyof Tables, C extends Column<T>> = {
 /** What happens if the table already has a row with the same values in the columns `on`. */
 interface Conflict<C> {
   readonly on: readonly C[];
-  /** These columns get the new values. */
   readonly replace: readonly C[];
   /** These columns get the sum of the stored and the new value. */
   readonly add?: readonly C[];

@@ -29,7 +29,6 @@ function readOwn(file: string): Promise<string> {
   return readFile(new URL(`files/${file}`, import.meta.url), 'utf8');
 }
 
-/** Maximum number of characters of the text of a search entry. */
 const textLengthMax = 2_000;
 /** Matches a heading with an anchor, the title of a page, or a field of the reference. */
 const places = /<h1>|<(?:h[23]|li) id="([^"]*)">/g;

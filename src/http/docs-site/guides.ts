@@ -28,7 +28,6 @@ const operatorPart = '## What is kept';
 const root = new URL('../../../', import.meta.url);
 /** The address of a service with default settings, as the documents contain it. A page has that of its service. */
 const usualUrl = 'http://127.0.0.1:8080/';
-/** Minimum number of sections of a guide with a table of contents. */
 const contentsMin = 3;
 
 /** Renders the page of a guide for `baseUrl`. Throws if the document links to one that is not served. */

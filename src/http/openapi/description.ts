@@ -18,7 +18,6 @@ of the key's limits. After a 429, wait as long as \`Retry-After\` says. Every fa
 \`code\` for programs. An \`int64\` has up to 19 digits, more than a JavaScript number can hold. Parts with
 \`x-stability: beta\` may change.`;
 
-/** What the operations of a description share, by name. */
 interface Shared {
   readonly schemas: SharedSchemas;
   readonly responses: Map<string, object>;
@@ -123,7 +122,6 @@ function describeAnswer(answer: DescribedAnswer, { schemas, responses }: Shared)
   return { $ref: `#/components/responses/${name}` };
 }
 
-/** The headers of a request to a webhook. */
 const messageHeaders = {
   'webhook-id': {
     description: 'The id of the event.',

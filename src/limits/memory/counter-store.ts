@@ -37,7 +37,6 @@ export function createCounterStore(options: { counters: MemoryCounters; database
       await conduct.flush();
     },
 
-    /** Forgets and deletes bans and rows without effect. */
     async sweep(): Promise<void> {
       const nowMs = clock();
       counters.sweep(nowMs);

@@ -40,7 +40,6 @@ function createCounts(addressCountMax: number) {
       keys.set(keyId, conduct);
       changed.keys.set(keyId, conduct);
     },
-    /** Forgets the keys whose bans and strikes have no more effect. */
     sweep(nowMs: number): void {
       for (const [keyId, conduct] of keys) if (forgetAtMs(conduct) <= nowMs) keys.delete(keyId);
     },

@@ -35,7 +35,6 @@ export function createRedisLink(url: string) {
   }
 
   return {
-    /** Connects if there is no connection. */
     async connect(): Promise<void> {
       if (connection !== null || closed) return;
       connecting ??= open().finally(() => {
@@ -44,7 +43,6 @@ export function createRedisLink(url: string) {
       await connecting;
     },
 
-    /** Runs a script as `RedisConnection` does. */
     run(...call: Parameters<RedisConnection['run']>): Promise<unknown> {
       const through = connection;
       if (through === null) return Promise.reject(new Error('there is no connection to Redis'));

@@ -20,7 +20,6 @@ interface RedisCountersOptions {
   readonly prefix: string;
   /** The clock. `server` is the clock of Redis, the same for all instances. `caller` is for tests. */
   readonly time?: 'server' | 'caller';
-  /** Maximum number of addresses with counts, over all instances. */
   readonly addressesMax?: number | undefined;
   /** Called with each answer that a key is banned. The times are of the clock of the counters. */
   readonly onBan?: (keyId: string, banAtMs: number, banMs: number) => void;
@@ -34,7 +33,6 @@ export function redisPrefix(secret: Uint8Array): string {
 /** Requests of one subject and key. Redis decides about them as if they came one right after the other. */
 interface Batch {
   readonly subject: string;
-  /** Null for an address. */
   readonly keyId: string | null;
   readonly limits: Limits;
   /** Unix milliseconds, or empty for the clock of Redis. */
@@ -137,7 +135,6 @@ function writeWindows({ minute, day }: Windows): string {
   return [minute.used, minute.endsAtMs, day.used, day.endsAtMs].map(Math.round).join(' ');
 }
 
-/** What a script that counts returns. `toUsages` names the numbers. */
 type Reply = readonly [number, number, number, number, number, number, number, number, number];
 
 /** Of a batch, the requests that passed come first, then the refused ones, then those during a ban. */

@@ -63,7 +63,6 @@ export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infin
       });
     },
 
-    /** Resolves when all statements are settled. */
     async drain(): Promise<void> {
       sendWaiting();
       while (underWay.size > 0) await Promise.all(underWay);

@@ -1,7 +1,6 @@
 /** A question that every start asks a PostgreSQL server before it uses the store on it, and its answer. */
 export interface Requirement {
   readonly check: 'store' | 'commits' | 'writing';
-  /** The state that was found, in one line. */
   readonly is: string;
   /** What the operator should do, or null if the requirement is met. */
   readonly todo: string | null;

@@ -45,7 +45,6 @@ function prepareConnection(raw: DatabaseSync, path: string, sql: string) {
   }
   return {
     raw,
-    /** Runs a statement and returns its rows. Throws SQLite's error. */
     run: createRunCall(raw),
     /** Throws AppError `unavailable` if the file was deleted, moved or replaced. */
     requireInPlace: holdPlace(path),

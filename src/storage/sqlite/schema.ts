@@ -69,7 +69,6 @@ async function keepCopy(path: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** Creates Kysely on a connection of `node:sqlite`, for migrations. */
 function createKysely(raw: DatabaseSync): Kysely<Tables> {
   const prepare = (sql: string) => {
     const statement = raw.prepare(sql);
