@@ -16,7 +16,7 @@ const floors: readonly (readonly [name: string, files: RegExp])[] = [
   ['rules', /^(?:\w+\/rules\/.*|pets\/pet(?:-values)?|accounts\/(?:account|api-key))\.ts$/],
   [
     'ports',
-    /^(?:storage\/(?:batches|database|delete-old|insert-row|read-page|row-buffer|secret-rows|tables)|limits\/counters)\.ts$/,
+    /^(?:storage\/(?:batches|database|delete-old|insert-row|read-page|row-buffer|secret-rows|tables|transaction)|limits\/counters)\.ts$/,
   ],
   ['rooms without neighbours', /^(?:audit|idempotency|inventory|usage)\//],
   ['animals, categories and limits', /^(?:pets|categories|limits)\/[^/]+$/],

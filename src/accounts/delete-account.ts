@@ -5,9 +5,10 @@ import { AppError, OperatorError } from '../errors.ts';
 import { insertReset } from '../limits/corrections.ts';
 import { closeOrder } from '../orders/close-order.ts';
 import { orderStatuses } from '../orders/order.ts';
-import { type Database, type Dialect, statement, step, transaction } from '../storage/database.ts';
+import { type Database, type Dialect, statement } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
+import { step, transaction } from '../storage/transaction.ts';
 import { findAccount } from './account-changes.ts';
 import { revokeKeys } from './key-rows.ts';
 

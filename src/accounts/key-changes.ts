@@ -1,7 +1,8 @@
 import { type AuditAction, type Authored, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError, notFound, OperatorError } from '../errors.ts';
 import type { Plan } from '../plans/plan.ts';
-import { type Steps, step, stepsTogether, toStep, transaction } from '../storage/database.ts';
+import type { Steps } from '../storage/database.ts';
+import { step, stepsTogether, toStep, transaction } from '../storage/transaction.ts';
 import { coversScope, keyError, type Scope } from './account.ts';
 import { findOrAddAccount } from './account-changes.ts';
 import { hashKey, keyIdPattern, visibleStart } from './api-key.ts';

@@ -5,8 +5,9 @@ import { AppError, notFound } from '../errors.ts';
 import { int64Min } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
 import { int64Field, namedObject, nameField } from '../schema.ts';
-import { type Database, statement, step, transaction } from '../storage/database.ts';
+import { type Database, statement } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
+import { step, transaction } from '../storage/transaction.ts';
 
 /** Maximum number of categories in a store (contract section 11). */
 export const categoriesMax = 10_000n;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { dayMs } from '../clock.ts';
-import { type Database, type Steps, statement, step, transaction } from '../storage/database.ts';
+import { type Database, type Steps, statement } from '../storage/database.ts';
+import { step, transaction } from '../storage/transaction.ts';
 
 /** Time for which an event is kept. */
 export const keptMs = 30 * dayMs;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { createBatches, snapshotColumns, takeOldest } from '../storage/batches.ts';
-import { type Database, type Steps, statement, step, transaction } from '../storage/database.ts';
+import { type Database, type Steps, statement } from '../storage/database.ts';
+import { step, transaction } from '../storage/transaction.ts';
 
 /** Maximum number of events that get their positions in one transaction. */
 export const sequencedEventsMax = 5_000;

@@ -2,18 +2,11 @@ import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { dayMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import {
-  type Database,
-  type RowOf,
-  type Steps,
-  statement,
-  stepsTogether,
-  toLastStep,
-  toStep,
-} from '../storage/database.ts';
+import { type Database, type RowOf, type Steps, statement } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { pick } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
+import { stepsTogether, toLastStep, toStep } from '../storage/transaction.ts';
 
 /** The idempotency key of a request. A retry must have the same account, operation and body. */
 export interface Idempotency {

@@ -3,7 +3,8 @@ import { type Actor, type Authorship, addAuditEntry, commandActor } from '../aud
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import type { Page } from '../page.ts';
-import { type Database, type RowOf, type Steps, statement, step, transaction } from '../storage/database.ts';
+import { type Database, type RowOf, type Steps, statement } from '../storage/database.ts';
+import { step, transaction } from '../storage/transaction.ts';
 import { insertLift } from './corrections.ts';
 
 /** A ban as operators see it. Times are Unix milliseconds. */

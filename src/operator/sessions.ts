@@ -4,8 +4,9 @@ import { addAuditEntry, consoleActor } from '../audit/audit-log.ts';
 import { type Clock, hourMs, minuteMs } from '../clock.ts';
 import type { SignedIn } from '../http/route.ts';
 import { int64Max } from '../int64.ts';
-import { type Database, type Steps, statement, step, transaction } from '../storage/database.ts';
+import { type Database, type Steps, statement } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
+import { step, transaction } from '../storage/transaction.ts';
 
 export const consolePath = '/console';
 /** Time in ms after which a link to the console expires. */

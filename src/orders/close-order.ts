@@ -3,16 +3,8 @@ import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError, notFound } from '../errors.ts';
 import { expireHolds, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { setPetState } from '../pets/pet-rows.ts';
-import {
-  type Database,
-  type Steps,
-  statement,
-  step,
-  stepsTogether,
-  toLastStep,
-  toStep,
-  transaction,
-} from '../storage/database.ts';
+import { type Database, type Steps, statement } from '../storage/database.ts';
+import { step, stepsTogether, toLastStep, toStep, transaction } from '../storage/transaction.ts';
 import type { OrderRow } from './order.ts';
 import { isOf, selectOrder, writtenColumns } from './order-rows.ts';
 

@@ -6,15 +6,8 @@ import { int64Max } from '../int64.ts';
 import { expireHolds, selectOverdueHold, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { selectPet } from '../pets/pet-rows.ts';
 import { openHoldsOf } from '../plans/plan.ts';
-import {
-  type Dialect,
-  type Steps,
-  statement,
-  step,
-  stepsTogether,
-  toStep,
-  transaction,
-} from '../storage/database.ts';
+import { type Dialect, type Steps, statement } from '../storage/database.ts';
+import { step, stepsTogether, toStep, transaction } from '../storage/transaction.ts';
 import { type OrderRow, toOrder } from './order.ts';
 import { moment, writtenColumns } from './order-rows.ts';
 

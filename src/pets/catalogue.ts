@@ -3,16 +3,9 @@ import { AppError, notFound } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type FirstAnswers, type Given, type Idempotency } from '../idempotency/answer-once.ts';
 import type { Page } from '../page.ts';
-import {
-  type Database,
-  type Steps,
-  step,
-  stepsTogether,
-  toLastStep,
-  toStep,
-  transaction,
-} from '../storage/database.ts';
+import type { Database, Steps } from '../storage/database.ts';
 import { type PageQuery, readPage } from '../storage/read-page.ts';
+import { step, stepsTogether, toLastStep, toStep, transaction } from '../storage/transaction.ts';
 import { type LoadedCounts, type LoadedPet, type LoadPetsOptions, loadPets } from './load-pets.ts';
 import { expireHolds, selectOverdueHold } from './overdue-holds.ts';
 import { type NewPet, type Pet, type PetPatch, petFields } from './pet.ts';

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { OperatorError } from '../errors.ts';
-import { type Database, type Steps, statement, step, type Value } from '../storage/database.ts';
+import { type Database, type Steps, statement, type Value } from '../storage/database.ts';
+import { step } from '../storage/transaction.ts';
 import { expireHolds, selectOverdueHolds } from './overdue-holds.ts';
 import { type NewPet, type PetField, type PetPatch, petColumns, petFields } from './pet.ts';
 import { toValues } from './pet-rows.ts';

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Dialect, type Parameters, type Steps, statement, toStep } from '../storage/database.ts';
+import { type Dialect, type Parameters, type Steps, statement } from '../storage/database.ts';
+import { toStep } from '../storage/transaction.ts';
 import { setPetState } from './pet-rows.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { type Selectable, sql } from 'kysely';
-import { byFilters, type Steps, statement, step, type Value } from '../storage/database.ts';
+import { byFilters, type Steps, statement, type Value } from '../storage/database.ts';
 import type { PageRange } from '../storage/read-page.ts';
 import type { Tables } from '../storage/tables.ts';
+import { step } from '../storage/transaction.ts';
 import {
   type Pet,
   type PetField,

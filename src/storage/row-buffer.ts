@@ -1,13 +1,5 @@
-import {
-  type Database,
-  type Isolation,
-  type Parameters,
-  type Statement,
-  type Steps,
-  step,
-  type Transaction,
-  transaction,
-} from './database.ts';
+import type { Database, Isolation, Parameters, Statement, Steps, Transaction } from './database.ts';
+import { step, transaction } from './transaction.ts';
 
 /** Maximum number of entries per transaction. SQLite writes 250 rows in about 1 ms. */
 const writtenMax = 250;

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { dayMs } from '../clock.ts';
-import { type Database, statement, step, stepsTogether, toStep, transaction } from '../storage/database.ts';
+import { type Database, statement } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
+import { step, stepsTogether, toStep, transaction } from '../storage/transaction.ts';
 import { deleteRequest } from './requested-messages.ts';
 import { failingAttemptsMin, failingMsMax } from './rules/retry.ts';
 import { type Attempt, toResult } from './webhook.ts';

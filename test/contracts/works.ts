@@ -1,6 +1,6 @@
 import { AppError, OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
-import { step, transaction } from '../../src/storage/database.ts';
+import { step, transaction } from '../../src/storage/transaction.ts';
 import { petValues } from '../support/catalogue.ts';
 import { insertSecret, insertWindow, selectSubjects, selectUsed, updateUsed } from './window-rows.ts';
 

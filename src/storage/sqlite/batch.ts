@@ -1,4 +1,4 @@
-import { findTransaction } from '../database.ts';
+import { findTransaction } from '../transaction.ts';
 import type { SqliteConnection } from './connection.ts';
 import { type PackedError, packError } from './packed-error.ts';
 import { runSteps, type SqliteCall } from './statements.ts';
