@@ -49,10 +49,8 @@ describeInBrowser('the client in a browser', (browser) => {
     assert.match(requestId, /^req_/);
     assert.ok(remaining > 0);
     // The browser reports every 404 in its console.
-    assert.deepEqual(
-      complaints.filter((line) => !line.includes('404')),
-      [],
-    );
+    const others = complaints.filter((line) => !line.includes('404'));
+    assert.deepEqual(others, []);
   });
 
   test('a page of an origin that is not listed gets an error that names the setting', async (t) => {

@@ -3,27 +3,16 @@ import { cp, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { clientPackageName } from '../../src/http/docs-site/routes.ts';
+import { shellEnvironment } from '../docs/example-service.ts';
+import { root } from '../docs/markdown.ts';
 import { type Ending, makeFolder } from '../support/service.ts';
 
-const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** Environment variables that make npm work without a registry. */
-const offline = {
-  npm_config_offline: 'true',
-  npm_config_audit: 'false',
-  npm_config_fund: 'false',
-  npm_config_update_notifier: 'false',
-};
-const environment = {
-  PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
-  HOME: process.env['HOME'],
-  ...offline,
-};
-
-/** Runs a program such as `npm` and returns its standard output. Throws if the program fails. */
+/** Runs a program such as `npm`, without a registry. Returns its standard output. Throws if the program fails. */
 export async function runIn(folder: string, program: string, ...args: string[]): Promise<string> {
-  const { stdout } = await run(program, args, { cwd: folder, env: environment });
+  const env = { ...shellEnvironment, npm_config_offline: 'true' };
+  const { stdout } = await run(program, args, { cwd: folder, env });
   return stdout;
 }
 
@@ -58,14 +47,4 @@ async function installTarball(test: Ending, tarball: string): Promise<string> {
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
   await runIn(project, 'npm', 'install', tarball);
   return project;
-}
-
-/** Returns a shell command that enters an empty folder and forbids npm to use a registry. */
-export function enterFolder(folder: string): string {
-  const exported = Object.entries({
-    ...offline,
-    npm_config_offline: 'false',
-    npm_config_registry: 'http://127.0.0.1:9',
-  });
-  return [...exported.map(([name, value]) => `export ${name}='${value}'`), `cd '${folder}'`].join('\n');
 }

@@ -33,12 +33,10 @@ test('the tarball contains the build, a README without links into the project, a
 
 test('the stored tarball for /docs/client matches a build of the sources', async () => {
   const kept = await installKept({ after });
-  for (const path of packed)
-    assert.equal(
-      await readFile(join(kept, path), 'utf8'),
-      await readFile(join(built, path), 'utf8'),
-      `${path}: run "npm run client:pack"`,
-    );
+  for (const path of packed) {
+    const readIn = (folder: string) => readFile(join(folder, path), 'utf8');
+    assert.equal(await readIn(kept), await readIn(built), `${path}: run "npm run client:pack"`);
+  }
   const list = async (folder: string) => (await readdir(join(folder, 'dist'), { recursive: true })).sort();
   assert.deepEqual(await list(kept), await list(built));
 });
@@ -49,10 +47,8 @@ test('the service serves each released tarball unchanged, and the present one un
     assert.equal(answer.headers.get('content-type'), 'application/gzip', name);
     return hash('sha256', await answer.bytes());
   };
-  assert.equal(
-    await read('animal-store-client-1.1.0.tgz'),
-    'b00074d80a528ed07aecbdc9c2802be5b47b91d8ed310da697da5c8c4864e036',
-  );
+  const released = await read('animal-store-client-1.1.0.tgz');
+  assert.equal(released, 'b00074d80a528ed07aecbdc9c2802be5b47b91d8ed310da697da5c8c4864e036');
   assert.equal(await read('animal-store-client.tgz'), await read(clientPackageName));
 });
 

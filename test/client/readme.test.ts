@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startExampleService } from '../docs/example-service.ts';
+import { enterFolder, startExampleService } from '../docs/example-service.ts';
 import { findBlocks, readDocument, readTable } from '../docs/markdown.ts';
 import { makeFolder } from '../support/service.ts';
-import { enterFolder } from './packed-client.ts';
 
 const document = await readDocument('client/README.md');
 const blocks = findBlocks(document);
@@ -28,10 +27,8 @@ test('the five-minute example of client/README.md runs as written and prints the
 });
 
 test('client/README.md has only blocks that a test runs or checks', () => {
-  assert.deepEqual(
-    blocks.map(({ info }) => info),
-    ['sh', 'sh', 'js first.mjs', 'sh', 'text'],
-  );
+  const kinds = blocks.map(({ info }) => info);
+  assert.deepEqual(kinds, ['sh', 'sh', 'js first.mjs', 'sh', 'text']);
 });
 
 test('client/README.md lists exactly the options and the codes of the client', async () => {
@@ -44,8 +41,6 @@ test('client/README.md lists exactly the options and the codes of the client', a
   const errors = await readFile(join(import.meta.dirname, '../../client/src/errors.ts'), 'utf8');
   const [, union = ''] = /type ClientErrorCode =(.*?);\n/s.exec(errors) ?? [];
   const codes = [...union.matchAll(/\| '(\w+)'/g)].map(([, code]) => `\`${code}\``);
-  assert.deepEqual(
-    readTable(document, 'Errors').map(([code]) => code),
-    codes,
-  );
+  const listedCodes = readTable(document, 'Errors').map(([code]) => code);
+  assert.deepEqual(listedCodes, codes);
 });

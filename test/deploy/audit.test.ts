@@ -32,6 +32,20 @@ function answerWith(status: number, weaknesses: object = {}): RequestListener {
   };
 }
 
+const advisory = {
+  id: 1,
+  url: 'https://example.com/advisory',
+  title: 'A weakness',
+  severity: 'high',
+  vulnerable_versions: '*',
+  cwe: [],
+  cvss: { score: 0, vectorString: null },
+};
+
+const knows = (name: string) => answerWith(200, { [name]: [advisory] });
+const noReport: RequestListener = (request, response) =>
+  request.resume().once('end', () => response.end('<html>'));
+
 /** Runs the check for a user who has turned off npm's own audits. */
 async function runAudit(folder: string, registry: string) {
   const child = spawn(join(folder, '.ci/audit'), {
@@ -48,38 +62,13 @@ async function runAudit(folder: string, registry: string) {
   return { code, output: stdout + stderr };
 }
 
-const advisory = {
-  id: 1,
-  url: 'https://example.com/advisory',
-  title: 'A weakness',
-  severity: 'high',
-  vulnerable_versions: '*',
-  cwe: [],
-  cvss: { score: 0, vectorString: null },
-};
-
 const skipped = (reason: string) => new RegExp(`^SKIPPED: .*\\(${reason}\\).*NOT checked`, 'm');
 
 for (const [what, answer, expected, told] of [
   ['passes if the registry knows no vulnerability', answerWith(200), 0, /no known weakness/],
-  [
-    'fails and names the package if a dependency of the service has a known vulnerability',
-    answerWith(200, { 'find-my-way': [advisory] }),
-    1,
-    /^find-my-way .*: high$/m,
-  ],
-  [
-    'passes if only a development tool has a known vulnerability',
-    answerWith(200, { 'fast-check': [advisory] }),
-    0,
-    /no known weakness/,
-  ],
-  [
-    'fails if the answer is not an audit report',
-    (request, response) => request.resume().once('end', () => response.end('<html>')),
-    1,
-    /./,
-  ],
+  ['fails and names a vulnerable package of the service', knows('find-my-way'), 1, /^find-my-way .*: high$/m],
+  ['passes if only a development tool has a vulnerability', knows('fast-check'), 0, /no known weakness/],
+  ['fails if the answer is not an audit report', noReport, 1, /./],
   ['says that it was skipped if the registry does not support audits', answerWith(405), 0, skipped('405')],
   ['says that it was skipped if the registry is unreachable', null, 0, skipped('ECONNREFUSED')],
 ] as readonly [string, RequestListener | null, number, RegExp][])

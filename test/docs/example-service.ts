@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { systemClock } from '../../src/clock.ts';
+import { lifetime } from '../support/command-line.ts';
 import { readToEnd } from '../support/processes.ts';
 import type { Ending } from '../support/service.ts';
 import { root } from './markdown.ts';
@@ -19,7 +20,7 @@ export interface Command {
 const linked = ['package.json', 'bin', 'src', 'examples', 'docs', 'client', 'node_modules'];
 
 /** Environment variables of the shell: the project's own Node comes first, and there are no settings of the service. */
-const shellEnvironment = {
+export const shellEnvironment = {
   PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
   HOME: process.env['HOME'],
   // npm only installs packages and sends no audit or update request.
@@ -40,12 +41,7 @@ export async function startExampleService(test: Ending) {
   const ended = runCommandLine(['serve'], {
     environment: { PORT: '0', OPS_PORT: '0', DATABASE_URL: `sqlite:${join(folder, 'data/animal-store.db')}` },
     terminal: { stdin: process.stdin, stdout, stderr: process.stderr },
-    lifetime: {
-      untilStopped: () => stopped.promise,
-      untilStoppedAgain: () => new Promise(() => undefined),
-      endWithin: () => undefined,
-      onCrash: () => undefined,
-    },
+    lifetime: { ...lifetime, untilStopped: () => stopped.promise },
     clock: systemClock,
   });
   test.after(async () => {
@@ -76,6 +72,10 @@ export async function startExampleService(test: Ending) {
       runInShell(commands, folder, { ANIMAL_STORE_URL: url, ANIMAL_STORE_KEY: key }),
   };
 }
+
+/** Returns a shell command that enters an empty folder and forbids npm to use a registry. */
+export const enterFolder = (folder: string) =>
+  `export npm_config_registry='http://127.0.0.1:9'\ncd '${folder}'`;
 
 /**
  * Runs commands in one shell, so that a command may use the results of earlier ones. Returns the output of each command.

@@ -1,25 +1,21 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { everything } from '../../src/events/event-reader.ts';
 import { readFeed } from '../../src/events/feed.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import { petValues } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
+import { testsUnless } from '../support/programs.ts';
 import { findBlocks, readDocument } from './markdown.ts';
 
 const postgres = await findPostgres();
+const test = testsUnless(postgres.skip);
 
-test('after a restore, the SQL of the guide skips the ids and positions that came after the backup', {
-  skip: postgres.skip,
-}, async (t) => {
+test('after a restore, the SQL of the guide skips the ids and positions that came after the backup', async (t) => {
   const store = await postgres.createStore(t);
   const database = await store.open();
   async function add(): Promise<bigint> {
-    const [row] = await database.run(
-      insertPet,
-      petValues({ name: 'Rex', categoryId: 1n, status: 'available' }),
-    );
+    const [row] = await database.run(insertPet, petValues());
     await sequenceEvents(database);
     return row?.id ?? 0n;
   }

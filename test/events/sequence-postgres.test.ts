@@ -144,9 +144,7 @@ test('a reader of several instances gets each event once, and the changes of eac
   assert.equal(met.length, ids.length * (changes + 1));
   for (const id of ids) {
     const own = met.filter((name) => name.startsWith(`${id}:`));
-    assert.deepEqual(
-      own,
-      Array.from({ length: changes }, (_, index) => `${id}:${index + 1}`),
-    );
+    const made = Array.from({ length: changes }, (_, index) => `${id}:${index + 1}`);
+    assert.deepEqual(own, made);
   }
 });

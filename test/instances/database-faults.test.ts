@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { findPostgres, type Store } from '../support/engines.ts';
 import { expectError } from '../support/expect-error.ts';
 import {
@@ -15,11 +14,12 @@ import {
 } from '../support/instances.ts';
 import { connectPostgres } from '../support/postgres-databases.ts';
 import { type ServiceProcess, until } from '../support/processes.ts';
+import { testsUnless } from '../support/programs.ts';
 import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
 import { type Relay, startRelay } from '../support/relay.ts';
 
 const postgres = await findPostgres();
-const skip = postgres.skip || (await whyNoRedisServer());
+const test = testsUnless(postgres.skip || (await whyNoRedisServer()));
 
 const backMsMax = 5_000;
 const mebibyte = 2 ** 20;
@@ -65,13 +65,11 @@ async function expectWell({ services }: Instances, key: string, name: string): P
     assert.equal((await fetch(`${service.opsUrl}/readyz`)).status, 200);
   }
   const pets = await readJson<{ name: string }[]>(ask(elementAt(services, 0), key, '/pets?limit=3'));
-  assert.deepEqual(
-    pets.map(({ name }) => name),
-    Array(services.length).fill(name),
-  );
+  const names = pets.map((pet) => pet.name);
+  assert.deepEqual(names, Array(services.length).fill(name));
 }
 
-test('three instances over a database that fails', { skip }, async (t) => {
+test('three instances over a database that fails', async (t) => {
   const { relay, instances, key } = await startBehindRelay(t);
   for (const [fault, harm] of [
     ['is unreachable', () => relay.cut()],
@@ -102,9 +100,7 @@ test('three instances over a database that fails', { skip }, async (t) => {
   );
 });
 
-test('if the database is slow, an instance refuses a flood of reads, and its memory does not grow', {
-  skip,
-}, async (t) => {
+test('if the database is slow, an instance refuses a flood of reads, and its memory does not grow', async (t) => {
   const instances = await startInstances(t, { postgres, redisUrl: '', count: 1, preload: collectOnSignal });
   const service = elementAt(instances.services, 0);
   const { key } = await instances.createKey(...amplePlan);

@@ -1,24 +1,22 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
 import { beginMirror } from '../../torture/mirror.ts';
 import { createRandom } from '../../torture/random.ts';
 import { startServices } from '../../torture/services.ts';
 import { createStore } from '../../torture/store.ts';
 import { findPostgres } from '../support/engines.ts';
+import { testsUnless } from '../support/programs.ts';
 import { makeFolder } from '../support/service.ts';
 
 const postgres = await findPostgres();
-const { skip } = postgres;
+const test = testsUnless(postgres.skip);
 
 /** More rows than one transaction moves into the feed. */
 const importedRows = 6_000;
 const clients = 4;
 
-test('an import beside concurrent adds gives each animal exactly one event, and a follower meets each once', {
-  skip,
-}, async (t) => {
+test('an import beside concurrent adds gives each animal exactly one event, and a follower meets each once', async (t) => {
   const { url, execute } = await postgres.createStore(t);
   const query = async (sql: string) => (await execute(sql)) as Record<string, unknown>[];
   const store = createStore(t, url, {}, query);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { requireInvariants } from '../../torture/invariants.ts';
 import { findPostgres } from '../support/engines.ts';
 import { countStatuses } from '../support/expect-error.ts';
@@ -12,9 +11,10 @@ import {
   send,
   startInstances,
 } from '../support/instances.ts';
+import { testsUnless } from '../support/programs.ts';
 
 const postgres = await findPostgres();
-const { skip } = postgres;
+const test = testsUnless(postgres.skip);
 
 const animals = 100;
 const buyersOfEach = 50;
@@ -36,9 +36,7 @@ async function addAnimals(instances: Instances, key: string, count: number): Pro
   return (await Promise.all(adding)).map(({ id }) => id);
 }
 
-test('of many buyers at three instances over PostgreSQL, exactly one gets each animal', {
-  skip,
-}, async (t) => {
+test('of many buyers at three instances over PostgreSQL, exactly one gets each animal', async (t) => {
   const instances = await startInstances(t, { postgres, redisUrl: '' });
   const made = await Promise.all(
     Array.from({ length: 5 }, () => instances.createKey(...amplePlan, '--open-holds', '1000')),

@@ -62,8 +62,6 @@ for (const [what, isThereAtStart] of [
     await failProbes(redis);
     await redis.start();
     await eventually(async () => (await readNotes(service)).length === 0);
-    assert.deepEqual(
-      listLines(service).map(({ level, mode }) => [level, mode]),
-      [...before, [40, 'alone'], [30, 'shared']],
-    );
+    const lines = listLines(service).map(({ level, mode }) => [level, mode]);
+    assert.deepEqual(lines, [...before, [40, 'alone'], [30, 'shared']]);
   });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { findPostgres } from '../support/engines.ts';
 import { add, amplePlan, ask, readJson, startInstances, untilWaiting } from '../support/instances.ts';
 import { connectPostgres } from '../support/postgres-databases.ts';
 import { until } from '../support/processes.ts';
+import { testsUnless } from '../support/programs.ts';
 
 const postgres = await findPostgres();
-const { skip } = postgres;
+const test = testsUnless(postgres.skip);
 
 /** Selects the server process that waits at the gate. */
 const atGate = `select pid from pg_locks join pg_database on pg_database.oid = database
@@ -14,9 +14,7 @@ const atGate = `select pid from pg_locks join pg_database on pg_database.oid = d
 /** Time in ms after which the added event is surely being moved into the feed, on a busy machine. */
 const movingMsMax = 10_000;
 
-test('if the instance that assigns positions is killed, a client that waits at another gets the next event within its wait', {
-  skip,
-}, async (t) => {
+test('if the instance that assigns positions is killed, a client that waits at another gets the next event within its wait', async (t) => {
   const { services, store, createKey } = await startInstances(t, { postgres, redisUrl: '', count: 2 });
   const { key } = await createKey(...amplePlan, '--scopes', 'all');
   const [dying = assert.fail(), other = assert.fail()] = services;

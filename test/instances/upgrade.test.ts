@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { findPostgres } from '../support/engines.ts';
 import { add, ask, readJson, send } from '../support/instances.ts';
 import { type ServiceProcess, serveInProcess, until } from '../support/processes.ts';
+import { testsUnless } from '../support/programs.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
 import { findPreviousRelease, installCommit } from '../support/releases.ts';
 
 const postgres = await findPostgres();
-const skip = postgres.skip || (await whyNoRedisServer());
+const test = testsUnless(postgres.skip || (await whyNoRedisServer()));
 
 /** Far above a second, for a busy machine. */
 const visibleMsMax = 20_000;
@@ -49,9 +49,7 @@ async function requireShared(writer: ServiceProcess, reader: ServiceProcess, key
   assert.equal(right, (left ?? 0) - 1);
 }
 
-test('this release and the one before it serve one store together, and each reads what the other wrote', {
-  skip,
-}, async (t) => {
+test('this release and the one before it serve one store together, and each reads what the other wrote', async (t) => {
   const previous = findPreviousRelease();
   t.diagnostic(`the release before this one: ${previous}`);
   const { url } = await postgres.createEmptyStore(t);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { test } from 'node:test';
 import { findPostgres } from '../support/engines.ts';
 import { add, ask, elementAt, readJson, readMetric, send, startInstances } from '../support/instances.ts';
 import { type ServiceProcess, until } from '../support/processes.ts';
+import { testsUnless } from '../support/programs.ts';
 import { startReceiver } from '../support/receiver.ts';
 
 const postgres = await findPostgres();
-const { skip } = postgres;
+const test = testsUnless(postgres.skip);
 
 const senderMsMax = 10_000;
 /** Another instance takes over within 30 s (contract section 14). The rest is a margin for a busy machine. */
@@ -36,9 +36,7 @@ async function findSender(services: readonly ServiceProcess[]) {
   return [elementAt(services, place), elementAt(services, 1 - place)] as const;
 }
 
-test('after the sending instance is killed, another continues in order and repeats only the running delivery', {
-  skip,
-}, async (t) => {
+test('after the sending instance is killed, another continues in order and repeats only the running delivery', async (t) => {
   const settings = { ENVIRONMENT: 'development' };
   const made = await startInstances(t, { postgres, redisUrl: '', count: 2, settings });
   const { services, firstKey: key } = made;

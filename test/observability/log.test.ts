@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { generateKey } from '../../src/accounts/api-key.ts';
-import { createLog } from '../../src/observability/log.ts';
+import {
+  bufferLines,
+  createLineBudget,
+  createLog,
+  waitingCharactersMax,
+} from '../../src/observability/log.ts';
 import { recordLog } from '../support/recorded-log.ts';
 
 test('an error is logged without the keys in its message, its stack and its causes', () => {
@@ -32,4 +38,90 @@ test('a fatal line and all lines before it are written synchronously', () => {
   log.info('first');
   log.fatal('last');
   assert.match(String(output.read()), /"first".*\n.*"last".*\n$/);
+});
+
+/** Creates a buffer in front of an output whose writes end only when the test calls `endWrite`. */
+function openHeld() {
+  const writes: string[] = [];
+  const reports: number[] = [];
+  const held: ((error?: Error) => void)[] = [];
+  const output = {
+    writableLength: 0,
+    write(text: string, done: (error?: Error) => void) {
+      writes.push(text);
+      output.writableLength += text.length;
+      held.push((error) => {
+        output.writableLength -= text.length;
+        done(error);
+      });
+    },
+  };
+  const lines = bufferLines(output, (count) => {
+    reports.push(count);
+    lines.write(`report ${count}\n`);
+  });
+  return { lines, writes, reports, endWrite: (error?: Error) => held.shift()?.(error) };
+}
+
+const kilobyte = `${'x'.repeat(1_023)}\n`;
+const linesMax = waitingCharactersMax / kilobyte.length;
+
+test('the lines of one event loop turn are written at once', async () => {
+  const { lines, writes } = openHeld();
+  for (const line of ['a\n', 'b\n', 'c\n']) lines.write(line);
+  assert.deepEqual(writes, []);
+  await nextTurn();
+  assert.deepEqual(writes, ['a\nb\nc\n']);
+});
+
+test('while the reader stalls, a bounded number of characters is buffered, and the lines dropped in each stall are reported once', async () => {
+  const { lines, writes, reports, endWrite } = openHeld();
+  for (const beyond of [3, 5]) {
+    writes.length = 0;
+    lines.write('first\n');
+    await nextTurn();
+    for (let line = 0; line < linesMax + beyond; line += 1) lines.write(kilobyte);
+    for (let write = 0; write < 2; write += 1) endWrite();
+    await nextTurn();
+    const lengths = writes.map(({ length }) => length);
+    assert.deepEqual(lengths, ['first\n'.length, waitingCharactersMax, `report ${beyond}\n`.length]);
+    endWrite();
+  }
+  assert.deepEqual(reports, [3, 5]);
+  assert.equal(lines.countDropped(), 8);
+});
+
+test('a reader that does not stall gets every line, even if one turn writes more than the buffer holds', async () => {
+  const output = new PassThrough();
+  let received = 0;
+  output.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+  });
+  const lines = bufferLines(output, () => assert.fail('a line was dropped'));
+  for (let line = 0; line < linesMax + 10; line += 1) lines.write(kilobyte);
+  await nextTurn();
+  await nextTurn();
+  assert.equal(received, (linesMax + 10) * kilobyte.length);
+  assert.equal(lines.countDropped(), 0);
+});
+
+test('the lines of a failed write are dropped, and reported after the next successful write', async () => {
+  const { lines, reports, endWrite } = openHeld();
+  for (const line of ['a\n', 'b\n']) lines.write(line);
+  await nextTurn();
+  endWrite(new Error('ENOSPC'));
+  assert.deepEqual([lines.countDropped(), reports], [2, []]);
+  lines.write('c\n');
+  await nextTurn();
+  endWrite();
+  assert.deepEqual([lines.countDropped(), reports], [2, [2]]);
+});
+
+test('only a bounded number of lines is written in a second, and the next line has the number of omitted lines', () => {
+  let nowMs = 0;
+  const spend = createLineBudget(2, () => nowMs);
+  const spendTimes = (length: number) => Array.from({ length }, () => spend());
+  assert.deepEqual(spendTimes(5), [0, 0, null, null, null]);
+  nowMs = 1_000;
+  assert.deepEqual(spendTimes(3), [3, 0, null]);
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import type { Lifetime } from '../../src/cli/command.ts';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { createMovableClock, type Ending, makeFolder } from './service.ts';
@@ -17,6 +18,14 @@ export interface RunOptions {
   readonly isTTY?: boolean;
 }
 
+/** The lifetime of a process that stops as soon as it runs, and only once. */
+export const lifetime: Lifetime = {
+  untilStopped: () => Promise.resolve(),
+  untilStoppedAgain: () => new Promise(() => undefined),
+  endWithin: () => undefined,
+  onCrash: () => undefined,
+};
+
 /** Runs a command line in this process. Returns its exit code and output. Quotes join the words of a text. */
 export async function runInProcess(
   args: string | readonly string[],
@@ -28,12 +37,7 @@ export async function runInProcess(
   const code = await runCommandLine(typeof args === 'string' ? splitWords(args) : args, {
     environment: { ENVIRONMENT: 'staging', ...settings, DATABASE_URL: databaseUrl },
     terminal: { stdin: Readable.from([Buffer.from(stdin)]), stdout, stderr },
-    lifetime: {
-      untilStopped: () => Promise.resolve(),
-      untilStoppedAgain: () => new Promise(() => undefined),
-      endWithin: () => undefined,
-      onCrash: () => undefined,
-    },
+    lifetime,
     clock,
   });
   stdout.end();

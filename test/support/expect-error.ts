@@ -43,11 +43,9 @@ export async function expectErrorBody(response: Received, status: number, code: 
 export async function expectError(response: Received, status: number, code: ErrorCode): Promise<string> {
   const message = await expectErrorBody(response, status, code);
   expectCommonHeaders(response);
-  const links = response.headers.get('link')?.split(', ') ?? [];
-  assert.ok(
-    links.some((link) => link.endsWith(`/docs/errors#${code}>; rel="help"`)),
-    `${links}`,
-  );
+  const links = response.headers.get('link') ?? '';
+  const isHelp = (link: string) => link.endsWith(`/docs/errors#${code}>; rel="help"`);
+  assert.ok(links.split(', ').some(isHelp), links);
   return message;
 }
 

@@ -100,11 +100,9 @@ export async function startService(
   ): Promise<Response> {
     const [method = '', path = ''] = line.split(' ');
     if (body === undefined) return request(key, path, { method, headers });
-    return request(key, path, {
-      method,
-      headers: { 'content-type': 'application/json', ...headers },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
+    const sent = typeof body === 'string' ? body : JSON.stringify(body);
+    const typed = { 'content-type': 'application/json', ...headers };
+    return request(key, path, { method, headers: typed, body: sent });
   }
 
   return {
@@ -136,14 +134,8 @@ export async function startService(
       const ample = { perMinute: 1_000_000, perDay: 10_000_000 };
       const resolved = resolvePlan(plan, plan === 'enterprise' ? (limits ?? ample) : {});
       if ('problem' in resolved) throw new Error(resolved.problem);
-      const issued = await store.keyring.issue({
-        account: null,
-        plan: resolved,
-        scopes: null,
-        lifetimeMs: null,
-        ...order,
-      });
-      return issued.key;
+      const usual = { account: null, plan: resolved, scopes: null, lifetimeMs: null };
+      return (await store.keyring.issue({ ...usual, ...order })).key;
     },
     send,
     /** Counts a request with a key, or without one. Returns the number of requests that are left. */

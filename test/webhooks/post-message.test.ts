@@ -22,21 +22,16 @@ function post(url: string, options: Partial<PostOptions> = {}) {
 }
 
 /** Listens on a port of this machine, over IPv4 and IPv6, and counts the connections. */
-async function startBait(): Promise<{ port: number; count: () => number }> {
+async function startBait() {
   let connections = 0;
-  const take = (socket: Socket) => {
+  const server = createServer((socket) => {
     connections += 1;
     socket.destroy();
-  };
-  const start = async (host: string, port: number): Promise<number> => {
-    const server = createServer(take).listen(port, host);
-    after(() => server.close());
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  };
-  const port = await start('0.0.0.0', 0);
-  await start('::1', port);
-  return { port, count: () => connections };
+  });
+  server.listen(0, '::');
+  after(() => server.close());
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, count: () => connections };
 }
 
 const ok = { status: 204, retryAfter: undefined };

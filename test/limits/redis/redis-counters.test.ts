@@ -60,10 +60,8 @@ describe('the data in Redis', { skip: redis.skip }, () => {
     const text = `${limitMax - 1} ${nowMs + minuteMs} ${limitMax - 1} ${nowMs + dayMs}`;
     await space.command('set', `${space.prefix}{account:1}`, text);
     const last = await counters.take('account:1', limits, 'key', nowMs);
-    assert.deepEqual(
-      [last.verdict, last.minute.used, last.day.endsAtMs],
-      ['passed', limitMax, nowMs + dayMs],
-    );
+    const { verdict, minute, day } = last;
+    assert.deepEqual([verdict, minute.used, day.endsAtMs], ['passed', limitMax, nowMs + dayMs]);
     assert.equal((await counters.take('account:1', limits, 'key', nowMs)).verdict, 'refused');
   });
 
@@ -100,10 +98,8 @@ describe('a Redis with special settings', { skip: noServer }, () => {
     await counters.take('account:1', pro, 'key', nowMs);
     await server.command('script', 'flush');
     const usages = await Promise.all([1, 2, 3].map(() => counters.take('account:1', pro, 'key', nowMs)));
-    assert.deepEqual(
-      usages.map(({ minute }) => minute.used),
-      [2, 3, 4],
-    );
+    const used = usages.map(({ minute }) => minute.used);
+    assert.deepEqual(used, [2, 3, 4]);
   });
 
   test('counts all requests of a key in one event loop turn exactly and with one call', async (t) => {
@@ -114,10 +110,9 @@ describe('a Redis with special settings', { skip: noServer }, () => {
     const usages = await Promise.all(
       Array.from({ length: 400 }, () => counters.take('account:1', pro, 'key', nowMs)),
     );
-    assert.deepEqual(
-      usages.map(({ verdict, minute }) => [verdict, minute.used]),
-      usages.map((_, place) => (place < 299 ? ['passed', place + 2] : ['refused', 300])),
-    );
+    const shown = usages.map(({ verdict, minute }) => [verdict, minute.used]);
+    const expected = usages.map((_, place) => (place < 299 ? ['passed', place + 2] : ['refused', 300]));
+    assert.deepEqual(shown, expected);
     assert.match(String(await server.command('info', 'commandstats')), /cmdstat_evalsha:calls=1,/);
   });
 

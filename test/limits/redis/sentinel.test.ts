@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { checkRedis } from '../../../src/doctor/redis.ts';
+import { testsUnless } from '../../support/programs.ts';
 import {
   eventually,
   type RedisServer,
@@ -9,7 +10,7 @@ import {
 } from '../../support/redis-server.ts';
 import { tryToShare } from './sharing-instance.ts';
 
-const skip = await whyNoRedisServer();
+const test = testsUnless(await whyNoRedisServer());
 /** The Sentinels decide about 1 s after the loss. A failover may need a second vote. The rest is for a busy machine. */
 const failoverMsMax = 30_000;
 
@@ -26,9 +27,7 @@ async function isMaster(server: RedisServer): Promise<boolean> {
   return /role:master/.test(await ask(server, 'info', 'replication'));
 }
 
-test('instances count through Sentinel, alone during a failover, and exactly on the new master', {
-  skip,
-}, async (t) => {
+test('instances count through Sentinel, alone during a failover, and exactly on the new master', async (t) => {
   const { url, master, replica } = await startSentinels(t);
   const [one, two] = [await startInstance(t, url), await startInstance(t, url)];
   const before = await Promise.all([one.send(200, 'account:1'), two.send(200, 'account:1')]);
@@ -47,7 +46,7 @@ test('instances count through Sentinel, alone during a failover, and exactly on 
   assert.deepEqual(one.modes, ['shared', 'alone', 'shared']);
 });
 
-test('instances leave a master that Sentinel has replaced while it still runs', { skip }, async (t) => {
+test('instances leave a master that Sentinel has replaced while it still runs', async (t) => {
   const { url, master, replica } = await startSentinels(t);
   const instance = await startInstance(t, url);
   assert.equal(await instance.send(10, 'account:1'), 10);
@@ -60,16 +59,14 @@ test('instances leave a master that Sentinel has replaced while it still runs', 
   });
 });
 
-test('the doctor checks the master that Sentinel names', { skip }, async (t) => {
+test('the doctor checks the master that Sentinel names', async (t) => {
   const { url } = await startSentinels(t);
   const [answer] = await checkRedis(url);
   assert.equal(answer?.verdict, 'ok');
   assert.match(answer.is, /answers in /);
 });
 
-test('an instance counts alone while no Sentinel answers or knows the master, and says so', {
-  skip,
-}, async (t) => {
+test('an instance counts alone while no Sentinel answers or knows the master, and says so', async (t) => {
   const { url } = await startSentinels(t);
   for (const [wrong, reason] of [
     [url.replace('/counts', '/orders'), /knows no master "orders"/],

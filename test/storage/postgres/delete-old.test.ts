@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { deletesOld } from '../../../src/storage/delete-old.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { connectPostgres } from '../../support/postgres-databases.ts';
+import { testsUnless } from '../../support/programs.ts';
 import { eventually } from '../../support/redis-server.ts';
 
 const postgres = await findPostgres();
+const test = testsUnless(postgres.skip);
 
-test('a sweep keeps an old row if another instance renews the row meanwhile', {
-  skip: postgres.skip,
-}, async (t) => {
+test('a sweep keeps an old row if another instance renews the row meanwhile', async (t) => {
   const store = await postgres.createStore(t);
   const database = await store.open();
   const columns = 'subject, minute_used, minute_ends_at_ms, day_used, day_ends_at_ms';
