@@ -12,6 +12,10 @@ const { project, packed } = await installPacked({ after });
 const service = await startService({ after });
 const apiKey = await service.createKey();
 const built = join(project, 'node_modules/@animal-store/client');
+/** The oldest Node.js that the client supports, if this machine has one. */
+const oldNode = '/usr/bin/node';
+const version = await runIn(project, oldNode, '--version').catch(() => 'missing');
+const skip = version.startsWith('v20.') ? false : `SKIPPED: ${oldNode} is ${version.trim()}, not version 20`;
 
 async function runProgram(name: string, source: string, program = 'node'): Promise<string> {
   await writeFile(join(project, name), source);
@@ -67,10 +71,6 @@ async function run() {
     if (pet.id === made.id) return console.log(stringifyExactJson(pet));
 }
 run();`;
-/** The oldest Node.js that the client supports, if this machine has one. */
-const oldNode = '/usr/bin/node';
-const version = await runIn(project, oldNode, '--version').catch(() => 'missing');
-const skip = version.startsWith('v20.') ? false : `SKIPPED: ${oldNode} is ${version.trim()}, not version 20`;
 
 for (const [name, load] of [
   ['use.mjs', "import { AnimalStore, stringifyExactJson } from '@animal-store/client';"],

@@ -75,10 +75,8 @@ for (const engine of await findEngines())
       await before.flush();
       const after = await start();
       after.takeFrom('address:newcomer');
-      assert.deepEqual(
-        ['a', 'b', 'c'].map((name) => after.takeFrom(`address:${name}`).day.used),
-        [2, 2, 1],
-      );
+      const used = ['a', 'b', 'c'].map((name) => after.takeFrom(`address:${name}`).day.used);
+      assert.deepEqual(used, [2, 2, 1]);
     });
 
     test('refusals and bans continue after a restart', async (t) => {

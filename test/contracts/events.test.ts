@@ -89,18 +89,16 @@ await describeOnEngines('the event feed', (engine) => {
     await catalogue.add({ name: 'Big', categoryId: big });
     const { shown, events } = await show();
     const pet = { id: Number(id), name: 'Max', categoryId: 1 };
-    assert.deepEqual(
-      shown.slice(0, -1).map(({ type, data, previous }) => [type, data, previous]),
-      [
-        ['pet.added', { ...pet, name: 'Rex "é" 猫', status: 'available' }, undefined],
-        ['pet.updated', { ...pet, status: 'available' }, { name: 'Rex "é" 猫' }],
-        ['pet.updated', { ...pet, status: 'pending' }, { status: 'available' }],
-        ['pet.deleted', { ...pet, status: 'pending' }, undefined],
-        ['category.updated', { id: 7, name: 'Dogs' }, undefined],
-        ['category.updated', { id: 7, name: 'Hounds' }, { name: 'Dogs' }],
-        ['category.deleted', { id: 7, name: 'Hounds' }, undefined],
-      ],
-    );
+    const told = shown.slice(0, -1).map(({ type, data, previous }) => [type, data, previous]);
+    assert.deepEqual(told, [
+      ['pet.added', { ...pet, name: 'Rex "é" 猫', status: 'available' }, undefined],
+      ['pet.updated', { ...pet, status: 'available' }, { name: 'Rex "é" 猫' }],
+      ['pet.updated', { ...pet, status: 'pending' }, { status: 'available' }],
+      ['pet.deleted', { ...pet, status: 'pending' }, undefined],
+      ['category.updated', { id: 7, name: 'Dogs' }, undefined],
+      ['category.updated', { id: 7, name: 'Hounds' }, { name: 'Dogs' }],
+      ['category.deleted', { id: 7, name: 'Hounds' }, undefined],
+    ]);
     assert.match(writeEvents(events, everything, ids), /"categoryId":9223372036854775807,/);
     assert.deepEqual(Object.keys(shown[0] ?? {}), ['id', 'type', 'timestamp', 'data']);
     assert.match(shown[0]?.timestamp ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -162,10 +160,8 @@ await describeOnEngines('the event feed', (engine) => {
     await sequenceEvents(database, createBatches(7));
     const all = await walk(100);
     assert.equal(all.length, 25);
-    assert.deepEqual(
-      all,
-      all.toSorted((a, b) => Number(a - b)),
-    );
+    const inOrder = all.toSorted((a, b) => Number(a - b));
+    assert.deepEqual(all, inOrder);
     for (const limit of [1, 5, 24, 25, 26]) assert.deepEqual(await walk(limit), all);
     const blind = { accountId: 1n, seesPets: false, seesOrders: 'own' } as const;
     assert.deepEqual(await read('oldest', 5, blind), { events: [], next: await readEnd() });
@@ -243,6 +239,19 @@ function describeWaiting(engine: Engine): void {
     const first = await waiting;
     const rest = await read(first.next, 100);
     assert.deepEqual([first.events.length, rest.events.length], [2, 3]);
+  });
+
+  test('refuses a wait beyond the bound, and ends every wait when it is stopped', async (t) => {
+    const { database } = await openFeedShop(t, engine);
+    const feed = createFeed(database, Date.now, 2);
+    const wait = () => feed.readOrWait({ start: 'now', limit: 1 }, everything, patient);
+    const waits = [wait(), wait()];
+    await untilWaiting(feed, 2);
+    const message = 'too many requests are waiting for events; try again';
+    await assert.rejects(wait(), { code: 'unavailable', message });
+    feed.stopWaiting();
+    for (const waiting of [...waits, wait()]) assert.deepEqual((await waiting).events, []);
+    assert.equal(feed.countWaiting(), 0);
   });
 
   for (const ending of ['an event', 'the end of its time'])

@@ -67,14 +67,14 @@ export async function openShop(t: TestContext, engine: Engine) {
 
     /** Returns the statuses of an animal and of its orders in the store, newest order first. */
     async readRows(petId: bigint): Promise<string> {
-      const [pet] = (await store.execute(
-        `select status, is_owned as owned from pets where id = ${petId}`,
-      )) as { status: string; owned: unknown }[];
-      const placed = (await store.execute(
+      const rows = await store.execute(`select status, is_owned from pets where id = ${petId}`);
+      const [pet] = rows as { status: string; is_owned: unknown }[];
+      const placed = await store.execute(
         `select status from orders where pet_id = ${petId} order by id desc`,
-      )) as { status: string }[];
-      const owned = Number(pet?.owned) === 1 ? ' owned' : '';
-      return [`${pet?.status}${owned}`, ...placed.map(({ status }) => status)].join(', ');
+      );
+      const owned = Number(pet?.is_owned) === 1 ? ' owned' : '';
+      const statuses = placed.map((row) => (row as { status: string }).status);
+      return [`${pet?.status}${owned}`, ...statuses].join(', ');
     },
 
     /** Returns the events since the last call, as `type status`. */

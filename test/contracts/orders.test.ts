@@ -178,10 +178,8 @@ await describeOnEngines('orders', (engine) => {
     const expired = (await shop.store.execute(
       `select data from ${engine.name === 'SQLite' ? 'events' : 'event_outbox'} where type = 'order.expired' order by id`,
     )) as { data: string }[];
-    assert.deepEqual(
-      expired.map(({ data }) => BigInt(JSON.parse(data).id)),
-      [three, one, two],
-    );
+    const ids = expired.map(({ data }) => BigInt(JSON.parse(data).id));
+    assert.deepEqual(ids, [three, one, two]);
   });
 
   test('orders of another account are not found, except by a manager, who may filter by account', async (t) => {
@@ -255,10 +253,8 @@ await describeOnEngines('orders', (engine) => {
         Array.from({ length: 30 }, (_, n) => outcomeOf(placeAt(instances, n, buyers[n % 3] as never, petId))),
       );
       assert.deepEqual(countStatuses(outcomes), { reserved: 1, pet_unavailable: 29 });
-      assert.equal(
-        await shop.readRows(petId),
-        isOverdue ? 'pending owned, reserved, expired' : 'pending owned, reserved',
-      );
+      const rows = isOverdue ? 'pending owned, reserved, expired' : 'pending owned, reserved';
+      assert.equal(await shop.readRows(petId), rows);
     }
   });
 
@@ -327,10 +323,8 @@ await describeOnEngines('orders', (engine) => {
     const { buyer, ...shop } = await openWithBuyer(t, 'enterprise');
     await shop.store.execute(`update accounts set open_holds = 2 where id = ${buyer.accountId}`);
     const place = async (reader = buyer) => outcomeOf(shop.place(reader, await shop.addPet()));
-    assert.deepEqual(
-      [await place(), await place(), await place()],
-      ['reserved', 'reserved', 'limit_reached'],
-    );
+    const outcomes = [await place(), await place(), await place()];
+    assert.deepEqual(outcomes, ['reserved', 'reserved', 'limit_reached']);
     assert.equal(await place(asManager(buyer)), 'reserved');
     // The account has three open holds now.
     await assert.rejects(shop.place(buyer, await shop.addPet()), {
@@ -392,12 +386,8 @@ await describeOnEngines('orders', (engine) => {
     const stuck = placed[1]?.id as bigint;
     for (const text of refuse(engine, stuck)) await shop.store.execute(text);
     await assert.rejects(shop.orders.expire(), /stuck/);
-    const statuses = (await shop.store.execute('select status from orders order by id')) as {
-      status: string;
-    }[];
-    assert.deepEqual(
-      statuses.map(({ status }) => status),
-      ['expired', 'reserved', 'expired'],
-    );
+    const rows = await shop.store.execute('select status from orders order by id');
+    const statuses = rows.map((row) => (row as { status: string }).status);
+    assert.deepEqual(statuses, ['expired', 'reserved', 'expired']);
   });
 });

@@ -156,19 +156,14 @@ function describeOperators(engine: Engine): void {
     await operator.change(first.id, { status: 'disabled' });
     const list = (query: Partial<WebhookQuery> = {}) => operator.listPage({ limit: 2, ...query });
     const page = await list();
-    assert.deepEqual(
-      page.items.map(({ id, account, eventsBehind, behindMs }) => [id, account, eventsBehind, behindMs]),
-      [
-        [third.id, 'buyer 1', 0, null],
-        [second.id, 'buyer 2', 0, null],
-      ],
-    );
+    const none = { eventsBehind: 0, behindMs: null };
+    assert.equal(page.items.length, 2);
+    assert.partialDeepStrictEqual(page.items[0], { ...none, id: third.id, account: 'buyer 1' });
+    assert.partialDeepStrictEqual(page.items[1], { ...none, id: second.id, account: 'buyer 2' });
     const rest = await list({ newestId: page.next });
     const [last] = rest.items;
-    assert.deepEqual(
-      [last?.id, last?.eventsBehind, last?.position, rest.items.length, rest.next],
-      [first.id, 3, 0n, 1, null],
-    );
+    assert.partialDeepStrictEqual(last, { id: first.id, eventsBehind: 3, position: 0n });
+    assert.deepEqual([rest.items.length, rest.next], [1, null]);
     assert.ok((last?.behindMs ?? -1) >= 0);
     const find = async (query: Partial<WebhookQuery>) => (await list(query)).items.map(({ id }) => id);
     assert.deepEqual(await find({ status: 'disabled' }), [first.id]);

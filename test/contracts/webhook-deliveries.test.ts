@@ -186,10 +186,8 @@ await describeOnEngines('the deliveries of webhooks', (engine) => {
       const plan = await explain(store, engine, sql);
       assert.match(plan, /events_by_type/);
       assert.match(plan, /events_by_account_and_type/);
-      assert.doesNotMatch(
-        plan,
-        /Seq Scan on events|SCAN events(?! USING)|Index Scan using events_pkey on events events_/,
-      );
+      assert.doesNotMatch(plan, /Seq Scan on events|SCAN events(?! USING)/);
+      assert.doesNotMatch(plan, /Index Scan using events_pkey on events events_/);
       await store.execute('analyze');
     }
   });

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { runInProcess } from '../support/command-line.ts';
 import { whyNoMounts, withMounts } from '../support/mounts.ts';
-import { readToEnd, runProgram, serveInProcess, until } from '../support/processes.ts';
+import { readToEnd, runProgram, serveInProcess } from '../support/processes.ts';
+import { eventually } from '../support/redis-server.ts';
 import { makeFolder } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -63,11 +64,7 @@ test('the shipped service serves the API, the documentation and the operator por
   assert.equal((await fetch(`${url}/pets`, { method: 'POST', headers, body })).status, 201);
   const { origin } = new URL(url);
   // A page gets 503 while the documentation is made.
-  await until(
-    () => fetch(`${origin}/docs`),
-    (page) => page.status !== 503,
-    60_000,
-  );
+  await eventually(async () => (await fetch(`${origin}/docs`)).status !== 503);
   for (const address of [
     ...[`${url}/pets`, `${url}/pets/1`, `${origin}/docs`, `${origin}/openapi.json`],
     ...['healthz', 'readyz', 'metrics'].map((path) => `${opsUrl}/${path}`),

@@ -39,10 +39,8 @@ test('docs/settings.md lists exactly the settings of the program, with their def
     `\`${name}\``,
     typeof fallback === 'string' && fallback !== '' ? `\`${fallback}\`` : '',
   ]);
-  assert.deepEqual(
-    listed.map(([name, , fallback]) => [name, fallback]),
-    actual,
-  );
+  const told = listed.map(([name, , fallback]) => [name, fallback]);
+  assert.deepEqual(told, actual);
   for (const name of ['ENVIRONMENT', 'LOG_LEVEL', 'LOG_REQUESTS'] as const) {
     const [, type = ''] = listed.find(([cell]) => cell === `\`${name}\``) ?? [];
     assert.throws(() => settings[name].parse('?'), { message: `one of ${type.replaceAll(' | ', ', ')}` });

@@ -57,11 +57,8 @@ async function expectWell({ services }: Instances, key: string, name: string): P
   for (const service of services) {
     await untilAnswered(service, key, ({ status }) => status === 200, backMsMax);
     // Writes have connections of their own, which may end a moment later.
-    await until(
-      () => add(service, key, name),
-      ({ status }) => status === 201,
-      backMsMax,
-    );
+    const isAdded = async () => (await add(service, key, name)).status === 201;
+    await until(isAdded, Boolean, backMsMax);
     assert.equal((await fetch(`${service.opsUrl}/readyz`)).status, 200);
   }
   const pets = await readJson<{ name: string }[]>(ask(elementAt(services, 0), key, '/pets?limit=3'));

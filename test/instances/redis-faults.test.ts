@@ -19,11 +19,9 @@ interface Readiness {
 
 async function untilCounted({ services }: Instances, mode: 'shared' | 'alone'): Promise<void> {
   for (const service of services) {
-    const { status, notes = [] } = await until(
-      () => readJson<Readiness>(fetch(`${service.opsUrl}/readyz`)),
-      ({ notes }) => (notes === undefined) === (mode === 'shared'),
-      backMsMax,
-    );
+    const ask = () => readJson<Readiness>(fetch(`${service.opsUrl}/readyz`));
+    const isInMode = ({ notes }: Readiness) => (notes === undefined) === (mode === 'shared');
+    const { status, notes = [] } = await until(ask, isInMode, backMsMax);
     assert.equal(status, 'ready');
     for (const note of notes) assert.match(note, /^the counters: alone since \d{4}-.+Z: ./);
     assert.equal(await readMetric(service, 'animal_store_counters_shared'), Number(mode === 'shared'));

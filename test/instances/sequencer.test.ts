@@ -30,11 +30,8 @@ test('if the instance that assigns positions is killed, a client that waits at a
   // The other instance is stopped, so that it cannot assign the position first.
   other.child.kill('SIGSTOP');
   const { id } = await readJson<{ id: number }>(add(dying, key, 'Rex'));
-  const [sequencer] = await until(
-    () => store.execute(atGate),
-    ({ length }) => length === 1,
-    movingMsMax,
-  );
+  const listAtGate = () => store.execute(atGate);
+  const [sequencer] = await until(listAtGate, ({ length }) => length === 1, movingMsMax);
   await dying.end('SIGKILL');
   // The server ends the connection of the dead instance, and its transaction with it.
   await store.execute(`select pg_terminate_backend(${(sequencer as { pid: number }).pid}, 5000)`);

@@ -26,11 +26,8 @@ function isSender(service: ServiceProcess): Promise<boolean> {
 
 /** Returns the instance that sends webhooks, and the other instance. */
 async function findSender(services: readonly ServiceProcess[]) {
-  const flags = await until(
-    () => Promise.all(services.map(isSender)),
-    (found) => found.includes(true),
-    senderMsMax,
-  );
+  const listFlags = () => Promise.all(services.map(isSender));
+  const flags = await until(listFlags, (found) => found.includes(true), senderMsMax);
   assert.deepEqual(flags.toSorted(), [false, true], 'one instance sends at a time');
   const place = flags.indexOf(true);
   return [elementAt(services, place), elementAt(services, 1 - place)] as const;

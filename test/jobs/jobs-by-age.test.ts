@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs, hourMs } from '../../src/clock.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
@@ -14,7 +14,7 @@ import { listJobs } from '../../src/service-jobs.ts';
 import { createFailedRequests } from '../../src/usage/failed-requests.ts';
 import { createUsageCounts } from '../../src/usage/usage.ts';
 import { keyed, openShop } from '../contracts/order-shop.ts';
-import { type Engine, findEngines } from '../support/engines.ts';
+import { describeOnEngines, type Engine } from '../support/engines.ts';
 import { recordLog } from '../support/recorded-log.ts';
 
 const oldMs = Date.now() - 400 * dayMs;
@@ -110,37 +110,36 @@ const answering = (mayClose: boolean, mayDelete: boolean): ClockWatch => ({
   mayDelete: async () => mayDelete,
 });
 
-for (const engine of await findEngines())
-  describe(`the jobs of an instance over ${engine.name}`, { skip: engine.skip }, () => {
-    test('delete and close nothing by age after a clock has leapt', async (t) => {
-      const { jobs, readState } = await open(t, engine);
-      const ran = await runOnce(t, jobs, answering(false, false));
-      assert.deepEqual(await readState(), untouched);
-      assert.deepEqual(ran.toSorted(), [
-        'add up the inventory',
-        'erase deleted accounts',
-        'follow lifts of bans and resets of limits',
-        'sequence events',
-        'write the counts',
-      ]);
-    });
-
-    test('keep first answers for a day after a clock has leapt', async (t) => {
-      const { jobs, readState } = await open(t, engine);
-      const mayDelete = async (keptMs = 0) => keptMs < dayMs;
-      await runOnce(t, jobs, { mayClose: async () => true, mayDelete });
-      assert.deepEqual(await readState(), { kept: ['first_answers'], pet: closed });
-    });
-
-    test('close overdue holds after a start, and delete nothing', async (t) => {
-      const { jobs, readState } = await open(t, engine);
-      await runOnce(t, jobs, answering(true, false));
-      assert.deepEqual(await readState(), { ...untouched, pet: closed });
-    });
-
-    test('delete and close what is old while the clocks are steady', async (t) => {
-      const { jobs, readState } = await open(t, engine);
-      await runOnce(t, jobs, answering(true, true));
-      assert.deepEqual(await readState(), { kept: [], pet: closed });
-    });
+await describeOnEngines('the jobs of an instance', (engine) => {
+  test('delete and close nothing by age after a clock has leapt', async (t) => {
+    const { jobs, readState } = await open(t, engine);
+    const ran = await runOnce(t, jobs, answering(false, false));
+    assert.deepEqual(await readState(), untouched);
+    assert.deepEqual(ran.toSorted(), [
+      'add up the inventory',
+      'erase deleted accounts',
+      'follow lifts of bans and resets of limits',
+      'sequence events',
+      'write the counts',
+    ]);
   });
+
+  test('keep first answers for a day after a clock has leapt', async (t) => {
+    const { jobs, readState } = await open(t, engine);
+    const mayDelete = async (keptMs = 0) => keptMs < dayMs;
+    await runOnce(t, jobs, { mayClose: async () => true, mayDelete });
+    assert.deepEqual(await readState(), { kept: ['first_answers'], pet: closed });
+  });
+
+  test('close overdue holds after a start, and delete nothing', async (t) => {
+    const { jobs, readState } = await open(t, engine);
+    await runOnce(t, jobs, answering(true, false));
+    assert.deepEqual(await readState(), { ...untouched, pet: closed });
+  });
+
+  test('delete and close what is old while the clocks are steady', async (t) => {
+    const { jobs, readState } = await open(t, engine);
+    await runOnce(t, jobs, answering(true, true));
+    assert.deepEqual(await readState(), { kept: [], pet: closed });
+  });
+});

@@ -52,6 +52,7 @@ async function readMetrics(): Promise<string> {
   }
 }
 
+const skip = await whyNoProgram('promtool');
 const metrics = await readMetrics();
 const names = new Set<string>();
 for (const [, name = '', type] of metrics.matchAll(/^# TYPE (\w+) (\w+)$/gm))
@@ -98,8 +99,6 @@ test('docs/metrics.md lists exactly the metrics of the service, with their types
   const told = readTable(await readDocument('docs/metrics.md'), 'Of the service');
   assert.deepEqual(told.map(([name, type, labels]) => `${name} ${type} ${labels}`).sort(), shown.sort());
 });
-
-const skip = await whyNoProgram('promtool');
 
 test('promtool finds nothing wrong with the metrics and the alerts', { skip }, async () => {
   const checked = spawnSync('promtool', ['check', 'metrics'], { input: metrics, encoding: 'utf8' });

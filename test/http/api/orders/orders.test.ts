@@ -167,10 +167,7 @@ test('an animal becomes available without a request when its hold expires', asyn
   const file = service.openFile();
   file.exec(`update orders set expires_at_ms = created_at_ms where id = ${id}`);
   assert.equal((await read(service.request(partner, `/orders/${id}`))).status, 'expired');
-  await until(
-    () => statusOf(petId),
-    (one) => one === 'available',
-    10_000,
-  );
+  const isAvailable = async () => (await statusOf(petId)) === 'available';
+  await until(isAvailable, Boolean, 10_000);
   await expectError(await act(partner, id, 'complete'), 409, 'order_expired');
 });

@@ -5,6 +5,7 @@ import { expectError } from '../../../support/expect-error.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { startOn } from '../../engine-service.ts';
 
+const postgres = await findPostgres();
 const service = await startService({ after }, { ENVIRONMENT: 'development' });
 const key = await service.createKey();
 
@@ -60,8 +61,6 @@ test('a webhook of another account gets 404', async () => {
   await expectNotFound(service, other, (await makeOne()).id);
   assert.deepEqual(await (await send('GET /webhooks', undefined, other)).json(), []);
 });
-
-const postgres = await findPostgres();
 
 test('a text that PostgreSQL cannot store is not found as a webhook id', {
   skip: postgres.skip,
