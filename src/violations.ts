@@ -12,7 +12,7 @@ export interface Violation {
   readonly rule: string;
 }
 
-/** Compiles the schema of an object, whose fields are made by the functions above. An int64 must be a bigint. */
+/** Compiles the schema of an object, whose fields are those of schema.ts. An int64 must be a bigint. */
 export function compileObject<S extends TObject>(schema: S) {
   const whole = Compile(asChecked(schema));
   const fields = Object.entries<TSchema>(schema.properties).map(([field, property]) => ({
