@@ -74,3 +74,14 @@ test('only the entry file reads environment variables', () => {
   for (const { file, text } of sources)
     if (file !== 'main.ts') assert.doesNotMatch(text, /process\.env/, file);
 });
+
+test('the writing thread imports every module that declares a transaction', async () => {
+  const declaring = sources.filter(({ text }) => / = (?:transaction|writesEach)\b/.test(text));
+  const entry = sources.find(({ file }) => file === 'writing-thread.ts') ?? assert.fail();
+  const imported = Array.from(entry.text.matchAll(/^import '.\/(.*)';$/gm), ([, file]) => file);
+  assert.ok(declaring.length > 10);
+  assert.deepEqual(
+    imported.sort(),
+    declaring.map(({ file }) => file),
+  );
+});

@@ -27,9 +27,8 @@ await describeOnEngines('the categories', (engine) => {
     await assert.rejects(categories.remove(3n, actor), { code: 'not_found' });
     const types = (await listEvents(store)).map((event) => event.split(' ')[0]);
     assert.deepEqual(types, ['category.updated', 'category.updated', 'category.deleted']);
-    const rows = await store.execute(
-      'select actor_kind, actor, action, subject, account_id, before, after from audit order by id',
-    );
+    const columns = 'actor_kind, actor, action, subject, account_id, before, after';
+    const rows = await store.execute(`select ${columns} from audit order by id`);
     const entries = [
       ['category.changed', null, '{"name":"Dogs"}'],
       ['category.changed', '{"name":"Dogs"}', '{"name":"D\u00f6gs"}'],

@@ -28,9 +28,8 @@ await describeOnEngines('the inventory', (engine) => {
 
   async function countPets(store: Store, categoryId: bigint | null) {
     const where = categoryId === null ? '' : `where category_id = ${categoryId}`;
-    const rows = (await store.execute(
-      `select status, cast(count(*) as text) as count from pets ${where} group by status`,
-    )) as { status: string; count: string }[];
+    const sql = `select status, cast(count(*) as text) as count from pets ${where} group by status`;
+    const rows = (await store.execute(sql)) as { status: string; count: string }[];
     const count = (status: string) => BigInt(rows.find((row) => row.status === status)?.count ?? 0);
     return { available: count('available'), pending: count('pending'), sold: count('sold') };
   }

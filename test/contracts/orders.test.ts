@@ -175,9 +175,9 @@ await describeOnEngines('orders', (engine) => {
       assert.deepEqual([status, closedAt], ['expired', expiresAt]);
     }
     assert.equal((await shop.orders.get(open, buyer)).status, 'reserved');
-    const expired = (await shop.store.execute(
-      `select data from ${engine.name === 'SQLite' ? 'events' : 'event_outbox'} where type = 'order.expired' order by id`,
-    )) as { data: string }[];
+    const table = engine.name === 'SQLite' ? 'events' : 'event_outbox';
+    const sql = `select data from ${table} where type = 'order.expired' order by id`;
+    const expired = (await shop.store.execute(sql)) as { data: string }[];
     const ids = expired.map(({ data }) => BigInt(JSON.parse(data).id));
     assert.deepEqual(ids, [three, one, two]);
   });

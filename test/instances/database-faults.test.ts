@@ -13,7 +13,7 @@ import {
   untilAnswered,
 } from '../support/instances.ts';
 import { connectPostgres } from '../support/postgres-databases.ts';
-import { type ServiceProcess, until } from '../support/processes.ts';
+import { runProgram, type ServiceProcess, until } from '../support/processes.ts';
 import { testsUnless } from '../support/programs.ts';
 import { startRedisServer, whyNoRedisServer } from '../support/redis-server.ts';
 import { type Relay, startRelay } from '../support/relay.ts';
@@ -159,3 +159,17 @@ async function lockPets(t: Lifetime, { url }: Store) {
   await client.query('begin; lock table pets, event_horizon in access exclusive mode');
   return () => client.query('rollback');
 }
+
+test('a start that fails after Redis was opened ends the process with one line', async (t) => {
+  const redis = await startRedisServer(t);
+  const store = await postgres.createStore(t);
+  await (await store.open()).close();
+  const url = new URL(store.url);
+  url.searchParams.set('options', '-c default_transaction_read_only=on');
+  const { code, stderr, stdout } = await runProgram(['serve'], {
+    settings: { DATABASE_URL: url.href, REDIS_URL: redis.url, PORT: '0', OPS_PORT: '0' },
+  });
+  assert.equal(code, 1, stdout);
+  assert.match(stderr, /^error: .*read-only.*\n$/);
+  assert.doesNotMatch(stdout, /cleanup|background job failed/);
+});

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs, hourMs } from '../../src/clock.ts';
+import { AppError } from '../../src/errors.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { createFirstAnswers } from '../../src/idempotency/answer-once.ts';
 import type { ClockWatch } from '../../src/jobs/clock-watch.ts';
@@ -108,6 +109,26 @@ async function runOnce(t: TestContext, jobs: readonly Job[], clocks: ClockWatch)
 const answering = (mayClose: boolean, mayDelete: boolean): ClockWatch => ({
   mayClose: async () => mayClose,
   mayDelete: async () => mayDelete,
+});
+
+test('the error of a failed job is logged, unless the store is unavailable', async () => {
+  const { log, findLines } = recordLog();
+  const jobs = createJobRunner(log, answering(true, true));
+  const { promise: nextRun, resolve } = Promise.withResolvers<void>();
+  const failures: unknown[] = [new Error('one'), new AppError('unavailable', 'two'), new Error('three')];
+  const keepsRunning = setInterval(() => undefined, 1_000);
+  const run = async () => {
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+    resolve();
+  };
+  jobs.start({ name: 'fail', everyMs: 1, run });
+  await nextRun;
+  jobs.stop();
+  clearInterval(keepsRunning);
+  const lines = findLines();
+  assert.equal(lines.length, 2);
+  assert.partialDeepStrictEqual(lines, [{ err: { message: 'one' } }, { err: { message: 'three' } }]);
 });
 
 await describeOnEngines('the jobs of an instance', (engine) => {
