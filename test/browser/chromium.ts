@@ -21,15 +21,6 @@ const path = [process.env['CHROMIUM_PATH'], ...knownPaths].find(isExecutable);
 /** The reason if this machine has no browser for tests, otherwise false. With CI=true, a missing browser is an error. */
 export const skip = path === undefined ? refuseInCi(noBrowser) : false;
 
-/** An open page with its requests and problems. */
-export interface Visit {
-  readonly page: Page;
-  /** The URLs of all requests, in order. */
-  readonly requests: readonly string[];
-  /** Problems that the browser reported: script errors, policy violations, failed requests. */
-  readonly complaints: readonly string[];
-}
-
 export function launchBrowser(): Promise<Browser> {
   const args = [
     '--headless',
@@ -59,17 +50,19 @@ export function describeInBrowser(title: string, declare: (browser: () => Browse
   });
 }
 
-/** Opens a page in a new browser context, which is closed after the test. */
+/** Opens a page in a new browser context, which is closed after the test. Returns it with its requests and problems. */
 export async function openVisit(
   test: Pick<TestContext, 'after'>,
   browser: Browser,
   options: BrowserContextOptions = {},
-): Promise<Visit> {
+) {
   const page = await browser.newPage(options);
   test.after(() => page.close());
   // A busy machine needs more time.
   page.setDefaultTimeout(120_000);
+  /** The URLs of all requests, in order. */
   const requests: string[] = [];
+  /** Problems that the browser reported: script errors, policy violations, failed requests. */
   const complaints: string[] = [];
   page.on('request', (request) => requests.push(request.url()));
   page.on('pageerror', (error) => complaints.push(String(error)));

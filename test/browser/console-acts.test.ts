@@ -69,23 +69,11 @@ describeInBrowser('the acts of the console', (browser) => {
     await open('audit', 'Audit log');
     const [, ...rows] = await readRows();
     const actions = rows.map((row) => /([a-z]+\.[a-z_]+)console mira in console_/.exec(row)?.[1]);
-    assert.deepEqual(actions.toReversed(), [
-      'account.plan_changed',
-      'account.renamed',
-      'account.suspended',
-      'account.resumed',
-      'ban.lifted',
-      'pet.added',
-      'pet.changed',
-      'pet.deleted',
-      'category.changed',
-      'category.changed',
-      'category.deleted',
-      'order.cancelled',
-      'order.returned',
-      'webhook.disabled',
-      'webhook.enabled',
-      'webhook.replayed',
-    ]);
+    const expected = [
+      'account.plan_changed account.renamed account.suspended account.resumed ban.lifted',
+      'pet.added pet.changed pet.deleted category.changed category.changed category.deleted',
+      'order.cancelled order.returned webhook.disabled webhook.enabled webhook.replayed',
+    ];
+    assert.deepEqual(actions.toReversed(), expected.join(' ').split(' '));
   });
 });

@@ -22,6 +22,8 @@ async function furnish(desk: Desk) {
   return { ...desk, file, read: (id: string) => ({ ...select.get(id) }) };
 }
 
+const openFurnished = async (...given: Parameters<typeof openDesk>) => furnish(await openDesk(...given));
+
 describeInBrowser('webhooks in the console', (browser) => {
   test('webhooks of all accounts are listed with their lag and last attempt, and an empty list says so', async (t) => {
     const desk = await openDesk(t, browser());
@@ -44,9 +46,7 @@ describeInBrowser('webhooks in the console', (browser) => {
   });
 
   test('a webhook can replay from a given event, replay from the oldest event, or continue with new events', async (t) => {
-    const { open, act, press, submit, see, dialog, readRows, read, file } = await furnish(
-      await openDesk(t, browser()),
-    );
+    const { open, act, press, submit, see, dialog, readRows, read, file } = await openFurnished(t, browser());
     await open('webhooks', 'Webhooks');
     const [, , row = ''] = await readRows();
     const [second = ''] = /evt_\w{16}/.exec(row) ?? [];
@@ -73,9 +73,7 @@ describeInBrowser('webhooks in the console', (browser) => {
   });
 
   test('the page of a webhook shows its attempts and sends one event again, and failing webhooks are filtered', async (t) => {
-    const { page, open, filter, press, submit, see, file, store } = await furnish(
-      await openDesk(t, browser()),
-    );
+    const { page, open, filter, press, submit, see, file, store } = await openFurnished(t, browser());
     file.exec(`update webhooks set failures = 3 where public_id = '${one}';
       insert into webhook_attempts (webhook_id, message_id, at_ms, result, duration_ms)
       values (1, 'evt_0000000000000001', unixepoch() * 1000, '503', 1234)`);
@@ -97,7 +95,7 @@ describeInBrowser('webhooks in the console', (browser) => {
   });
 
   test('an account shows its webhooks; the overview shows the number of disabled ones and the greatest lag', async (t) => {
-    const { page, open, arrive, readRows } = await furnish(await openDesk(t, browser()));
+    const { page, open, arrive, readRows } = await openFurnished(t, browser());
     await open('accounts/Happy%20Paws', 'Happy Paws');
     const table = page.getByRole('region', { name: 'Webhooks' });
     assert.match((await table.textContent()) ?? '', /paws\.example/);
@@ -116,9 +114,7 @@ describeInBrowser('webhooks in the console', (browser) => {
   });
 
   test('the dialog that revokes a key names the webhooks that the key created, and can disable them', async (t) => {
-    const { open, press, submit, see, dialog, file, store, read } = await furnish(
-      await openDesk(t, browser()),
-    );
+    const { open, press, submit, see, dialog, file, store, read } = await openFurnished(t, browser());
     const [key] = await store.keyring.list('Happy Paws');
     const { id: keyId = '', visibleStart = '' } = key ?? {};
     const third = 'wh_7tKq2ZmX0aLr5VnC';

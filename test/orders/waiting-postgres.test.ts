@@ -20,8 +20,7 @@ async function completePastEnd(
   buyer: OrderReader,
   { id, petId, leftMs }: { id: bigint; petId: bigint; leftMs: number },
 ): Promise<Order | 'order_expired'> {
-  const changing = await beginAt(t, shop);
-  await changing.query(`update pets set name = 'Max' where id = ${petId}`);
+  const changing = await beginAt(t, shop, `update pets set name = 'Max' where id = ${petId}`);
   const clock = 'floor(extract(epoch from clock_timestamp()) * 1000)';
   await shop.store.execute(`update orders set expires_at_ms = ${clock} + ${leftMs} where id = ${id}`);
   let isSettled = false;
@@ -36,21 +35,24 @@ async function completePastEnd(
   return completed.catch(({ code }) => code);
 }
 
-/** Begins a transaction on a connection of its own. */
-async function beginAt(t: TestContext, { store }: Shop) {
+/** Begins a transaction with a statement on a connection of its own. */
+async function beginAt(t: TestContext, { store }: Shop, sql: string) {
   const client = await connectPostgres(t, store.url);
-  await client.query('begin');
+  await client.query(`begin; ${sql}`);
   return client;
+}
+
+/** Opens a shop with a buyer and an animal. */
+async function open(t: TestContext) {
+  const shop = await openShop(t, postgres);
+  return { shop, buyer: await shop.addBuyer(), petId: await shop.addPet() };
 }
 
 describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip }, () => {
   test('an Idempotency-Key is refused at another instance while its first order runs, and is replayed afterwards', async (t) => {
-    const shop = await openShop(t, postgres);
+    const { shop, buyer, petId } = await open(t);
     const other = await shop.openOther();
-    const buyer = await shop.addBuyer();
-    const petId = await shop.addPet();
-    const blocking = await beginAt(t, shop);
-    await blocking.query(`select from pets where id = ${petId} for update`);
+    const blocking = await beginAt(t, shop, `select from pets where id = ${petId} for update`);
     const placing = shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
     await eventually(async () => (await shop.store.execute(waits)).length === 1);
     const retry = () => other.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
@@ -62,9 +64,7 @@ describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip
   });
 
   test('a retry gets its order even if other orders for its animal run at the same time, or the animal is deleted', async (t) => {
-    const shop = await openShop(t, postgres);
-    const buyer = await shop.addBuyer();
-    const petId = await shop.addPet();
+    const { shop, buyer, petId } = await open(t);
     const place = (key: string) =>
       shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, key)).catch(({ code }) => code);
     const first = await place('k');
@@ -118,8 +118,8 @@ describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip
     const shop = await openShop(t, postgres);
     const [held, free] = [await shop.addBuyer(), await shop.addBuyer()];
     const [petOfHeld, first, second] = [await shop.addPet(), await shop.addPet(), await shop.addPet()];
-    const hanging = await beginAt(t, shop);
-    await hanging.query(`update pets set status = 'pending', is_owned = 1 where id = ${petOfHeld}`);
+    const own = `update pets set status = 'pending', is_owned = 1 where id = ${petOfHeld}`;
+    const hanging = await beginAt(t, shop, own);
     await hanging.query(`select from accounts where id = ${held.accountId} for no key update`);
     const { id } = await shop.place(free, first as bigint);
     await shop.orders.close('complete', id, free);
@@ -133,12 +133,9 @@ describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip
     ['order', (petId: bigint) => `update orders set reference = 'x' where pet_id = ${petId}`],
   ] as const)
     test(`an order that waits for a concurrent change of its ${what} is completed after that change, with its events in order`, async (t) => {
-      const shop = await openShop(t, postgres);
-      const buyer = await shop.addBuyer();
-      const petId = await shop.addPet();
+      const { shop, buyer, petId } = await open(t);
       const { id } = await shop.place(buyer, petId);
-      const changing = await beginAt(t, shop);
-      await changing.query(change(petId));
+      const changing = await beginAt(t, shop, change(petId));
       await shop.takeEvents();
       const completed = shop.orders.close('complete', id, buyer);
       while ((await shop.store.execute(waits)).length === 0);
@@ -157,8 +154,7 @@ describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip
     for (const petId of pets.slice(0, 4)) await shop.place(buyer, petId);
     await shop.place(other, free);
     await shop.endHolds();
-    const changing = await beginAt(t, shop);
-    await changing.query(`update pets set name = 'Max' where id = ${locked}`);
+    const changing = await beginAt(t, shop, `update pets set name = 'Max' where id = ${locked}`);
 
     const last = pets.at(-1) as bigint;
     await shop.place(buyer, last);
@@ -174,9 +170,7 @@ describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip
   });
 
   test('an import is repeated after a deadlock, and reports each bad row once', async (t) => {
-    const shop = await openShop(t, postgres);
-    const buyer = await shop.addBuyer();
-    const petId = await shop.addPet();
+    const { shop, buyer, petId } = await open(t);
     await shop.place(buyer, petId);
     await shop.endHolds();
     await shop.store.execute('create sequence attempts');

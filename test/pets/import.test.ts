@@ -10,6 +10,8 @@ const header = 'name,categoryId,status\n';
 const rexLine = '{"name":"Rex","categoryId":1}\n';
 const rex = { name: 'Rex', categoryId: 1n };
 const tom = { name: 'Tom', categoryId: 2n };
+const unknownField = '{"name":"Rex","categoryId":1,"Status":"sold"}\n';
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
 const int64s = [-(2n ** 63n), 2n ** 63n - 1n, 9007199254740993n];
 
 /** The content of a file, its animals, and its invalid rows: the line with the field, or with the rule of the whole row. */
@@ -56,11 +58,7 @@ const csv: Readonly<Record<string, Row>> = {
     '2 status',
     '7 categoryId',
   ],
-  'bytes that are not UTF-8': [
-    Buffer.from(`${header}Rex,1,\nR\xe9x,1,\nRex,1,\n`, 'latin1'),
-    [rex, rex],
-    '3 must be UTF-8',
-  ],
+  'bytes that are not UTF-8': [latin1(`${header}Rex,1,\nR\xe9x,1,\nRex,1,\n`), [rex, rex], '3 must be UTF-8'],
   'broken quotes': [
     `${header}5" dog,1,\n"Bo"b,1,\nRex,1,\nBo"b","1",\nRex,1,\n"Tom,2,`,
     [rex, rex],
@@ -78,11 +76,7 @@ const ndjson: Readonly<Record<string, Row>> = {
     [...int64s, '1.0', '1e2'].map((literal) => `{"name":"Rex","categoryId":${literal}}\n`).join(''),
     [...int64s, 1n, 100n].map((categoryId) => ({ ...rex, categoryId })),
   ],
-  'an unknown field': [
-    '{"name":"Rex","categoryId":1,"Status":"sold"}\n',
-    [],
-    `1 ${describeUnknown('the field "Status" is')}`,
-  ],
+  'an unknown field': [unknownField, [], `1 ${describeUnknown('the field "Status" is')}`],
   'no JSON': [`${rexLine}\n{"name":\n${rexLine}`, [rex, rex], '3 must be a JSON object on one line'],
   'JSON but no object': [
     '[1]\nnull\n"Rex"\n',
@@ -90,11 +84,7 @@ const ndjson: Readonly<Record<string, Row>> = {
     ...[1, 2, 3].map((line) => `${line} must be a JSON object`),
   ],
   'too deep a nesting': [`${'['.repeat(20_000)}\n`, [], '1 must be nested at most 128 levels deep'],
-  'bytes that are not UTF-8': [
-    Buffer.from(`${rexLine}{"name":"R\xe9x"}\n`, 'latin1'),
-    [rex],
-    '2 must be UTF-8',
-  ],
+  'bytes that are not UTF-8': [latin1(`${rexLine}{"name":"R\xe9x"}\n`), [rex], '2 must be UTF-8'],
 };
 
 for (const [format, files] of Object.entries({ csv, ndjson }))
@@ -117,8 +107,7 @@ describe('the rows of a file', () => {
     const message = `line 1: ${describeUnknown(names).replace('fields', 'columns')}`;
     await assert.rejects(readFile(content, 'csv'), { name: 'OperatorError', message });
     assert.deepEqual((await readFile(content, 'csv', true)).pets, [rex]);
-    const line = '{"name":"Rex","categoryId":1,"Status":"sold"}\n';
-    assert.equal((await readFile(line, 'ndjson', true)).pets.length, 1);
+    assert.equal((await readFile(unknownField, 'ndjson', true)).pets.length, 1);
   });
 
   for (const [format, content] of [
@@ -136,42 +125,25 @@ describe('the rows of a file', () => {
     });
 });
 
+const tooLong = 'x'.repeat(recordBytesMax + 1);
 const half = 'ë'.repeat(recordBytesMax / 4 + 1);
 const noColumn = (name: string) => new RegExp(`^line 1: the header must have a column "${name}"`);
 const unreadable: Readonly<Record<string, readonly [content: string | Uint8Array, message: RegExp]>> = {
   'it is empty': ['\n', /empty/],
   'it has no header': ['Rex,1,sold\n', noColumn('name')],
   'a required column is missing': ['name,status\nRex,sold\n', noColumn('categoryId')],
-  'its columns are separated by semicolons': [
-    'name;categoryId\nRex;1\n',
-    /by semicolons; they must be .* by commas/,
-  ],
-  'its columns are separated by tabs': [
-    'name\tcategoryId\nRex\t1\n',
-    /by tabs; they must be separated by commas/,
-  ],
-  'its lines end with a carriage return alone': [
-    'name,categoryId\rRex,1\r',
-    /carriage return alone; they must/,
-  ],
+  'its separators are semicolons': ['name;categoryId\nRex;1\n', /by semicolons; they must be .* by commas/],
+  'its separators are tabs': ['name\tcategoryId\nRex\t1\n', /by tabs; they must be separated by commas/],
+  'its lines end with carriage returns': ['name,categoryId\rRex,1\r', /carriage return alone; they must/],
   'a column occurs twice': ['\nname,categoryId,name\n', /^line 2: the header has the column "name" 2 times/],
-  'its header is not UTF-8': [
-    Buffer.from('name,categoryId,\xe9\n', 'latin1'),
-    /^line 1: the header must be UTF-8/,
-  ],
+  'its header is not UTF-8': [latin1('name,categoryId,\xe9\n'), /^line 1: the header must be UTF-8/],
   'a broken quote extends over later rows': [
     `${header}Rex,1,\n"Tom,2,\n"Bo",3,\n`,
     /^line 3: .* the start of the next row cannot be found/,
   ],
   'a quote is never closed': [`${header}"Tom,2,\nRex,1,\n`, /^line 2: /],
-  'a line is too long': [
-    `${header}Rex,1,\n${'x'.repeat(recordBytesMax + 1)}\nRex,1,\n`,
-    /^line 3: .* more than 65536/,
-  ],
-  'the lines of a record together are too long in UTF-8': [
-    `${header}"${half}\n${half}",1,\n`,
-    /^line 2: .* more than 65536/,
-  ],
+  'a line is too long': [`${header}Rex,1,\n${tooLong}\nRex,1,\n`, /^line 3: .* more than 65536/],
+  'a record is too long in UTF-8': [`${header}"${half}\n${half}",1,\n`, /^line 2: .* more than 65536/],
 };
 
 describe('a CSV file is refused as a whole', () => {

@@ -2,27 +2,18 @@ import type { LoadedPet } from '../../src/pets/load-pets.ts';
 import { type PetFileFormat, readPets } from '../../src/pets/pet-files.ts';
 import type { Violation } from '../../src/violations.ts';
 
-export interface ReadFile {
-  readonly pets: readonly LoadedPet[];
-  readonly badRows: readonly { readonly line: number; readonly violations: readonly Violation[] }[];
-}
-
 /** Reads a file whose bytes arrive in chunks of `chunkBytes`. */
 export async function readFile(
   content: string | Uint8Array,
   format: PetFileFormat,
   ignoresUnknown = false,
   chunkBytes = 65_536,
-): Promise<ReadFile> {
+) {
   const pets: LoadedPet[] = [];
-  const badRows: ReadFile['badRows'][number][] = [];
+  const badRows: { line: number; violations: readonly Violation[] }[] = [];
   const chunks = splitIntoChunks(Buffer.from(content), chunkBytes);
-  const batches = readPets(
-    chunks,
-    format,
-    (line, violations) => badRows.push({ line, violations }),
-    ignoresUnknown,
-  );
+  const onBadRow = (line: number, violations: readonly Violation[]) => badRows.push({ line, violations });
+  const batches = readPets(chunks, format, onBadRow, ignoresUnknown);
   for await (const batch of batches) pets.push(...batch);
   return { pets, badRows };
 }

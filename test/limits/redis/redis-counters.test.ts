@@ -59,8 +59,7 @@ describe('the data in Redis', { skip: redis.skip }, () => {
     await counters.take('account:1', limits, 'key', nowMs);
     const text = `${limitMax - 1} ${nowMs + minuteMs} ${limitMax - 1} ${nowMs + dayMs}`;
     await space.command('set', `${space.prefix}{account:1}`, text);
-    const last = await counters.take('account:1', limits, 'key', nowMs);
-    const { verdict, minute, day } = last;
+    const { verdict, minute, day } = await counters.take('account:1', limits, 'key', nowMs);
     assert.deepEqual([verdict, minute.used, day.endsAtMs], ['passed', limitMax, nowMs + dayMs]);
     assert.equal((await counters.take('account:1', limits, 'key', nowMs)).verdict, 'refused');
   });
@@ -92,27 +91,29 @@ describe('the data in Redis', { skip: redis.skip }, () => {
 });
 
 describe('a Redis with special settings', { skip: noServer }, () => {
-  test('may have lost the Lua scripts', async (t) => {
+  /** Starts a server that has counted one request of a key. `takeMany` sends simultaneous requests of it. */
+  async function startUsed(t: TestContext) {
     const server = await startRedisServer(t);
     const counters = await connectCounters(t, { url: server.url, prefix: '' });
-    await counters.take('account:1', pro, 'key', nowMs);
+    const takeMany = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => counters.take('account:1', pro, 'key', nowMs)));
+    await takeMany(1);
+    return { server, takeMany };
+  }
+
+  test('may have lost the Lua scripts', async (t) => {
+    const { server, takeMany } = await startUsed(t);
     await server.command('script', 'flush');
-    const usages = await Promise.all([1, 2, 3].map(() => counters.take('account:1', pro, 'key', nowMs)));
-    const used = usages.map(({ minute }) => minute.used);
+    const used = (await takeMany(3)).map(({ minute }) => minute.used);
     assert.deepEqual(used, [2, 3, 4]);
   });
 
   test('counts all requests of a key in one event loop turn exactly and with one call', async (t) => {
-    const server = await startRedisServer(t);
-    const counters = await connectCounters(t, { url: server.url, prefix: '' });
-    await counters.take('account:1', pro, 'key', nowMs);
+    const { server, takeMany } = await startUsed(t);
     await server.command('config', 'resetstat');
-    const usages = await Promise.all(
-      Array.from({ length: 400 }, () => counters.take('account:1', pro, 'key', nowMs)),
-    );
-    const shown = usages.map(({ verdict, minute }) => [verdict, minute.used]);
-    const expected = usages.map((_, place) => (place < 299 ? ['passed', place + 2] : ['refused', 300]));
-    assert.deepEqual(shown, expected);
+    const outcomes = (await takeMany(400)).map(({ verdict, minute }) => [verdict, minute.used]);
+    const passed = Array.from({ length: 299 }, (_, place) => ['passed', place + 2]);
+    assert.deepEqual(outcomes, [...passed, ...Array(101).fill(['refused', 300])]);
     assert.match(String(await server.command('info', 'commandstats')), /cmdstat_evalsha:calls=1,/);
   });
 

@@ -4,7 +4,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { hourMs, minuteMs, secondMs, systemClock } from '../../../src/clock.ts';
 import { createCounterStore } from '../../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters, type MemoryCounters } from '../../../src/limits/memory/memory-counters.ts';
-import type { createSharedCounters } from '../../../src/limits/redis/shared-counters.ts';
 import { sqliteEngine } from '../../support/engines.ts';
 import { findRedis } from '../../support/redis.ts';
 import {
@@ -62,7 +61,7 @@ describe('instances that share their counts', { skip: redis.skip }, () => {
 describe('an instance that cannot reach the shared counters', { skip: redis.skip }, () => {
   test('counts alone from the start, and reports the reason', async (t) => {
     const instance = await tryToShare(t, { url: 'redis://127.0.0.1:1', prefix: '' });
-    assertAlone(instance, /ECONNREFUSED/);
+    assert.match(instance.whyAlone(), /ECONNREFUSED/);
     assert.equal(await instance.send(1_000), 300);
   });
 
@@ -80,7 +79,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     await instance.take();
     relay.silence();
     assert.equal(await instance.send(1_000), 299);
-    assertAlone(instance, /^Redis does not answer$/);
+    assert.match(instance.whyAlone(), /^Redis does not answer$/);
   });
 
   test('continues from the counts in the last answer of Redis', async (t) => {
@@ -203,7 +202,7 @@ describe('instances that share a faulty Redis', { skip: noServer }, () => {
       const { server, instance } = await startOn(t);
       await server.command(...fault);
       assert.equal(await instance.send(400), 300);
-      assertAlone(instance, reason);
+      assert.match(instance.whyAlone(), reason);
       await server.command(...end);
       await instance.counts('shared');
     });
@@ -215,7 +214,7 @@ describe('instances that share a faulty Redis', { skip: noServer }, () => {
     await server.kill();
     await instance.counts('alone');
     await server.start('--key-load-delay', '5000', '--loading-process-events-interval-bytes', '1024');
-    await eventually(async () => /LOADING/.test(reasonOf(instance)));
+    await eventually(async () => /LOADING/.test(instance.whyAlone()));
     assert.equal(await instance.send(400, 'account:101'), 300);
     await instance.counts('shared');
     assert.equal((await instance.take()).minute.used, 2);
@@ -259,20 +258,8 @@ describe('instances that share a faulty Redis', { skip: noServer }, () => {
     await move(target, 'importing', String(await source.command('cluster', 'myid')));
     await move(source, 'migrating', String(await target.command('cluster', 'myid')));
     assert.equal(await instance.send(400, subject), 299);
-    assertAlone(instance, /TRYAGAIN/);
+    assert.match(instance.whyAlone(), /TRYAGAIN/);
     for (const node of [source, target]) await move(node, 'stable');
     await instance.counts('shared');
   });
 });
-
-type Instance = Pick<ReturnType<typeof createSharedCounters>, 'sharing'>;
-
-function assertAlone(instance: Instance, reason: RegExp): void {
-  assert.equal(instance.sharing().mode, 'alone');
-  assert.match(reasonOf(instance), reason);
-}
-
-function reasonOf(instance: Instance): string {
-  const sharing = instance.sharing();
-  return 'reason' in sharing ? sharing.reason : '';
-}

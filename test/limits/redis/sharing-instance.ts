@@ -47,6 +47,11 @@ export async function tryToShare(
     /** How the instance has counted, as it reported it. */
     modes,
     take,
+    /** Returns the reason why the instance counts alone, and an empty text if it does not. */
+    whyAlone() {
+      const sharing = counters.sharing();
+      return sharing.mode === 'alone' ? sharing.reason : '';
+    },
     /** Returns the ban that the instance would use if it counted alone. */
     keptBan: (keyId: string) => local.keys.get(keyId),
     /** Resolves when the instance counts in this mode. */

@@ -2,23 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addressSubject, kindOf, readerSubject } from '../../../src/limits/rules/address.ts';
 
+const mapped = ['::ffff:192.0.2.7', '::FFFF:c000:207', '::ffff:192.0.2.7%eth0'];
+
 for (const [what, subject, ...spellings] of [
-  [
-    'an IPv4 address',
-    '192.0.2.7',
-    '192.0.2.7',
-    '::ffff:192.0.2.7',
-    '::FFFF:c000:207',
-    '::ffff:192.0.2.7%eth0',
-  ],
+  ['an IPv4 address', '192.0.2.7', '192.0.2.7', ...mapped],
   ['another IPv4 address', '192.0.2.8', '192.0.2.8'],
   [
     'the addresses of an IPv6 /64, in any spelling',
     '2001:db8:0:1::/64',
-    '2001:db8:0:1::1',
-    '2001:db8:0:1:ffff:ffff:ffff:ffff',
-    '2001:0DB8:0000:0001::1',
-    '[2001:db8:0:1::1]',
+    ...'2001:db8:0:1::1 2001:db8:0:1:ffff:ffff:ffff:ffff 2001:0DB8:0000:0001::1 [2001:db8:0:1::1]'.split(' '),
   ],
   ['the addresses of another /64', '2001:db8:0:2::/64', '2001:db8:0:2::1'],
   ['the loopback address', '0:0:0:0::/64', '::1'],
