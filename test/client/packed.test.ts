@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { clientPackageName } from '../../src/http/docs-site/routes.ts';
 import { findLinks } from '../docs/markdown.ts';
-import { startService } from '../support/service.ts';
+import { startWithKey } from '../support/service.ts';
 import { installKept, installPacked, runIn } from './packed-client.ts';
 
 const { project, packed } = await installPacked({ after });
-const service = await startService({ after });
-const apiKey = await service.createKey();
+const { service, key: apiKey } = await startWithKey({ after });
 const built = join(project, 'node_modules/@animal-store/client');
 /** The oldest Node.js that the client supports, if this machine has one. */
 const oldNode = '/usr/bin/node';

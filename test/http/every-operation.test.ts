@@ -3,11 +3,10 @@ import { after, afterEach, test } from 'node:test';
 import { scopes } from '../../src/accounts/account.ts';
 import { operations } from '../../src/http/api/operations.ts';
 import { expectError } from '../support/expect-error.ts';
-import { startService } from '../support/service.ts';
+import { startWithKey } from '../support/service.ts';
 
 /** Tests of the query and the body of every declared operation. No request reaches a handler. */
-const service = await startService({ after });
-const key = await service.createKey('enterprise', undefined, { scopes });
+const { service, key } = await startWithKey({ after }, {}, 'enterprise', undefined, { scopes });
 const file = service.openFile();
 
 const bodyBytesMax = 64 * 1_024;

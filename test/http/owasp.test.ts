@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { listen } from '../support/local-server.ts';
 import { exchangeRaw, expectStatuses, formatRequest } from '../support/raw-http.ts';
-import { startService } from '../support/service.ts';
+import { startWithKey } from '../support/service.ts';
 
 /** Tests of the OWASP API Security Top 10 of 2023 that no other file has (docs/decisions/security.md). */
 
-const service = await startService({ after });
-const key = await service.createKey();
+const { service, key } = await startWithKey({ after });
 const { origin } = new URL(service.baseUrl);
 
 test('API5: X-HTTP-Method-Override has no effect', async () => {

@@ -11,7 +11,7 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import { createRequestLog, slowRequestMs } from '../../src/http/request-log.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { type LogLine, recordLog } from '../support/recorded-log.ts';
-import { createMovableClock, makeFolder, startService } from '../support/service.ts';
+import { createMovableClock, makeFolder, startService, startWithKey } from '../support/service.ts';
 
 /** Logs requests for these paths below `/v1` on a terminal. Returns the output. */
 async function logOnTerminal(t: TestContext, paths: readonly string[]): Promise<string> {
@@ -75,8 +75,7 @@ test('the log line of a 503 has its code and names its cause', () => {
 });
 
 test('the log has the trace id of a valid traceparent and nothing of a malformed one', async (t) => {
-  const service = await startService(t, { LOG_REQUESTS: 'all' });
-  const key = await service.createKey();
+  const { service, key } = await startWithKey(t, { LOG_REQUESTS: 'all' });
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   for (const [traceparent, logged] of [
     [`00-${traceId}-00f067aa0ba902b7-01`, traceId],

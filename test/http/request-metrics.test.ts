@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exchangeRaw } from '../support/raw-http.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService, startWithKey, type TestService } from '../support/service.ts';
 
 async function readMetrics({ app }: TestService): Promise<string> {
   const response = await fetch(`${app.opsUrl}/metrics`);
@@ -16,8 +16,7 @@ function readValue(metrics: string, series: string): number {
 }
 
 test('requests are counted and measured by the pattern of their route and by their status', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
+  const { service, key } = await startWithKey(t);
   for (const body of [{ name: 'Rex', categoryId: 1 }, { name: 'Rex' }]) await service.post(key, body);
   for (const path of ['/pets/1', '/pets/1?a=b', '/pets/2', '/pets/abc']) await service.request(key, path);
   await service.request(null, '/pets');
@@ -54,8 +53,7 @@ test('a preflight of an address that cannot be decoded is measured like any othe
 });
 
 test('cached answers are counted like all others, for every spelling of an address', async (t) => {
-  const service = await startService(t, { LOG_REQUESTS: 'errors' });
-  const key = await service.createKey();
+  const { service, key } = await startWithKey(t, { LOG_REQUESTS: 'errors' });
   await service.post(key, { name: 'Rex', categoryId: 1 });
   for (const path of ['/pets', '/%70ets', '/pets/1', '/%70ets/1'])
     for (let request = 1; request <= 5; request += 1) await service.request(key, path);
@@ -85,8 +83,7 @@ test('no request can add a label value', async (t) => {
 });
 
 test('the metrics count the verdicts of the rate limits, and each ban once, by plan', async (t) => {
-  const service = await startService(t);
-  const free = await service.createKey('free');
+  const { service, key: free } = await startWithKey(t, {}, 'free');
   for (let request = 1; request <= 130; request += 1) await service.request(free, '/pets');
   await service.request(await service.createKey('business'), '/pets');
   await service.request(await service.createKey('enterprise', { perMinute: 60, perDay: 1_000 }), '/pets');

@@ -4,10 +4,9 @@ import { after, beforeEach, test } from 'node:test';
 import { dayMs } from '../../src/clock.ts';
 import { expectError } from '../support/expect-error.ts';
 import { exchangeOne, formatRequest, openRaw, type RawResponse } from '../support/raw-http.ts';
-import { type Ending, startService } from '../support/service.ts';
+import { type Ending, startWithKey } from '../support/service.ts';
 
-const service = await startService({ after });
-const key = await service.createKey();
+const { service, key } = await startWithKey({ after });
 await service.importPets(3);
 
 // Requests without a key count for the address, so each test starts on a new day.
@@ -28,9 +27,8 @@ for (const [path, allow] of Object.entries(allowed))
   test(`every method but ${allow} gets 405 for ${path}, and Allow lists these`, async (t) => {
     for (const method of METHODS.filter((name) => name !== 'CONNECT' && !allow.split(', ').includes(name))) {
       const response = await send(t, `${method} ${path}`);
-      const message = await expectError(response, 405, 'method_not_allowed');
+      const message = await expectError(response, 405, 'method_not_allowed', { allow });
       assert.equal(message, `${method} is not allowed here; allowed: ${allow}`);
-      assert.equal(response.headers.get('allow'), allow);
     }
     for (const method of allow.split(', ')) {
       const init = { method, headers: { authorization: `Bearer ${key}` } };
@@ -77,15 +75,18 @@ test('CONNECT gets 405, even with a body that never ends', async (t) => {
   for (const more of ['\r\n', 'Content-Length: 100\r\n\r\nabc']) {
     const text = `CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n${more}`;
     const response = await exchangeOne(t, service.baseUrl, text);
-    await expectError(response, 405, 'method_not_allowed');
-    assert.equal(response.headers.get('allow'), 'DELETE, GET, HEAD, PATCH, POST, PUT');
+    const allow = 'DELETE, GET, HEAD, PATCH, POST, PUT';
+    await expectError(response, 405, 'method_not_allowed', { allow });
   }
 });
 
 test('the service continues after a client has closed a CONNECT before the answer', async (t) => {
   for (let round = 0; round < 20; round += 1) {
-    const connection = await openRaw(t, service.baseUrl);
-    connection.send('CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const connection = await openRaw(
+      t,
+      service.baseUrl,
+      'CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    );
     connection.reset();
   }
   assert.equal((await service.request(key, '/pets')).status, 200);

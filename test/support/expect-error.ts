@@ -25,6 +25,12 @@ export function expectCommonHeaders({ status, headers }: Pick<RawResponse, 'stat
 }
 
 type Received = Response | RawResponse;
+type HeaderValues = Readonly<Record<string, string | null>>;
+
+/** Throws unless the headers of a response have these values. Null means that the header is absent. */
+export function expectHeaders({ headers }: Pick<RawResponse, 'headers'>, expected: HeaderValues): void {
+  for (const [name, value] of Object.entries(expected)) assert.equal(headers.get(name), value, name);
+}
 
 /** Throws unless the body of a response is an Error (interface section 2). Returns the message. */
 export async function expectErrorBody(response: Received, status: number, code: ErrorCode): Promise<string> {
@@ -39,10 +45,16 @@ export async function expectErrorBody(response: Received, status: number, code: 
   return body.message;
 }
 
-/** Throws unless a response is an Error of the service with a link to its explanation. Returns the message. */
-export async function expectError(response: Received, status: number, code: ErrorCode): Promise<string> {
+/** Throws unless a response is an Error of the service with a link to its explanation and these headers. Returns the message. */
+export async function expectError(
+  response: Received,
+  status: number,
+  code: ErrorCode,
+  headers: HeaderValues = {},
+): Promise<string> {
   const message = await expectErrorBody(response, status, code);
   expectCommonHeaders(response);
+  expectHeaders(response, headers);
   const links = response.headers.get('link') ?? '';
   const isHelp = (link: string) => link.endsWith(`/docs/errors#${code}>; rel="help"`);
   assert.ok(links.split(', ').some(isHelp), links);

@@ -12,13 +12,14 @@ export interface RawResponse {
 /** A connection that can send any bytes, such as malformed HTTP. */
 export type RawConnection = Awaited<ReturnType<typeof openRaw>>;
 
-/** Opens a connection to a service. Closes the connection after the test. */
-export async function openRaw(test: Ending, baseUrl: string) {
+/** Opens a connection to a service and sends the text, if any. Closes the connection after the test. */
+export async function openRaw(test: Ending, baseUrl: string, text = '') {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
   test.after(() => socket.destroy());
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   const received = receive(socket);
+  if (text !== '') socket.write(text, 'latin1');
 
   /**
    * Reads the next response. An answer to HEAD needs the shape `bodiless`. Rejects if the connection ends first. The
@@ -126,15 +127,23 @@ export function expectStatuses(
   assert.deepEqual(received, statuses);
 }
 
-/** Returns the heads of raw requests for `/pets` with a key, without the empty line at their end, and their first lines. */
+/** The body of a request that adds an animal. */
+export const rexText = '{"name":"Rex","categoryId":1}';
+
+/**
+ * Returns the heads of raw requests for `/pets` with a key, without the empty line at their end, their first lines, and a
+ * whole request that adds an animal.
+ */
 export function formatHeads(key: string) {
   const host = 'Host: localhost\r\n';
   const authorization = `Authorization: Bearer ${key}\r\n`;
+  const post = `POST /v1/pets HTTP/1.1\r\n${host}${authorization}Content-Type: application/json\r\n`;
   return {
     host,
     authorization,
     get: `GET /v1/pets HTTP/1.1\r\n${host}${authorization}`,
-    post: `POST /v1/pets HTTP/1.1\r\n${host}${authorization}Content-Type: application/json\r\n`,
+    post,
+    add: `${post}Content-Length: ${rexText.length}\r\n\r\n${rexText}`,
   };
 }
 

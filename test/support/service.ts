@@ -41,6 +41,16 @@ export async function makeFolder(test: Ending): Promise<string> {
   return folder;
 }
 
+/** Starts a service with a key, by default on enterprise. Stops the service after the test. */
+export async function startWithKey(
+  test: Ending,
+  settings: Record<string, string> = {},
+  ...keyOrder: Parameters<TestService['createKey']>
+) {
+  const service = await startService(test, settings);
+  return { service, key: await service.createKey(...keyOrder) };
+}
+
 /** A service on free ports with a new store, and a clock that only the test moves. */
 export type TestService = Awaited<ReturnType<typeof startService>>;
 

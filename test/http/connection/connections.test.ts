@@ -11,19 +11,17 @@ import { createRouter } from '../../../src/http/router.ts';
 import { findPostgres, sqliteEngine } from '../../support/engines.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { listen } from '../../support/local-server.ts';
-import { expectStatuses, formatHeads, openRaw } from '../../support/raw-http.ts';
-import { startService } from '../../support/service.ts';
+import { testsUnless } from '../../support/programs.ts';
+import { exchangeRaw, expectStatuses, formatHeads, openRaw, rexText as rex } from '../../support/raw-http.ts';
+import { startWithKey } from '../../support/service.ts';
 import { startOn } from '../engine-service.ts';
 
-const service = await startService({ after });
-const key = await service.createKey();
+const { service, key } = await startWithKey({ after });
 const { get: head, post } = formatHeads(key);
 const get = `${head}\r\n`;
-const rex = '{"name":"Rex","categoryId":1}';
 
 test('waitingRequestsMax pipelined requests on a connection are answered in order', async (t) => {
-  const connection = await openRaw(t, service.baseUrl);
-  connection.send(get.repeat(waitingRequestsMax + 1));
+  const connection = await openRaw(t, service.baseUrl, get.repeat(waitingRequestsMax + 1));
   for (let remaining = 999_999; remaining >= 999_999 - waitingRequestsMax; remaining -= 1) {
     const { status, headers } = await connection.read();
     assert.deepEqual([status, headers.get('x-ratelimit-remaining')], [200, String(remaining)]);
@@ -59,17 +57,14 @@ test('a connection is closed if too many requests wait on all connections, until
     url === '/hold' ? held.push(response) : response.end();
   const { server, url } = await startServer(t, handle, 3);
 
-  const first = await openRaw(t, url);
-  first.send(request('/hold') + request('/').repeat(3));
+  const first = await openRaw(t, url, request('/hold') + request('/').repeat(3));
   while (held.length === 0) await once(server, 'request');
-  const second = await openRaw(t, url);
-  second.send(request('/hold') + request('/').repeat(2));
+  const second = await openRaw(t, url, request('/hold') + request('/').repeat(2));
   assert.deepEqual(await second.readAll().catch(() => []), []);
 
   held[0]?.end();
   for (let answered = 0; answered < 4; answered += 1) assert.equal((await first.read()).status, 200);
-  const third = await openRaw(t, url);
-  third.send(request('/').repeat(4));
+  const third = await openRaw(t, url, request('/').repeat(4));
   for (let answered = 0; answered < 4; answered += 1) assert.equal((await third.read()).status, 200);
 });
 
@@ -91,8 +86,7 @@ test('a pipelined request of a closed connection is not handled', async (t) => {
 test('a request that arrives after the last one of its connection is not handled', async (t) => {
   const held: Exchange[] = [];
   const { server, connections, url } = await startServer(t, (exchange) => held.push(exchange));
-  const connection = await openRaw(t, url);
-  connection.send(request('/hold'));
+  const connection = await openRaw(t, url, request('/hold'));
   await once(server, 'request');
   const first = held[0] ?? assert.fail();
   connections.afterAll(first.request.socket, () => first.request.socket.end());
@@ -113,8 +107,8 @@ test('the rest of a body that nobody reads is read up to a bound, and then the c
   const framings = [`Content-Length: ${length}\r\n`, 'Transfer-Encoding: chunked\r\n'];
   const heads = { 200: head, 401: 'POST /v1/pets HTTP/1.1\r\nHost: a\r\n', 413: post };
   const send = async (status: string, text: string) => {
-    const connection = await openRaw(t, service.baseUrl);
-    connection.send(`${text}\r\n${length.toString(16)}\r\n${'a'.repeat(2 * lingerBytesMax)}`);
+    const start = `${text}\r\n${length.toString(16)}\r\n${'a'.repeat(2 * lingerBytesMax)}`;
+    const connection = await openRaw(t, service.baseUrl, start);
     assert.equal(String((await connection.read()).status), status);
     assert.deepEqual(await connection.readAll().catch(() => []), []);
   };
@@ -125,29 +119,27 @@ test('the rest of a body that nobody reads is read up to a bound, and then the c
 });
 
 for (const engine of [sqliteEngine, await findPostgres()])
-  test(`${engine.name}: pipelined reads and adds are answered in order, and each sees the effects of the earlier ones`, {
-    skip: engine.skip,
-  }, async (t) => {
-    const { service: own, key: ownKey } = await startOn(t, engine);
-    const heads = formatHeads(ownKey);
-    const add = `${heads.post}Content-Length: ${rex.length}\r\n\r\n${rex}`;
-    const read = (path: string) => `${heads.get.replace('/pets', path)}\r\n`;
-    const connection = await openRaw(t, own.baseUrl);
-    const texts = [read('/pets/6'), add, read('/pets/6'), add, add, read('/pets?limit=1'), read('/pets/9')];
-    connection.send(texts.join(''));
-    for (const expected of ['404 ', '201 6', '200 6', '201 7', '201 8', '200 8', '404 ']) {
-      const { status, body } = await connection.read();
-      assert.equal(`${status} ${/"id":(\d+)/.exec(body)?.[1] ?? ''}`, expected);
-    }
-  });
+  testsUnless(engine.skip)(
+    `${engine.name}: pipelined reads and adds are answered in order, and each sees the effects of the earlier ones`,
+    async (t) => {
+      const { service: own, key: ownKey } = await startOn(t, engine);
+      const { get: ownHead, add } = formatHeads(ownKey);
+      const read = (path: string) => `${ownHead.replace('/pets', path)}\r\n`;
+      const texts = [read('/pets/6'), add, read('/pets/6'), add, add, read('/pets?limit=1'), read('/pets/9')];
+      const connection = await openRaw(t, own.baseUrl, texts.join(''));
+      for (const expected of ['404 ', '201 6', '200 6', '201 7', '201 8', '200 8', '404 ']) {
+        const { status, body } = await connection.read();
+        assert.equal(`${status} ${/"id":(\d+)/.exec(body)?.[1] ?? ''}`, expected);
+      }
+    },
+  );
 
 test('a request whose body breaks off after pipelined requests is answered in order', async (t) => {
-  const connection = await openRaw(t, service.baseUrl);
-  connection.send(`${get.repeat(3)}${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n`);
-  const answers = await connection.readAll();
+  const text = `${get.repeat(3)}${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n`;
+  const answers = await exchangeRaw(t, service.baseUrl, text);
   expectStatuses(answers, 200, 200, 200, 400);
-  await expectError(answers[3] ?? assert.fail(), 400, 'invalid_body');
-  assert.equal(answers[3]?.headers.get('x-ratelimit-limit'), '1000000');
+  const headers = { 'x-ratelimit-limit': '1000000' };
+  await expectError(answers[3] ?? assert.fail(), 400, 'invalid_body', headers);
 });
 
 test('a body that arrives in parts while its request waits is read completely', async (t) => {
@@ -156,8 +148,7 @@ test('a body that arrives in parts while its request waits is read completely', 
     [400, `${rex.padEnd(65_535)}x`],
     [201, rex.padEnd(65_536)],
   ] as const) {
-    const connection = await openRaw(t, service.baseUrl);
-    connection.send(get.replace('/pets', '/none'));
+    const connection = await openRaw(t, service.baseUrl, get.replace('/pets', '/none'));
     connection.send(`${post}Content-Length: ${body.length}\r\n\r\n${body}${get}`);
     const answers = [await connection.read(), await connection.read(), await connection.read()];
     expectStatuses(answers, 404, status, 200);

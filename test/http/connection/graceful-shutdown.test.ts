@@ -7,11 +7,7 @@ import { hourMs } from '../../../src/clock.ts';
 import { closeGracefully, lastCallMs } from '../../../src/http/connection/graceful-shutdown.ts';
 import { listen } from '../../support/local-server.ts';
 import { expectStatuses, formatHeads, formatRequest, openRaw } from '../../support/raw-http.ts';
-import { startService } from '../../support/service.ts';
-
-const body = '{"name":"Rex","categoryId":1}';
-
-const formatPost = (key: string) => `${formatHeads(key).post}Content-Length: ${body.length}\r\n\r\n${body}`;
+import { startWithKey } from '../../support/service.ts';
 
 test('a request that has arrived is answered, even if its connection was idle at the last check', async (t) => {
   const server = createServer();
@@ -51,12 +47,11 @@ function leaveOutCut(t: TestContext): void {
 
 test('during a shutdown, no connection is accepted, and one is closed once its last request is answered, before the client closes it', async (t) => {
   leaveOutCut(t);
-  const service = await startService(t);
-  const key = await service.createKey();
+  const { service, key } = await startWithKey(t);
   const file = service.openFile();
   file.exec('begin immediate');
   const [busy, idle] = [await openRaw(t, service.baseUrl), await openRaw(t, service.baseUrl)];
-  busy.send(formatPost(key));
+  busy.send(formatHeads(key).add);
   await service.untilCounted(key, 1);
   const closed = service.app.close();
   // The idle connection is closed while the service waits for the busy one.
@@ -69,15 +64,13 @@ test('during a shutdown, no connection is accepted, and one is closed once its l
 });
 
 test('a request on an accepted connection that is not yet read when the shutdown begins is answered', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
+  const { service, key } = await startWithKey(t);
   const arrived = new Promise<void>((resolve) => {
     const tell = () => resolve();
     subscribe('net.server.socket', tell);
     t.after(() => unsubscribe('net.server.socket', tell));
   });
-  const connection = await openRaw(t, service.baseUrl);
-  connection.send(formatPost(key));
+  const connection = await openRaw(t, service.baseUrl, formatHeads(key).add);
   await arrived;
   const closed = service.app.close();
   expectStatuses(await connection.readAll(), 201);
@@ -85,13 +78,12 @@ test('a request on an accepted connection that is not yet read when the shutdown
 });
 
 test('clients that keep sending during a shutdown lose no answer', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
+  const { service, key } = await startWithKey(t);
   const connections = await Promise.all(Array.from({ length: 20 }, () => openRaw(t, service.baseUrl)));
   let answered = 0;
   const clients = connections.map(async (connection) => {
     for (;;) {
-      connection.send(formatPost(key));
+      connection.send(formatHeads(key).add);
       const response = await connection.read();
       assert.equal(response.status, 201);
       answered += 1;

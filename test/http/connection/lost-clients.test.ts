@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findPostgres, sqliteEngine } from '../../support/engines.ts';
-import { expectStatuses, formatHeads, formatRequest, openRaw } from '../../support/raw-http.ts';
+import { testsUnless } from '../../support/programs.ts';
+import { expectStatuses, formatHeads, formatRequest, openRaw, rexText } from '../../support/raw-http.ts';
 import { lockPets, startOn } from '../engine-service.ts';
 
 const postgres = await findPostgres();
@@ -22,40 +23,36 @@ test('a client that half-closes its connection after its request gets its answer
     const request = formatRequest(`GET ${path}`, headers);
     // The second text fills Node's read buffer, after which Node reads again. Empty lines before a request are ignored.
     for (const text of [request, request.padStart(bufferBytes, '\r\n')]) {
-      const connection = await openRaw(t, service.baseUrl);
-      connection.send(text);
+      const connection = await openRaw(t, service.baseUrl, text);
       connection.end();
       expectStatuses(await connection.readAll(), outcome);
     }
   }
 });
 
-const rex = '{"name":"Rex","categoryId":1}';
-
 test('a client that resets its connection while its animal is added affects no other client', async (t) => {
   const { service, key } = await startOn(t, sqliteEngine);
   const file = service.openFile();
   file.exec('begin immediate');
-  const connection = await openRaw(t, service.baseUrl);
-  connection.send(`${formatHeads(key).post}Content-Length: ${rex.length}\r\n\r\n${rex}`);
+  const connection = await openRaw(t, service.baseUrl, formatHeads(key).add);
   await service.untilCounted(key, 1);
   connection.reset();
   file.exec('rollback');
-  assert.equal((await service.post(key, rex)).status, 201);
+  assert.equal((await service.post(key, rexText)).status, 201);
   assert.equal(await service.countPets(), 7);
   assert.doesNotMatch(service.readLog(), /"status":5/);
 });
 
-test('a client that resets its connection while PostgreSQL reads its animal affects no other client', {
-  skip: postgres.skip,
-}, async (t) => {
-  const { service, key, url, headers } = await startOn(t, postgres);
-  const locking = await lockPets(t, url);
-  const connection = await openRaw(t, service.baseUrl);
-  connection.send(formatRequest('GET /v1/pets/1', headers));
-  await service.untilCounted(key, 1);
-  connection.reset();
-  await locking.query('rollback');
-  assert.equal((await service.request(key, '/pets/1')).status, 200);
-  assert.doesNotMatch(service.readLog(), /"status":5/);
-});
+testsUnless(postgres.skip)(
+  'a client that resets its connection while PostgreSQL reads its animal affects no other client',
+  async (t) => {
+    const { service, key, url, headers } = await startOn(t, postgres);
+    const locking = await lockPets(t, url);
+    const connection = await openRaw(t, service.baseUrl, formatRequest('GET /v1/pets/1', headers));
+    await service.untilCounted(key, 1);
+    connection.reset();
+    await locking.query('rollback');
+    assert.equal((await service.request(key, '/pets/1')).status, 200);
+    assert.doesNotMatch(service.readLog(), /"status":5/);
+  },
+);

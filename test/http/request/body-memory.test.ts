@@ -7,12 +7,11 @@ import { runInNewContext } from 'node:vm';
 import { expectError } from '../../support/expect-error.ts';
 import { until } from '../../support/processes.ts';
 import { formatHeads, openRaw } from '../../support/raw-http.ts';
-import { startService } from '../../support/service.ts';
+import { startWithKey } from '../../support/service.ts';
 
-const service = await startService({ after });
-const key = await service.createKey();
+const { service, key } = await startWithKey({ after });
 const { host, post } = formatHeads(key);
-const head = `${post}Transfer-Encoding: chunked\r\n\r\n`;
+const chunkedHead = `${post}Transfer-Encoding: chunked\r\n\r\n`;
 /** As many chunks as fit into a body. Each takes about 400 bytes of memory if it is kept. */
 const chunks = '1\r\n \r\n'.repeat(60_000);
 const waitMsMax = 10_000;
@@ -39,7 +38,7 @@ function watchRequests(t: TestContext): WeakRef<IncomingMessage>[] {
 /** Sends a request with a body of many chunks, without its end, on four connections. Waits until the service has read it. */
 async function sendChunks(t: TestContext, line: string): Promise<readonly IncomingMessage[]> {
   const requests = watchRequests(t);
-  const text = head.replace('POST /v1/pets', line) + chunks;
+  const text = chunkedHead.replace('POST /v1/pets', line) + chunks;
   for (let number = 0; number < 4; number += 1) (await openRaw(t, service.baseUrl)).send(text);
   const listRead = async () =>
     requests
@@ -62,8 +61,8 @@ test('a body that the operation ignores is not kept until the response', async (
 
 test('an idle connection keeps no request in memory whose body arrived after its refusal', async (t) => {
   const requests = watchRequests(t);
-  const connection = await openRaw(t, service.baseUrl);
-  connection.send(`POST /v1/pets HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\n`);
+  const head = `POST /v1/pets HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\n`;
+  const connection = await openRaw(t, service.baseUrl, head);
   await expectError(await connection.read(), 401, 'api_key_missing');
   connection.send('{}');
   const isFreed = async () => {

@@ -3,13 +3,11 @@ import { after, afterEach, beforeEach, test } from 'node:test';
 import { dayMs } from '../../../src/clock.ts';
 import type { ErrorCode } from '../../../src/errors.ts';
 import { expectError } from '../../support/expect-error.ts';
-import { exchangeOne, formatHeads, openRaw } from '../../support/raw-http.ts';
-import { startService } from '../../support/service.ts';
+import { exchangeOne, formatHeads, openRaw, rexText } from '../../support/raw-http.ts';
+import { startWithKey } from '../../support/service.ts';
 
-const service = await startService({ after });
-const key = await service.createKey();
-const rex = '{"name":"Rex","categoryId":1}';
-const { host, post } = formatHeads(key);
+const { service, key } = await startWithKey({ after });
+const { host, post, add } = formatHeads(key);
 const long = 'a'.repeat(20_000);
 const chunked = `${post}Transfer-Encoding: chunked\r\n\r\n`;
 
@@ -30,10 +28,8 @@ for (const [what, parts, status, code] of brokenBodies)
     for (const sent of [parts, [parts.join('')]]) {
       const before = await service.readLeft(key);
       const response = await exchangeOne(t, service.baseUrl, ...sent);
-      await expectError(response, status, code);
-      assert.equal(response.headers.get('x-ratelimit-limit'), '1000000');
-      assert.equal(response.headers.get('x-ratelimit-remaining'), String(before - 1));
-      assert.equal(response.headers.get('connection'), 'close');
+      const limits = { 'x-ratelimit-limit': '1000000', 'x-ratelimit-remaining': `${before - 1}` };
+      await expectError(response, status, code, { ...limits, connection: 'close' });
     }
     assert.equal(await service.readLeft(null), 59);
     assert.equal(await service.countPets(), 0);
@@ -42,14 +38,13 @@ for (const [what, parts, status, code] of brokenBodies)
 test('a request whose body breaks off during the lookup of its key counts for the account', async (t) => {
   const fresh = await service.createKey();
   const response = await exchangeOne(t, service.baseUrl, `${chunked.replace(key, fresh)}zz\r\n`);
-  await expectError(response, 400, 'invalid_body');
-  assert.equal(response.headers.get('x-ratelimit-remaining'), '999999');
+  await expectError(response, 400, 'invalid_body', { 'x-ratelimit-remaining': '999999' });
   assert.equal(await service.readLeft(null), 59);
 });
 
 test('a body that breaks off after its request was refused causes no second answer', async (t) => {
-  const connection = await openRaw(t, service.baseUrl);
-  connection.send(`POST /v1/pets HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`);
+  const head = `POST /v1/pets HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n`;
+  const connection = await openRaw(t, service.baseUrl, head);
   await expectError(await connection.read(), 401, 'api_key_missing');
   connection.send('zz\r\n');
   assert.deepEqual(await connection.readAll(), []);
@@ -57,18 +52,15 @@ test('a body that breaks off after its request was refused causes no second answ
 });
 
 test('a client that half-closes its connection in the middle of a body gets 400 and adds nothing', async (t) => {
-  const connection = await openRaw(t, service.baseUrl);
-  connection.send(`${post}Content-Length: 100\r\n\r\n${rex}`);
+  const connection = await openRaw(t, service.baseUrl, `${post}Content-Length: 100\r\n\r\n${rexText}`);
   connection.end();
   await expectError(await connection.read(), 400, 'invalid_body');
   assert.equal(await service.countPets(), 0);
 });
 
 test('a client that closes the connection before the end of its request causes no 5xx in the log and adds no animal', async (t) => {
-  const text = `${post}Content-Length: ${rex.length}\r\n\r\n${rex}`;
-  for (const cut of [1, 10, post.length, post.length + 20, text.length - 1]) {
-    const connection = await openRaw(t, service.baseUrl);
-    connection.send(text.slice(0, cut));
+  for (const cut of [1, 10, post.length, post.length + 20, add.length - 1]) {
+    const connection = await openRaw(t, service.baseUrl, add.slice(0, cut));
     await service.request(key, '/pets');
     connection.reset();
   }

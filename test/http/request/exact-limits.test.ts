@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { test } from 'node:test';
 import type { Limits, PlanName } from '../../../src/plans/plan.ts';
-import { startService } from '../../support/service.ts';
+import { startWithKey } from '../../support/service.ts';
 
 /** Sends `count` requests at once over 200 connections. Returns their answers. */
 async function sendAtOnce(url: string, key: string, count: number): Promise<IncomingMessage[]> {
@@ -27,8 +27,7 @@ const plans: readonly (readonly [PlanName, Limits | undefined, passes: number, c
 
 for (const [plan, limits, passes, count] of plans)
   test(`exactly ${passes} of ${count} simultaneous requests pass on ${plan}, and their headers count down without a gap`, async (t) => {
-    const service = await startService(t);
-    const key = await service.createKey(plan, limits);
+    const { service, key } = await startWithKey(t, {}, plan, limits);
     const answers = await sendAtOnce(`${service.baseUrl}/pets`, key, count);
     const passed = answers.filter(({ statusCode }) => statusCode === 200);
     const left = passed.map(({ headers }) => Number(headers['x-ratelimit-remaining']));

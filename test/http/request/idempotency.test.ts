@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { expectError } from '../../support/expect-error.ts';
 import { exchangeOne, formatHeads } from '../../support/raw-http.ts';
-import { startService } from '../../support/service.ts';
+import { startWithKey } from '../../support/service.ts';
 
-const service = await startService({ after });
-const key = await service.createKey();
+const { service, key } = await startWithKey({ after });
 const rex = '{"name":"Rex","categoryId":9223372036854775807}';
 
 function post(idempotencyKey: string, body = rex, withKey = key): Promise<Response> {

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { expectError } from '../../support/expect-error.ts';
 import { exchangeOne, formatHeads } from '../../support/raw-http.ts';
-import { nextOf, startService } from '../../support/service.ts';
+import { nextOf, startWithKey } from '../../support/service.ts';
 
-const service = await startService({ after });
-const key = await service.createKey();
+const { service, key } = await startWithKey({ after });
 await service.importPets(1);
 const rex = { name: 'Rex', categoryId: 1 };
 

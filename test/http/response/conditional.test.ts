@@ -4,10 +4,9 @@ import { scopes } from '../../../src/accounts/account.ts';
 import { secondMs } from '../../../src/clock.ts';
 import { expectCommonHeaders } from '../../support/expect-error.ts';
 import { until } from '../../support/processes.ts';
-import { nextOf, startService } from '../../support/service.ts';
+import { nextOf, startWithKey } from '../../support/service.ts';
 
-const service = await startService({ after });
-const key = await service.createKey('enterprise', undefined, { scopes });
+const { service, key } = await startWithKey({ after }, {}, 'enterprise', undefined, { scopes });
 await service.importPets(30);
 // The list of keys shows their last use, which the service writes twice a second.
 const listKeys = async () => (await service.request(key, '/keys')).text();

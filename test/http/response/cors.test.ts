@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { expectCommonHeaders, expectError } from '../../support/expect-error.ts';
-import { startService } from '../../support/service.ts';
+import { startWithKey } from '../../support/service.ts';
 
 const listed = 'https://app.example.com';
-const service = await startService({ after }, { CORS_ORIGINS: `${listed}, http://localhost:3000` });
-const key = await service.createKey();
+const { service, key } = await startWithKey({ after }, { CORS_ORIGINS: `${listed}, http://localhost:3000` });
 
 function preflight(path: string, headers: Record<string, string> = {}): Promise<Response> {
   const asked = { origin: listed, 'access-control-request-method': 'POST', ...headers };
@@ -56,8 +55,7 @@ test('a page can read every header that an answer may have, and send no credenti
 });
 
 test('without CORS_ORIGINS no origin is allowed and no answer has Vary', async (t) => {
-  const closed = await startService(t);
-  const closedKey = await closed.createKey();
+  const { service: closed, key: closedKey } = await startWithKey(t);
   const headers = { origin: listed, 'access-control-request-method': 'GET' };
   const response = await closed.request(closedKey, '/pets', { headers });
   assert.equal(response.headers.get('access-control-allow-origin'), null);

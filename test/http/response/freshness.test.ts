@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { scopes } from '../../../src/accounts/account.ts';
 import { formatHeads, openRaw } from '../../support/raw-http.ts';
-import { nextOf, startService, type TestService } from '../../support/service.ts';
+import { nextOf, startWithKey, type TestService } from '../../support/service.ts';
 
 interface Shown {
   readonly id: number;
@@ -29,8 +29,7 @@ async function startPipelining(t: TestContext, { baseUrl }: TestService, request
 }
 
 test('a page has an animal that another process added before the request, even while a client pipelines requests', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
+  const { service, key } = await startWithKey(t);
   const file = service.openFile();
   const insert = file.prepare("insert into pets (name, category_id, status) values (?, 1, 'available')");
   const get = `${formatHeads(key).get.replace('pets', 'pets?limit=1')}\r\n`;
@@ -47,8 +46,7 @@ test('a page has an animal that another process added before the request, even w
 });
 
 test('the page of a cursor from before a restore is correct while animals are added', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey();
+  const { service, key } = await startWithKey(t);
   await service.importPets(50);
   const page = nextOf(await service.request(key, '/pets?limit=2')) ?? '';
   const file = service.openFile();
@@ -59,8 +57,7 @@ test('the page of a cursor from before a restore is correct while animals are ad
 });
 
 test('the next answer has a change or deletion that this service or another process made', async (t) => {
-  const service = await startService(t);
-  const key = await service.createKey('enterprise', undefined, { scopes });
+  const { service, key } = await startWithKey(t, {}, 'enterprise', undefined, { scopes });
   await service.importPets(3);
   const next = nextOf(await service.request(key, '/pets?limit=1')) ?? '';
   const paths = ['/pets', '/pets?status=sold', next];

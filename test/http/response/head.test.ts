@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { formatHeads, openRaw } from '../../support/raw-http.ts';
-import { startService } from '../../support/service.ts';
+import { startWithKey } from '../../support/service.ts';
 
-const service = await startService({ after });
-const key = await service.createKey();
+const { service, key } = await startWithKey({ after });
 const writeOnlyKey = await service.createKey('enterprise', undefined, { scopes: ['pets:write'] });
 await service.importPets(30);
 

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { scopes } from '../../../../src/accounts/account.ts';
 import { expectError } from '../../../support/expect-error.ts';
-import { startService } from '../../../support/service.ts';
+import { startWithKey } from '../../../support/service.ts';
 
-const service = await startService({ after });
-const key = await service.createKey('enterprise', undefined, { scopes });
+const { service, key } = await startWithKey({ after }, {}, 'enterprise', undefined, { scopes });
 
 const put = (id: string | number, body: unknown) => service.send(key, `PUT /categories/${id}`, body);
 const remove = (id: string | number) => service.send(key, `DELETE /categories/${id}`);

@@ -4,10 +4,9 @@ import { type Scope, scopes } from '../../../../src/accounts/account.ts';
 import { expectError } from '../../../support/expect-error.ts';
 import { untilWaiting } from '../../../support/instances.ts';
 import { formatHeads, openRaw } from '../../../support/raw-http.ts';
-import { nextOf, startService } from '../../../support/service.ts';
+import { nextOf, startWithKey } from '../../../support/service.ts';
 
-const service = await startService({ after });
-const partner = await service.createKey();
+const { service, key: partner } = await startWithKey({ after });
 const manager = await service.createKey('enterprise', undefined, { scopes });
 
 interface Shown {
@@ -125,8 +124,7 @@ test('the service ends the wait of a client that disconnects', async (t) => {
 });
 
 test('a stopping service answers waiting requests', async (t) => {
-  const ending = await startService(t);
-  const key = await ending.createKey();
+  const { service: ending, key } = await startWithKey(t);
   const waiting = ending.request(key, '/events?wait=20');
   await untilWaiting(ending.app, 1);
   await ending.stop();

@@ -3,10 +3,9 @@ import { after, test } from 'node:test';
 import { type Scope, scopes } from '../../../../src/accounts/account.ts';
 import { expectError } from '../../../support/expect-error.ts';
 import { until } from '../../../support/processes.ts';
-import { nextOf, startService } from '../../../support/service.ts';
+import { nextOf, startWithKey } from '../../../support/service.ts';
 
-const service = await startService({ after });
-const partner = await service.createKey();
+const { service, key: partner } = await startWithKey({ after });
 const manager = await service.createKey('pro', undefined, { scopes });
 
 interface Shown {

@@ -3,10 +3,9 @@ import { after, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { expectError } from '../../../support/expect-error.ts';
 import { formatHeads, openRaw } from '../../../support/raw-http.ts';
-import { startService } from '../../../support/service.ts';
+import { startWithKey } from '../../../support/service.ts';
 
-const service = await startService({ after });
-const key = await service.createKey();
+const { service, key } = await startWithKey({ after });
 const rex = { name: 'Rex', categoryId: 1 };
 const rexText = JSON.stringify(rex);
 

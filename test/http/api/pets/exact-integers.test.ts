@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { startService } from '../../../support/service.ts';
+import { startWithKey } from '../../../support/service.ts';
 
-const service = await startService({ after });
-const key = await service.createKey();
+const { service, key } = await startWithKey({ after });
 
 const same = '9223372036854775807 -9223372036854775808 9007199254740993 -9007199254740993 0 -1'.split(' ');
 const categories: Readonly<Record<string, string>> = {
@@ -30,8 +29,7 @@ for (const [what, last] of [
   ['up to the greatest', 2n ** 63n - 3n],
 ] as const)
   test(`ids ${what} are exact in answers, addresses, lists and cursors`, async (t) => {
-    const late = await startService(t);
-    const lateKey = await late.createKey();
+    const { service: late, key: lateKey } = await startWithKey(t);
     await late.importPets(1);
     late.openFile().exec(`update sqlite_sequence set seq = ${last} where name = 'pets'`);
     const ids = [last + 1n, last + 2n];

@@ -5,7 +5,7 @@ import { type PetStatus, petStatuses } from '../../../../src/pets/pet.ts';
 import { importPets } from '../../../support/catalogue.ts';
 import { findPostgres, sqliteEngine } from '../../../support/engines.ts';
 import { expectError } from '../../../support/expect-error.ts';
-import { startService, type TestService } from '../../../support/service.ts';
+import { startService, startWithKey, type TestService } from '../../../support/service.ts';
 import { startOn } from '../../engine-service.ts';
 
 interface Shown {
@@ -30,8 +30,7 @@ async function fill({ store }: TestService): Promise<void> {
   await importPets(store.database, pets);
 }
 
-const service = await startService({ after });
-const key = await service.createKey();
+const { service, key } = await startWithKey({ after });
 await fill(service);
 
 /** Returns a page and the target of its `rel="next"`, which is null on the last page. */
@@ -176,8 +175,7 @@ test('the Link to the next page keeps limit and every filter', async () => {
 
 test('links and locations begin with PUBLIC_URL if it is set', async (t) => {
   const base = 'https://api.example.com/shop/v1';
-  const shown = await startService(t, { PUBLIC_URL: base });
-  const shownKey = await shown.createKey();
+  const { service: shown, key: shownKey } = await startWithKey(t, { PUBLIC_URL: base });
   await shown.importPets(2);
   const page = await shown.request(shownKey, '/pets?limit=1');
   assert.ok(page.headers.get('link')?.startsWith(`<${base}/pets?limit=1&cursor=`));
@@ -188,8 +186,7 @@ test('links and locations begin with PUBLIC_URL if it is set', async (t) => {
 });
 
 test('another service over the same store accepts a cursor', async (t) => {
-  const first = await startService(t);
-  const reader = await first.createKey();
+  const { service: first, key: reader } = await startWithKey(t);
   await first.importPets(10);
   const { next } = await get('/pets?limit=5', first, reader);
   await first.stop();

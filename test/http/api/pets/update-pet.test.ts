@@ -4,10 +4,9 @@ import { scopes } from '../../../../src/accounts/account.ts';
 import { getPetRemovedAtMs } from '../../../../src/http/api/pets.ts';
 import { expectError } from '../../../support/expect-error.ts';
 import { exchangeRaw, expectStatuses, formatHeads } from '../../../support/raw-http.ts';
-import { createMovableClock, startService } from '../../../support/service.ts';
+import { createMovableClock, startService, startWithKey } from '../../../support/service.ts';
 
-const service = await startService({ after });
-const key = await service.createKey('enterprise', undefined, { scopes });
+const { service, key } = await startWithKey({ after }, {}, 'enterprise', undefined, { scopes });
 const rex = { name: 'Rex', categoryId: 7, status: 'available' };
 const merge = 'application/merge-patch+json';
 

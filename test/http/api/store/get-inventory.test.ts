@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { expectError } from '../../../support/expect-error.ts';
-import { startService } from '../../../support/service.ts';
+import { startWithKey } from '../../../support/service.ts';
 
-const service = await startService({ after });
-const key = await service.createKey();
+const { service, key } = await startWithKey({ after });
 
 test('the inventory has the number of animals of each status, and the time', async () => {
   for (const status of ['available', 'available', 'sold'])

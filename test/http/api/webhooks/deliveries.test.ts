@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { findPostgres } from '../../../support/engines.ts';
 import { expectError } from '../../../support/expect-error.ts';
-import { startService, type TestService } from '../../../support/service.ts';
+import { startWithKey, type TestService } from '../../../support/service.ts';
 import { startOn } from '../../engine-service.ts';
 
 const postgres = await findPostgres();
-const service = await startService({ after }, { ENVIRONMENT: 'development' });
-const key = await service.createKey();
+const { service, key } = await startWithKey({ after }, { ENVIRONMENT: 'development' });
 
 const send = (line: string, body?: unknown, by = key) => service.send(by, line, body);
 const makeOne = async () =>
