@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { after, test } from 'node:test';
-import {
-  ArgumentError,
-  AuthenticationError,
-  ConflictError,
-  ConnectionError,
-  InvalidRequestError,
-  NotFoundError,
-  PermissionError,
-  RateLimitError,
-  ServiceError,
-} from '../../client/src/index.ts';
+import * as sdk from '../../client/src/index.ts';
 import { startServer } from '../support/local-server.ts';
 import { type Ending, startService } from '../support/service.ts';
 import { expectFailure, openShop } from './shop.ts';
@@ -42,19 +32,18 @@ test('each kind of failure has its own code and its own class, which extends Ani
   await spent.pets.list();
   await pets.create(rex, { idempotencyKey: 'once' });
   const own = { code: 'internal_error', message: 'the service failed; try again', status: 500 };
-  const fetch = async () => Response.json(own, { status: 500 });
-  const failing = connect({ fetch, maxRetries: 0 });
+  const failing = connect({ fetch: async () => Response.json(own, { status: 500 }), maxRetries: 0 });
   const renamed = pets.create({ ...rex, name: 'Bo' }, { idempotencyKey: 'once' });
   const failures = [
-    [pets.create({ ...rex, name: '' }), 'invalid_body', InvalidRequestError],
-    [connect({ apiKey: 'as_dev_wrong' }).pets.list(), 'api_key_invalid', AuthenticationError],
-    [connect({ apiKey: reader }).pets.create(rex), 'scope_missing', PermissionError],
-    [pets.get(10n ** 18n), 'not_found', NotFoundError],
-    [renamed, 'idempotency_key_reused', ConflictError],
-    [spent.pets.list(), 'rate_limit_exceeded', RateLimitError],
-    [lost.pets.list(), 'connection_failed', ConnectionError],
-    [pets.get(1.5), 'invalid_argument', ArgumentError],
-    [failing.pets.list(), 'internal_error', ServiceError],
+    [pets.create({ ...rex, name: '' }), 'invalid_body', sdk.InvalidRequestError],
+    [connect({ apiKey: 'as_dev_wrong' }).pets.list(), 'api_key_invalid', sdk.AuthenticationError],
+    [connect({ apiKey: reader }).pets.create(rex), 'scope_missing', sdk.PermissionError],
+    [pets.get(10n ** 18n), 'not_found', sdk.NotFoundError],
+    [renamed, 'idempotency_key_reused', sdk.ConflictError],
+    [spent.pets.list(), 'rate_limit_exceeded', sdk.RateLimitError],
+    [lost.pets.list(), 'connection_failed', sdk.ConnectionError],
+    [pets.get(1.5), 'invalid_argument', sdk.ArgumentError],
+    [failing.pets.list(), 'internal_error', sdk.ServiceError],
   ] as const;
   for (const result of await Promise.allSettled(failures.map(([call]) => call)))
     assert.equal(result.status, 'rejected');
@@ -133,9 +122,8 @@ for (const [status, type, body, told] of foreign)
 test('an error does not contain the key, even if the server sends the key back', async (t) => {
   const { pets } = await pointElsewhere(t, ({ headers }, response) => {
     const message = `who is ${headers.authorization}?`;
-    response
-      .writeHead(403, { 'content-type': json })
-      .end(JSON.stringify({ code: 'scope_missing', message, status: 403 }));
+    const body = JSON.stringify({ code: 'scope_missing', message, status: 403 });
+    response.writeHead(403, { 'content-type': json }).end(body);
   });
   const error = await expectFailure(pets.list(), 'scope_missing', apiKey);
   assert.equal(error.message, 'who is Bearer <apiKey>?');

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Deprecation } from '../../client/src/index.ts';
 import { scopes } from '../../src/accounts/account.ts';
+import { int64Max, int64Min } from '../../src/int64.ts';
 import { expectFailure, openShop } from './shop.ts';
 
 const { service, connect } = await openShop({ after });
 const apiKey = await service.createKey('pro', undefined, { account: 'Acme Zoo', scopes });
 const client = connect({ apiKey });
-const int64Max = 2n ** 63n - 1n;
-const int64Min = -(2n ** 63n);
 
 const addPet = async (categoryId = 1n) => (await client.pets.create({ name: 'Rex', categoryId })).id;
 const idsOf = (items: readonly { id: bigint }[]) => items.map(({ id }) => id);

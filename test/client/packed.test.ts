@@ -15,6 +15,7 @@ const built = join(project, 'node_modules/@animal-store/client');
 const oldNode = '/usr/bin/node';
 const version = await runIn(project, oldNode, '--version').catch(() => 'missing');
 const skip = version.startsWith('v20.') ? false : `SKIPPED: ${oldNode} is ${version.trim()}, not version 20`;
+const read = (path: string, folder = built) => readFile(join(folder, path), 'utf8');
 
 async function runProgram(name: string, source: string, program = 'node'): Promise<string> {
   await writeFile(join(project, name), source);
@@ -26,8 +27,7 @@ test('the tarball contains the build, a README without links into the project, a
   assert.deepEqual(others.sort(), ['LICENSE', 'README.md', 'dist/cjs/package.json', 'package.json']);
   for (const index of ['dist/index.js', 'dist/index.d.ts', 'dist/cjs/index.js', 'dist/cjs/index.d.ts'])
     assert.ok(packed.includes(index), index);
-  const text = await readFile(join(built, 'README.md'), 'utf8');
-  const links = findLinks(text).filter((link) => !/^(?:#|https?:)/.test(link));
+  const links = findLinks(await read('README.md')).filter((link) => !/^(?:#|https?:)/.test(link));
   assert.deepEqual(links, []);
   const installed = await readdir(join(project, 'node_modules'));
   const names = installed.filter((name) => !name.startsWith('.'));
@@ -36,31 +36,27 @@ test('the tarball contains the build, a README without links into the project, a
 
 test('the stored tarball for /docs/client matches a build of the sources', async () => {
   const kept = await installKept({ after });
-  for (const path of packed) {
-    const readIn = (folder: string) => readFile(join(folder, path), 'utf8');
-    assert.equal(await readIn(kept), await readIn(built), `${path}: run "npm run client:pack"`);
-  }
+  for (const path of packed)
+    assert.equal(await read(path, kept), await read(path), `${path}: run "npm run client:pack"`);
   const list = async (folder: string) => (await readdir(join(folder, 'dist'), { recursive: true })).sort();
   assert.deepEqual(await list(kept), await list(built));
 });
 
 test('the service serves each released tarball unchanged, and the present one under a name that stays', async () => {
-  const read = async (name: string) => {
+  const hashOf = async (name: string) => {
     const answer = await fetch(`${service.app.url}/docs/client/${name}`);
     assert.equal(answer.headers.get('content-type'), 'application/gzip', name);
     return hash('sha256', await answer.bytes());
   };
-  const released = await read('animal-store-client-1.1.0.tgz');
-  assert.equal(released, 'b00074d80a528ed07aecbdc9c2802be5b47b91d8ed310da697da5c8c4864e036');
-  assert.equal(await read('animal-store-client.tgz'), await read(clientPackageName));
+  const released = 'b00074d80a528ed07aecbdc9c2802be5b47b91d8ed310da697da5c8c4864e036';
+  assert.equal(await hashOf('animal-store-client-1.1.0.tgz'), released);
+  assert.equal(await hashOf('animal-store-client.tgz'), await hashOf(clientPackageName));
 });
 
 test('the build imports no module of a platform', async () => {
-  for (const path of packed.filter((name) => name.endsWith('.js'))) {
-    const text = await readFile(join(built, path), 'utf8');
-    const foreign = /from '(?!\.\/)|import\(|\bprocess\.|\bBuffer\b|\brequire\((?!"\.\/)/;
-    assert.doesNotMatch(text, foreign, path);
-  }
+  const foreign = /from '(?!\.\/)|import\(|\bprocess\.|\bBuffer\b|\brequire\((?!"\.\/)/;
+  for (const path of packed.filter((name) => name.endsWith('.js')))
+    assert.doesNotMatch(await read(path), foreign, path);
 });
 
 const use = `const client = new AnimalStore({ apiKey: '${apiKey}', baseUrl: '${service.baseUrl}' });
@@ -85,11 +81,11 @@ for (const [name, load] of [
     });
 
 test('tools that do not know "exports" find the CommonJS build and its types', async () => {
-  const { main, types } = JSON.parse(await readFile(join(built, 'package.json'), 'utf8'));
+  const { main, types } = JSON.parse(await read('package.json'));
   const program = `const { AnimalStore } = require('./node_modules/@animal-store/client/${main}');
     console.log(typeof AnimalStore);`;
   assert.equal(await runProgram('direct.cjs', program), 'function\n');
-  const declared = await readFile(join(built, types), 'utf8');
+  const declared = await read(types);
   assert.match(declared, /AnimalStore/);
   assert.doesNotMatch(declared, /\.ts'/);
 });

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { inspect } from 'node:util';
 import { parseExactJson, stringifyExactJson } from '../../client/src/index.ts';
+import { int64Max, int64Min } from '../../src/int64.ts';
 import type { Ending } from '../support/service.ts';
 import { openShop } from './shop.ts';
 
 const { service, apiKey, client } = await openShop({ after });
-const int64Max = 2n ** 63n - 1n;
-const int64Min = -(2n ** 63n);
 
 /** Opens another shop with `count` animals. Returns its address and a client that records the requested URLs. */
 async function stock(t: Ending, count: number, settings: Record<string, string> = {}) {

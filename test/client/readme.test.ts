@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { enterFolder, startExampleService } from '../docs/example-service.ts';
@@ -32,13 +32,13 @@ test('client/README.md has only blocks that a test runs or checks', () => {
 });
 
 test('client/README.md lists exactly the options and the codes of the client', async () => {
-  const settings = await readFile(join(import.meta.dirname, '../../client/src/settings.ts'), 'utf8');
+  const settings = await readDocument('client/src/settings.ts');
   const [, options = ''] = /interface AnimalStoreOptions \{(.*?)\n\}/s.exec(settings) ?? [];
   const names = [...options.matchAll(/readonly (\w+)\??:/g)].map(([, name]) => `\`${name}\``);
   const listed = readTable(document, 'Options').map(([name = '']) => name);
   assert.deepEqual(listed.toSorted(), names.toSorted());
 
-  const errors = await readFile(join(import.meta.dirname, '../../client/src/errors.ts'), 'utf8');
+  const errors = await readDocument('client/src/errors.ts');
   const [, union = ''] = /type ClientErrorCode =(.*?);\n/s.exec(errors) ?? [];
   const codes = [...union.matchAll(/\| '(\w+)'/g)].map(([, code]) => `\`${code}\``);
   const listedCodes = readTable(document, 'Errors').map(([code]) => code);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, beforeEach, test } from 'node:test';
+import { after, beforeEach, type TestContext, test } from 'node:test';
 import { AnimalStoreError, type AnimalStoreOptions, type Retry } from '../../client/src/index.ts';
 import { planWaitMs } from '../../client/src/retry.ts';
 import { dayMs, hourMs } from '../../src/clock.ts';
@@ -25,6 +25,12 @@ async function createClient({ onRetry, ...options }: Partial<AnimalStoreOptions>
     return onRetry?.(retry);
   };
   return { client: connect({ onRetry: note, ...options, apiKey }), retries, apiKey };
+}
+
+/** Like `createClient`, but the client reaches the service through a relay. */
+async function createRelayed(t: TestContext, options: Partial<AnimalStoreOptions> = {}) {
+  const relay = await startRelay(t, service.baseUrl);
+  return { relay, ...(await createClient({ baseUrl: relay.url, ...options })) };
 }
 
 test('a request over the limit is retried after Retry-After and then succeeds', async () => {
@@ -96,8 +102,7 @@ test('listAll ends if its signal is aborted between two pages', async () => {
 
 for (const afterBytes of [0, 20, 300])
   test(`a create whose answer breaks off after ${afterBytes} bytes is retried and adds one animal`, async (t) => {
-    const relay = await startRelay(t, service.baseUrl);
-    const { client, retries, apiKey } = await createClient({ baseUrl: relay.url });
+    const { relay, client, retries, apiKey } = await createRelayed(t);
     relay.breakOff(2, afterBytes);
     const pet = await client.pets.create(rex);
     assert.deepEqual([pet.response.replayed, pet.response.attempts], [true, 3]);
@@ -106,11 +111,10 @@ for (const afterBytes of [0, 20, 300])
   });
 
 test('a create whose answer was lost is not retried after its idempotency key may have expired', async (t) => {
-  const relay = await startRelay(t, service.baseUrl);
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
   const sleep = { ms: 22 * hourMs };
   const onRetry = () => t.mock.timers.tick(sleep.ms);
-  const { client, apiKey } = await createClient({ baseUrl: relay.url, onRetry });
+  const { relay, client, apiKey } = await createRelayed(t, { onRetry });
   relay.breakOff(1, 0);
   assert.equal((await client.pets.create(rex)).response.replayed, true);
   sleep.ms = dayMs;
@@ -144,8 +148,7 @@ test('a create that a rate limit refused is retried after any wait', async (t) =
 test('listAll continues after answers that break off', async (t) => {
   await service.importPets(50);
   const count = await service.countPets();
-  const relay = await startRelay(t, service.baseUrl);
-  const { client, retries } = await createClient({ baseUrl: relay.url });
+  const { relay, client, retries } = await createRelayed(t);
   const ids = new Set<bigint>();
   for await (const { id } of client.pets.listAll({ limit: 10 })) {
     ids.add(id);

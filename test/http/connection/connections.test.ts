@@ -11,7 +11,6 @@ import { createRouter } from '../../../src/http/router.ts';
 import { findPostgres, sqliteEngine } from '../../support/engines.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { listen } from '../../support/local-server.ts';
-import { testsUnless } from '../../support/programs.ts';
 import { exchangeRaw, expectStatuses, formatHeads, openRaw, rexText as rex } from '../../support/raw-http.ts';
 import { startWithKey } from '../../support/service.ts';
 import { startOn } from '../engine-service.ts';
@@ -119,20 +118,19 @@ test('the rest of a body that nobody reads is read up to a bound, and then the c
 });
 
 for (const engine of [sqliteEngine, await findPostgres()])
-  testsUnless(engine.skip)(
-    `${engine.name}: pipelined reads and adds are answered in order, and each sees the effects of the earlier ones`,
-    async (t) => {
-      const { service: own, key: ownKey } = await startOn(t, engine);
-      const { get: ownHead, add } = formatHeads(ownKey);
-      const read = (path: string) => `${ownHead.replace('/pets', path)}\r\n`;
-      const texts = [read('/pets/6'), add, read('/pets/6'), add, add, read('/pets?limit=1'), read('/pets/9')];
-      const connection = await openRaw(t, own.baseUrl, texts.join(''));
-      for (const expected of ['404 ', '201 6', '200 6', '201 7', '201 8', '200 8', '404 ']) {
-        const { status, body } = await connection.read();
-        assert.equal(`${status} ${/"id":(\d+)/.exec(body)?.[1] ?? ''}`, expected);
-      }
-    },
-  );
+  test(`${engine.name}: pipelined reads and adds are answered in order, and each sees the effects of the earlier ones`, {
+    skip: engine.skip,
+  }, async (t) => {
+    const { service: own, key: ownKey } = await startOn(t, engine);
+    const { get: ownHead, add } = formatHeads(ownKey);
+    const read = (path: string) => `${ownHead.replace('/pets', path)}\r\n`;
+    const texts = [read('/pets/6'), add, read('/pets/6'), add, add, read('/pets?limit=1'), read('/pets/9')];
+    const connection = await openRaw(t, own.baseUrl, texts.join(''));
+    for (const expected of ['404 ', '201 6', '200 6', '201 7', '201 8', '200 8', '404 ']) {
+      const { status, body } = await connection.read();
+      assert.equal(`${status} ${/"id":(\d+)/.exec(body)?.[1] ?? ''}`, expected);
+    }
+  });
 
 test('a request whose body breaks off after pipelined requests is answered in order', async (t) => {
   const text = `${get.repeat(3)}${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n`;

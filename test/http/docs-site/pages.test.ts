@@ -8,6 +8,7 @@ import { nameAddress } from '../../../src/http/docs-site/reference/operation-mar
 import { createDocsRoutes } from '../../../src/http/docs-site/routes.ts';
 import type { Call } from '../../../src/http/route.ts';
 import { findLinks, readDocument } from '../../docs/markdown.ts';
+import { expectHeaders } from '../../support/expect-error.ts';
 import { formatRequest, openRaw } from '../../support/raw-http.ts';
 import { startService } from '../../support/service.ts';
 
@@ -46,8 +47,7 @@ test('a page is served without a key, with its rate limit and a strict policy, h
   for (const address of addresses) {
     const { response, html } = pages.get(address) ?? assert.fail();
     assert.equal(response.status, 200, address);
-    assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
-    assert.equal(response.headers.get('x-ratelimit-limit'), '600');
+    expectHeaders(response, { 'content-type': 'text/html; charset=utf-8', 'x-ratelimit-limit': '600' });
     const policy = response.headers.get('content-security-policy') ?? '';
     assert.match(policy, /default-src 'none'/);
     assert.doesNotMatch(policy, /unsafe|http|\*/);
@@ -216,8 +216,7 @@ test('an unknown page of the documentation gets a 404 page with the navigation, 
   for (const address of unknown) {
     const { response, html } = pages.get(address) ?? assert.fail();
     assert.equal(response.status, 404, address);
-    assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
-    assert.equal(response.headers.get('cache-control'), 'no-store');
+    expectHeaders(response, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
     assert.ok(response.headers.has('x-ratelimit-remaining'));
     assert.match(html, /<h1>Page not found<\/h1>/);
     assert.ok(html.includes('<span>Quickstart</span></a>'));

@@ -4,10 +4,7 @@ import { scopes } from '../../../src/accounts/account.ts';
 import { formatHeads, openRaw } from '../../support/raw-http.ts';
 import { nextOf, startWithKey, type TestService } from '../../support/service.ts';
 
-interface Shown {
-  readonly id: number;
-  readonly name: string;
-}
+type Shown = { readonly name: string };
 
 const names = async (service: TestService, key: string, path = '/pets') =>
   ((await (await service.request(key, path)).json()) as Shown[]).map(({ name }) => name);

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { scopes } from '../../../../src/accounts/account.ts';
 import { toTime } from '../../../../src/accounts/key-rows.ts';
 import { dayMs, minuteMs } from '../../../../src/clock.ts';
-import { expectError } from '../../../support/expect-error.ts';
+import { expectError, expectHeaders } from '../../../support/expect-error.ts';
 import { startService } from '../../../support/service.ts';
 
 const service = await startService({ after });
@@ -41,8 +41,7 @@ test('GET /account returns the windows of the rate limit headers, and is never s
   assert.equal(response.headers.get('x-ratelimit-remaining'), '4');
   const reset = Number(response.headers.get('x-ratelimit-reset'));
   assert.equal(reset, Math.ceil(Date.parse(account.minute.resetAt) / 1_000));
-  assert.equal(response.headers.get('etag'), null);
-  assert.equal(response.headers.get('cache-control'), 'no-store');
+  expectHeaders(response, { etag: null, 'cache-control': 'no-store' });
   const head = await service.request(key, '/account', { method: 'HEAD' });
   assert.deepEqual([head.status, await head.text()], [200, '']);
 });

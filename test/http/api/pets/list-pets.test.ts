@@ -1,29 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { type PetStatus, petStatuses } from '../../../../src/pets/pet.ts';
+import { petStatuses } from '../../../../src/pets/pet.ts';
 import { importPets } from '../../../support/catalogue.ts';
 import { findPostgres, sqliteEngine } from '../../../support/engines.ts';
 import { expectError } from '../../../support/expect-error.ts';
 import { startService, startWithKey, type TestService } from '../../../support/service.ts';
 import { startOn } from '../../engine-service.ts';
 
-interface Shown {
-  readonly id: number;
-  readonly name: string;
-  readonly categoryId: number;
-  readonly status: PetStatus;
-}
-
 const count = 120;
 
 /** The animals of a filled store, newest first. Each category has animals of every status. */
-const all: readonly Shown[] = Array.from({ length: count }, (_, index) => ({
+const all = Array.from({ length: count }, (_, index) => ({
   id: index + 1,
   name: `n${index + 1}`,
   categoryId: (index * 7) % 4,
   status: petStatuses[(index * 5) % 3] ?? 'sold',
 })).reverse();
+
+type Shown = (typeof all)[number];
 
 async function fill({ store }: TestService): Promise<void> {
   const pets = all.toReversed().map(({ id, ...pet }) => ({ ...pet, categoryId: BigInt(pet.categoryId) }));
@@ -43,10 +38,7 @@ async function get(path: string, at = service, by = key): Promise<{ pets: Shown[
   return { pets: JSON.parse(text), next };
 }
 
-async function list(query: string): Promise<Shown[]> {
-  return (await get(`/pets?${query}`)).pets;
-}
-
+const list = async (query: string) => (await get(`/pets?${query}`)).pets;
 const idsOf = (pets: readonly Shown[]) => pets.map(({ id }) => id);
 
 async function readCursor(query: string): Promise<string> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { findPostgres } from '../../../support/engines.ts';
 import { expectError } from '../../../support/expect-error.ts';
+import { testsUnless } from '../../../support/programs.ts';
 import { startWithKey, type TestService } from '../../../support/service.ts';
 import { startOn } from '../../engine-service.ts';
 
@@ -10,10 +11,10 @@ const { service, key } = await startWithKey({ after }, { ENVIRONMENT: 'developme
 
 const send = (line: string, body?: unknown, by = key) => service.send(by, line, body);
 const makeOne = async () =>
-  (await (await send('POST /webhooks', { url: 'https://a.example' })).json()) as {
-    id: string;
-    keyId: string;
-  };
+  (await (await send('POST /webhooks', { url: 'https://a.example' })).json()) as Record<
+    'id' | 'keyId',
+    string
+  >;
 
 test('a webhook names the key that created it', async () => {
   const { key: caller } = (await (await send('GET /account')).json()) as { key: { id: string } };
@@ -22,19 +23,16 @@ test('a webhook names the key that created it', async () => {
 
 test('an invalid webhook gets 400, and the message names the field and its rule', async () => {
   const { id } = await makeOne();
-  const wrong: [field: string, values: unknown[]][] = [
-    [
-      'url',
-      [
-        ...['', 5, null, 'ftp://a.example', 'https://u:p@a.example', 'https://a.example/#x'],
-        ...['https:///%ff:x@host/0', 'https:///user:secret@host/', 'https://host:0/', 'https://münchen.de'],
-      ],
+  const wrong: Readonly<Record<string, readonly unknown[]>> = {
+    url: [
+      ...['', 5, null, 'ftp://a.example', 'https://u:p@a.example', 'https://a.example/#x'],
+      ...['https:///%ff:x@host/0', 'https:///user:secret@host/', 'https://host:0/', 'https://münchen.de'],
     ],
-    ['types', [[], null, 'pet.added', ['pet.changed'], [5], Array(11).fill('pet.added')]],
-    ['status', ['', null, 'on']],
-    ['after', ['', null, 5, 'evt_1', 'evt_0000000000000000']],
-  ];
-  for (const [field, values] of wrong)
+    types: [[], null, 'pet.added', ['pet.changed'], [5], Array(11).fill('pet.added')],
+    status: ['', null, 'on'],
+    after: ['', null, 5, 'evt_1', 'evt_0000000000000000'],
+  };
+  for (const [field, values] of Object.entries(wrong))
     for (const value of values) {
       const answer = await send(`PATCH /webhooks/${id}`, { [field]: value });
       const rules = '(?:an https URL .* ASCII .* valid host and port|a list|one of|"now" or)';
@@ -61,9 +59,7 @@ test('a webhook of another account gets 404', async () => {
   assert.deepEqual(await (await send('GET /webhooks', undefined, other)).json(), []);
 });
 
-test('a text that PostgreSQL cannot store is not found as a webhook id', {
-  skip: postgres.skip,
-}, async (t) => {
+testsUnless(postgres.skip)('a text that PostgreSQL cannot store is not found as a webhook id', async (t) => {
   const onPostgres = await startOn(t, postgres);
   await expectNotFound(onPostgres.service, onPostgres.key, 'wh_%00');
 });
