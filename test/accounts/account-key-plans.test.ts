@@ -11,12 +11,7 @@ const statements = [
   selectKeys({ accountId: 1n, firstId: 'key_5', isCurrent: 1n }),
 ] as unknown as readonly Statement<Parameters, unknown>[];
 
-const values: Readonly<Record<string, string>> = {
-  accountId: '1',
-  nowMs: '5',
-  count: '21',
-  firstId: 'key_5',
-};
+const values: Record<string, string> = { accountId: '1', nowMs: '5', count: '21', firstId: 'key_5' };
 
 const explanations = {
   sqlite: { explain: 'explain query plan', bytes: 'cast(i as blob)', scan: / api_keys / },

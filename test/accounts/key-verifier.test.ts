@@ -46,13 +46,13 @@ function watch(database: Database) {
 }
 
 /** Opens a verifier and the limits of addresses over a watched store. */
-async function open(t: TestContext, engine = sqliteEngine, keysMax?: number) {
+async function open(t: TestContext, engine = sqliteEngine, options = {}) {
   const world = await createWorld(t, engine);
   const { clock, keyring } = world;
   const { watched, ...watching } = watch(world.database);
   const limiter = createLimiter({ counters: createMemoryCounters(), clock: clock.now });
-  const options = { findRefusal: limiter.findRefusal, ...(keysMax !== undefined && { keysMax }) };
-  const verifier = createKeyVerifier(watched, clock.now, options);
+  const { findRefusal } = limiter;
+  const verifier = createKeyVerifier(watched, clock.now, { findRefusal, ...options });
   const verify = (key: string, address = here) => verifier.verify(key, address);
 
   /** Verifies a key as the request pipeline does: a failed lookup counts for the address. */
@@ -216,7 +216,7 @@ describe('a key', () => {
   });
 
   test('is forgotten if more keys than the memory holds were read after it', async (t) => {
-    const { verify, issue, calls } = await open(t, sqliteEngine, 3);
+    const { verify, issue, calls } = await open(t, sqliteEngine, { keysMax: 3 });
     const keys = await Array.fromAsync({ length: 4 }, async () => (await issue()).key);
     for (const key of keys) await verify(key);
     for (const key of keys.slice(1)) callerOf(verify(key));

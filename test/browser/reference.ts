@@ -1,9 +1,10 @@
 import type { Locator, Page } from 'playwright-core';
 import { nameAddress } from '../../src/http/docs-site/reference/operation-markdown.ts';
 
-/** Opens the page of an operation. */
-export async function openOperation(page: Page, url: string, id: string): Promise<void> {
+/** Opens the page of an operation, and fills in the key if one is given. */
+export async function openOperation(page: Page, url: string, id: string, key?: string): Promise<void> {
   await page.goto(`${url}/docs/reference/${nameAddress({ id })}`);
+  if (key !== undefined) await page.getByLabel('API key').fill(key);
 }
 
 /** Fills in and sends the form of the open operation. Returns the answer on the page. */

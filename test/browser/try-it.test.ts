@@ -17,8 +17,7 @@ const key = await (await startService({ after }, settings)).createKey();
 describeInBrowser('the try-it form of the reference', (browser) => {
   test('adding and getting an animal shows every digit of an int64', async (t) => {
     const { page } = await openVisit(t, browser());
-    await openOperation(page, homeUrl, 'createPet');
-    await page.getByLabel('API key').fill(key);
+    await openOperation(page, homeUrl, 'createPet', key);
     const added = await tryOperation(page, (form) =>
       form.getByLabel('Body').fill('{"name":"Rex","categoryId":9223372036854775807}'),
     );
@@ -34,8 +33,7 @@ describeInBrowser('the try-it form of the reference', (browser) => {
 
   test('a list request has only the parameters that were filled in, and an error shows the message of the service', async (t) => {
     const { page, requests } = await openVisit(t, browser());
-    await openOperation(page, homeUrl, 'listPets');
-    await page.getByLabel('API key').fill('as_dev_wrong');
+    await openOperation(page, homeUrl, 'listPets', 'as_dev_wrong');
     const refused = await tryOperation(page);
     assert.equal(refused.status, '401');
     assert.match(refused.body ?? '', /"code": "api_key_invalid"/);
@@ -78,8 +76,7 @@ describeInBrowser('the try-it form of the reference', (browser) => {
       ['getPet', 'try-path-petId', '', 'petId is required.'],
       ['getPet', 'try-path-petId', '..', 'A browser takes .. in petId for a folder.'],
     ] as const) {
-      await openOperation(page, homeUrl, operation);
-      await page.getByLabel('API key').fill(key);
+      await openOperation(page, homeUrl, operation, key);
       const before = requests.length;
       // Playwright cannot type half of a character.
       await page.evaluate(`document.getElementById('${id}').value = ${JSON.stringify(value)}`);
@@ -127,12 +124,10 @@ describeInBrowser('the try-it form of the reference', (browser) => {
 
   test('a request goes to the origin of PUBLIC_URL; if that allows no call from the page, the page names the setting', async (t) => {
     const { page, requests } = await openVisit(t, browser());
-    await openOperation(page, listedUrl, 'listPets');
-    await page.getByLabel('API key').fill(key);
+    await openOperation(page, listedUrl, 'listPets', key);
     assert.equal((await tryOperation(page)).status, '200');
     assert.equal(requests.at(-1), `${homeUrl}/v1/pets`);
-    await openOperation(page, unlistedUrl, 'listPets');
-    await page.getByLabel('API key').fill(key);
+    await openOperation(page, unlistedUrl, 'listPets', key);
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText(`must add ${unlistedUrl} to CORS_ORIGINS`).waitFor();
   });

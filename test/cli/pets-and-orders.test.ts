@@ -45,10 +45,8 @@ const [heldRow, overdueRow] = [
 test('orders export writes all orders with exact values, newest first', async (t) => {
   const { print, execute } = await createShop(t);
   assert.equal(await print('orders export --format csv'), [columns, heldRow, overdueRow, ''].join('\n'));
-  assert.equal(
-    await print('orders export'),
-    (await print('orders list --json')).replace(/^\[|\]$/gm, '').replace('},{', '}\n{'),
-  );
+  const listed = (await print('orders list --json')).replace(/^\[|\]$/gm, '').replace('},{', '}\n{');
+  assert.equal(await print('orders export'), listed);
   execute(`with recursive n(i) as (select 10 union all select i + 1 from n where i < 2509)
     insert into orders (id, account_id, pet_id, status, created_at_ms, expires_at_ms, closed_at_ms)
       select i, 1, 1, 'cancelled', 0, 1, 1 from n`);

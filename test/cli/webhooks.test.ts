@@ -52,13 +52,9 @@ test('every webhooks disable, webhooks enable and keys revoke --disable-webhooks
 
 test('keys revoke names the webhooks that the key created, and disables them with --disable-webhooks', async (t) => {
   const { print, readJson, keyId } = await createShop(t);
-  assert.equal(
-    await print(`keys revoke ${keyId}`),
-    `${keyId} is revoked\nits webhook ${one} to https://zoo.example/ is enabled\n`,
-  );
-  assert.deepEqual(await readJson(`keys revoke ${keyId} --disable-webhooks`), {
-    id: keyId,
-    state: 'revoked',
-    webhooks: [{ id: one, url: 'https://zoo.example/', status: 'disabled' }],
-  });
+  const told = `${keyId} is revoked\nits webhook ${one} to https://zoo.example/ is enabled\n`;
+  assert.equal(await print(`keys revoke ${keyId}`), told);
+  const webhooks = [{ id: one, url: 'https://zoo.example/', status: 'disabled' }];
+  const revoked = await readJson(`keys revoke ${keyId} --disable-webhooks`);
+  assert.deepEqual(revoked, { id: keyId, state: 'revoked', webhooks });
 });

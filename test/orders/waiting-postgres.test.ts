@@ -177,14 +177,11 @@ describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip
     await shop.store.execute(`create function fail_first() returns trigger language plpgsql as $$ begin
     if nextval('attempts') = 1 then raise exception 'deadlock' using errcode = '40P01'; end if;
     return null; end $$`);
-    await shop.store.execute(
-      'create trigger fail_first before update on pets for each statement execute function fail_first()',
-    );
+    await shop.store.execute(`create trigger fail_first before update on pets
+      for each statement execute function fail_first()`);
     const rows = async function* () {
-      yield [
-        { name: 'New', categoryId: 1n },
-        ...[petId, 404n].map((id, line) => ({ id, line, name: 'Max' })),
-      ];
+      const changes = [petId, 404n].map((id, line) => ({ id, line, name: 'Max' }));
+      yield [{ name: 'New', categoryId: 1n }, ...changes];
     };
     const bad: number[] = [];
     const counts = await loadPets(shop.database, rows(), { onBadChange: (line) => bad.push(line) });

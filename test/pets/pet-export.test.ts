@@ -31,6 +31,8 @@ async function write(pets: readonly Pet[], format: (typeof petFileFormats)[numbe
   return (await Array.fromAsync(writeRows(inBatches(pets), ['id', ...petFields], format))).join('');
 }
 
+const withoutId = ({ name, categoryId, status }: Partial<Omit<Pet, 'id'>>) => ({ name, categoryId, status });
+
 describe('an export', () => {
   for (const format of petFileFormats)
     test(`as ${format} is imported again without losing a digit or a character`, async () => {
@@ -38,10 +40,7 @@ describe('an export', () => {
         fc.asyncProperty(fc.array(anyPet, { maxLength: 8 }), async (pets) => {
           const { pets: readBack, badRows } = await readFile(await write(pets, format), format);
           assert.deepEqual(badRows, []);
-          assert.deepEqual(
-            readBack.map(({ name, categoryId, status }) => ({ name, categoryId, status })),
-            pets.map(({ name, categoryId, status }) => ({ name, categoryId, status })),
-          );
+          assert.deepEqual(readBack.map(withoutId), pets.map(withoutId));
         }),
       );
     });
