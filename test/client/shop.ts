@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { AnimalStore, AnimalStoreError, type AnimalStoreOptions } from '../../client/src/index.ts';
 import { scopes } from '../../src/accounts/account.ts';
-import { type Ending, startService } from '../support/service.ts';
+import { type Ending, startWithKey } from '../support/service.ts';
 
 /** Starts a service. `connect` makes a client of it, whose key has every scope; the options replace the usual ones. */
 export async function openShop(test: Ending, settings: Record<string, string> = {}) {
-  const service = await startService(test, settings);
-  const apiKey = await service.createKey('enterprise', undefined, { scopes });
+  const { service, key: apiKey } = await startWithKey(test, settings, 'enterprise', undefined, { scopes });
   const usual = { apiKey, baseUrl: service.baseUrl, onDeprecation: () => {} };
   const connect = (options: Partial<AnimalStoreOptions> = {}) => new AnimalStore({ ...usual, ...options });
   return { service, apiKey, baseUrl: service.baseUrl, connect, client: connect() };

@@ -10,25 +10,20 @@ import { createLimiter } from '../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { createLog } from '../../src/observability/log.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
-import { openStore, type Store } from '../../src/store.ts';
+import { openStore } from '../../src/store.ts';
 import { createSecretBox } from '../../src/webhooks/secrets.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { createMovableClock, type Ending, makeFolder } from '../support/service.ts';
 
-/** Only the public server, over a new SQLite store. */
-export interface BuiltServer {
-  readonly baseUrl: string;
-  /** A valid and cached key with all scopes, on Business. */
-  readonly key: string;
-  readonly store: Store;
-}
+/** Only the public server, over a new SQLite store, with a valid and cached key with all scopes, on Business. */
+export type BuiltServer = Awaited<ReturnType<typeof startBuiltServer>>;
 
 /** Builds and starts a server with `options`. Stops it after the test. */
 export async function startBuiltServer(
   test: Ending,
   options: Partial<ServerOptions> = {},
   wrap: (catalogue: Catalogue) => Catalogue = (catalogue) => catalogue,
-): Promise<BuiltServer> {
+) {
   const clock = createMovableClock().now;
   const databaseUrl = `sqlite:${join(await makeFolder(test), 'animal-store.db')}`;
   const store = await openStore({ databaseUrl, environment: 'staging' }, clock);

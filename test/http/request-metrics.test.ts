@@ -66,9 +66,8 @@ test('cached answers are counted like all others, for every spelling of an addre
 });
 
 test('no request can add a label value', async (t) => {
-  const service = await startService(t);
-  const { app, baseUrl, createKey, request } = service;
-  const key = await createKey();
+  const { service, key } = await startWithKey(t);
+  const { app, baseUrl, request } = service;
   for (const path of ['/dogs', '/pets/1/2', '/%00', '/pets/"}\\', '/%zz', '/Pets', `/${'a'.repeat(5_000)}`])
     await request(key, path);
   for (const method of ['PUT', 'OPTIONS', 'PROPFIND', 'PATCH']) await request(key, '/pets', { method });

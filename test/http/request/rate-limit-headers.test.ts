@@ -8,13 +8,10 @@ import { startService, startWithKey } from '../../support/service.ts';
 const { service, key } = await startWithKey({ after }, {}, 'pro');
 await service.importPets(3);
 
+type Sent = readonly [status: number, line: string, body?: unknown, headers?: Record<string, string>];
+
 /** A request for each status that does not need a special state of the service. */
-const requests: readonly (readonly [
-  status: number,
-  line: string,
-  body?: unknown,
-  headers?: Record<string, string>,
-])[] = [
+const requests: readonly Sent[] = [
   [200, 'GET /pets'],
   [200, 'HEAD /pets'],
   [200, 'GET /pets/1'],
