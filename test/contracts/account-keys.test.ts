@@ -230,7 +230,7 @@ await describeOnEngines('the keys of an account over HTTP', (engine) => {
     await assert.rejects(create(keyringOf(narrow.id)), { code: 'scope_missing' });
     await assert.rejects(keyringOf(narrow.id).revoke('key_3kTMd8fZq1LxW0aB'), { code: 'not_found' });
     const sql = `select actor, action, subject, after from audit where actor_kind = 'key' order by id`;
-    const rows = (await store.execute(sql)) as Record<string, string>[];
+    const rows = await store.execute<Record<string, string>>(sql);
     assert.deepEqual(fieldsOf(rows, 'actor', 'action', 'subject'), [
       [caller.id, 'key.created', made.id],
       [caller.id, 'key.rotated', made.id],

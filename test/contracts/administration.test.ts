@@ -249,7 +249,7 @@ await describeOnEngines('administration', (engine) => {
     assert.equal((await list(zoo)).length, 1);
     clock.advance(hourMs);
     await one.sweep();
-    const rows = (await store.execute('select account_id from usage_hours')) as { account_id: unknown }[];
+    const rows = await store.execute<{ account_id: unknown }>('select account_id from usage_hours');
     assert.deepEqual(fieldOf(rows, 'account_id').map(String), [String(zoo)]);
   });
 

@@ -6,7 +6,7 @@ import type { NewPet } from '../../src/pets/pet.ts';
 import { type Database, statement } from '../../src/storage/database.ts';
 import { step } from '../../src/storage/transaction.ts';
 import { importPets } from '../support/catalogue.ts';
-import { describeOnEngines, findPostgres } from '../support/engines.ts';
+import { describeOnEngines, findPostgres, openStore } from '../support/engines.ts';
 import { startRelay } from '../support/relay.ts';
 import { insertWindow } from './window-rows.ts';
 
@@ -19,7 +19,7 @@ const countPets = async (database: Database) => (await database.read(selectPets,
 /** Contract tests of `load` in src/storage/database.ts. */
 await describeOnEngines('loading rows', (engine) => {
   test('an error of the source is rethrown, and neither it nor a row that the table refuses adds anything', async (t) => {
-    const database = await (await engine.createStore(t)).open();
+    const { database } = await openStore(t, engine);
     const error = new Error('line 3 is bad');
     const failing = async function* () {
       yield pets;
@@ -32,7 +32,7 @@ await describeOnEngines('loading rows', (engine) => {
   });
 
   test('rows are written only after the whole source was read, and others can write meanwhile', async (t) => {
-    const database = await (await engine.createStore(t)).open();
+    const { database } = await openStore(t, engine);
     const events: string[] = [];
     const source = async function* () {
       for (const subject of ['a', 'b']) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { AppError, OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { insertPet, selectOldest, selectPet } from '../../src/pets/pet-rows.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { petValues } from '../support/catalogue.ts';
-import { type Engine, findEngines } from '../support/engines.ts';
+import { describeOnEngines, openStore } from '../support/engines.ts';
 import {
   addWindow,
   insertSecret,
@@ -21,157 +21,6 @@ import { addAndReadWindow, addAndThrow, addIfAlone, addPet, addWindows, countUp 
 /** What each engine says if a row with the same primary or unique key exists. */
 const uniqueViolation = /unique constraint/i;
 
-/** Contract tests of `read`, `run`, `transact` and `close` in src/storage/database.ts. */
-function describeDatabase(engine: Engine): void {
-  const open = async (t: TestContext) => (await engine.createStore(t)).open();
-  /** Opens two instances of a store. */
-  const openTwo = async (t: TestContext) => {
-    const store = await engine.createStore(t);
-    return Promise.all([store.open(), store.open()]);
-  };
-
-  describe(`reading and running one statement on ${engine.name}`, { skip: engine.skip }, () => {
-    test('a read returns the rows of its statement, which may be none, and sees what another instance has committed', async (t) => {
-      const [database, other] = await openTwo(t);
-      assert.equal((await database.read(selectUsed, { subject: 'a' })).length, 0);
-      await addWindow(database, 'a');
-      await database.run(insertWindow, { subject: 'b', used: 2n });
-      assert.equal(await readUsed(database, 'b'), 2n);
-      assert.deepEqual(await readSubjects(other), ['a', 'b']);
-    });
-
-    test('any integer, text and bytes are stored exactly', async (t) => {
-      const database = await open(t);
-      const integers = [int64Min, -1n, 0n, 2n ** 53n + 1n, int64Max];
-      for (const used of integers) {
-        await database.run(insertWindow, { subject: `${used}`, used });
-        assert.equal(await readUsed(database, `${used}`), used);
-      }
-      const texts = ['', ' ', `'"\\$1?:x--\t\r\n`, '\u00e9 e\u0301', '\u{1f408}\u200d\u2b1b\uffff\u{10ffff}'];
-      for (const subject of texts) {
-        const [row] = await database.run(insertWindow, { subject, used: 0n });
-        assert.equal(row?.subject, subject);
-        assert.equal((await database.read(selectUsed, { subject })).length, 1);
-      }
-      for (const length of [0, 256]) {
-        const value = Uint8Array.from({ length }, (_, index) => index);
-        await database.run(insertSecret, { name: `${length} bytes`, value });
-        const [row] = await database.read(selectSecret, { name: `${length} bytes` });
-        assert.ok(row?.value instanceof Uint8Array);
-        assert.deepEqual(Array.from(row.value), Array.from(value));
-      }
-    });
-
-    test('each of several simultaneous calls gets its own result, and only the invalid ones are refused', async (t) => {
-      const database = await open(t);
-      const add = (name: string, status = 'sold') =>
-        database.run(insertPet, petValues({ ...available(name), status }));
-      const results = await Promise.allSettled([
-        add('a'),
-        database.transact(addPet, { ...available('b'), status: 'lost' }),
-        add('c'),
-        database.transact(addPet, available('d')),
-        addWindow(database, 'w'),
-        add('e', 'lost'),
-        add('f'),
-      ]);
-      for (const [index, name] of ['a', null, 'c', 'd', 'w', null, 'f'].entries()) {
-        const result = results[index];
-        assert.equal(result?.status, name === null ? 'rejected' : 'fulfilled');
-        const [row] = result?.status === 'fulfilled' ? result.value : [];
-        if (row !== undefined && 'id' in row)
-          assert.equal((await database.read(selectPet, { id: row.id }))[0]?.name, name);
-        else assert.equal(row?.subject ?? null, name);
-      }
-      assert.equal((await database.read(selectOldest, { afterId: 0n, count: 100n })).length, 4);
-    });
-
-    test('an invalid statement is reported as a bug, not as an unavailable store', async (t) => {
-      const database = await open(t);
-      const isMistake = (error: unknown) => error instanceof Error && !(error instanceof AppError);
-      await assert.rejects(async () => database.read(selectFromNowhere, {}), isMistake);
-      await assert.rejects(database.run(selectFromNowhere, {}), isMistake);
-    });
-  });
-
-  describe(`transactions on ${engine.name}`, { skip: engine.skip }, () => {
-    test('a transaction sees its own writes, and resolves when all others can see them', async (t) => {
-      const database = await open(t);
-      const used = await database.transact(addAndReadWindow, { subject: 'a', used: 1n });
-      assert.equal(used, 1n);
-      assert.equal(await readUsed(database, 'a'), 1n);
-    });
-
-    test('a transaction that throws is rolled back, and the caller gets that error with its class, also that of a violated unique constraint', async (t) => {
-      const database = await open(t);
-      const types = { AppError, OperatorError, UsageError, OutcomeUnknownError, Error };
-      for (const [name, type] of Object.entries(types)) {
-        const message = 'no further';
-        const code = name === 'AppError' ? { code: 'idempotency_key_reused' } : {};
-        const input = { subject: 'a', used: 1n, name: name as keyof typeof types, message };
-        const failing = database.transact(addAndThrow, input);
-        await assert.rejects(failing, type);
-        await assert.rejects(failing, { name, message, ...code });
-      }
-      const windows = [1n, 2n].map((used) => ({ subject: 'a', used }));
-      await assert.rejects(database.transact(addWindows, windows), uniqueViolation);
-      assert.deepEqual(await readSubjects(database), []);
-      await addWindow(database, 'a');
-      await assert.rejects(database.run(insertWindow, { subject: 'a', used: 2n }), uniqueViolation);
-      assert.equal(await readUsed(database, 'a'), 1n);
-    });
-
-    test('concurrent transactions that increment the same row lose no update', async (t) => {
-      const instances = await openTwo(t);
-      await instances[0].run(insertWindow, { subject: 'a', used: 0n });
-      const work = (_: unknown, index: number) => instances[index % 2 === 0 ? 0 : 1].transact(countUp, 'a');
-      await Promise.all(Array.from({ length: 30 }, work));
-      assert.equal(await readUsed(instances[0], 'a'), 30n);
-    });
-
-    test('if each of two concurrent transactions reads the rows that the other writes, one of them sees the write', async (t) => {
-      const instances = await openTwo(t);
-      await Promise.all([
-        instances[0].transact(addIfAlone, { subject: 'a', used: 1n }),
-        instances[1].transact(addIfAlone, { subject: 'b', used: 1n }),
-      ]);
-      assert.equal((await readSubjects(instances[0])).length, 1);
-    });
-
-    test('a read sees all writes of a concurrent transaction or none', async (t) => {
-      const database = await open(t);
-      const addPair = (_: unknown, index: number) => {
-        const windows = ['left', 'right'].map((side) => ({ subject: `${index} ${side}`, used: 1n }));
-        return database.transact(addWindows, windows);
-      };
-      const works = Array.from({ length: 20 }, addPair);
-      const reads = await Promise.all(Array.from({ length: 20 }, () => readSubjects(database)));
-      await Promise.all(works);
-      for (const subjects of reads) assert.equal(subjects.length % 2, 0);
-    });
-  });
-
-  describe(`closing ${engine.name}`, { skip: engine.skip }, () => {
-    test('completes earlier calls', async (t) => {
-      const store = await engine.createStore(t);
-      const database = await store.open();
-      const add = (_: unknown, index: number) => addWindow(database, `${index}`);
-      const adds = Array.from({ length: 50 }, add);
-      await database.close();
-      await Promise.all(adds);
-      assert.equal((await readSubjects(await store.open())).length, 50);
-    });
-
-    test('refuses later calls as unavailable, and a second close does nothing', async (t) => {
-      const database = await open(t);
-      await database.close();
-      await database.close();
-      await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
-      await assert.rejects(addWindow(database, 'a'), unavailable);
-    });
-  });
-}
-
 const available = (name: string) => ({ name, categoryId: 1n, status: 'available' });
 
 const readUsed = async (database: Database, subject: string) =>
@@ -180,4 +29,146 @@ const readUsed = async (database: Database, subject: string) =>
 const readSubjects = async (database: Database) =>
   (await database.read(selectSubjects, {})).map(({ subject }) => subject);
 
-for (const engine of await findEngines()) describeDatabase(engine);
+/** Contract tests of `read`, `run`, `transact` and `close` in src/storage/database.ts. */
+await describeOnEngines('a database', (engine) => {
+  const open = async (t: TestContext) => (await openStore(t, engine)).database;
+  /** Opens two instances of a store. */
+  const openTwo = async (t: TestContext) => {
+    const { store, database } = await openStore(t, engine);
+    return [database, await store.open()] as const;
+  };
+
+  test('a read returns the rows of its statement, which may be none, and sees what another instance has committed', async (t) => {
+    const [database, other] = await openTwo(t);
+    assert.equal((await database.read(selectUsed, { subject: 'a' })).length, 0);
+    await addWindow(database, 'a');
+    await database.run(insertWindow, { subject: 'b', used: 2n });
+    assert.equal(await readUsed(database, 'b'), 2n);
+    assert.deepEqual(await readSubjects(other), ['a', 'b']);
+  });
+
+  test('any integer, text and bytes are stored exactly', async (t) => {
+    const database = await open(t);
+    const integers = [int64Min, -1n, 0n, 2n ** 53n + 1n, int64Max];
+    for (const used of integers) {
+      await database.run(insertWindow, { subject: `${used}`, used });
+      assert.equal(await readUsed(database, `${used}`), used);
+    }
+    const texts = ['', ' ', `'"\\$1?:x--\t\r\n`, '\u00e9 e\u0301', '\u{1f408}\u200d\u2b1b\uffff\u{10ffff}'];
+    for (const subject of texts) {
+      const [row] = await database.run(insertWindow, { subject, used: 0n });
+      assert.equal(row?.subject, subject);
+      assert.equal((await database.read(selectUsed, { subject })).length, 1);
+    }
+    for (const length of [0, 256]) {
+      const value = Uint8Array.from({ length }, (_, index) => index);
+      await database.run(insertSecret, { name: `${length} bytes`, value });
+      const [row] = await database.read(selectSecret, { name: `${length} bytes` });
+      assert.ok(row?.value instanceof Uint8Array);
+      assert.deepEqual(Array.from(row.value), Array.from(value));
+    }
+  });
+
+  test('each of several simultaneous calls gets its own result, and only the invalid ones are refused', async (t) => {
+    const database = await open(t);
+    const add = (name: string, status = 'sold') =>
+      database.run(insertPet, petValues({ ...available(name), status }));
+    const results = await Promise.allSettled([
+      add('a'),
+      database.transact(addPet, { ...available('b'), status: 'lost' }),
+      add('c'),
+      database.transact(addPet, available('d')),
+      addWindow(database, 'w'),
+      add('e', 'lost'),
+      add('f'),
+    ]);
+    for (const [index, name] of ['a', null, 'c', 'd', 'w', null, 'f'].entries()) {
+      const result = results[index];
+      assert.equal(result?.status, name === null ? 'rejected' : 'fulfilled');
+      const [row] = result?.status === 'fulfilled' ? result.value : [];
+      if (row !== undefined && 'id' in row)
+        assert.equal((await database.read(selectPet, { id: row.id }))[0]?.name, name);
+      else assert.equal(row?.subject ?? null, name);
+    }
+    assert.equal((await database.read(selectOldest, { afterId: 0n, count: 100n })).length, 4);
+  });
+
+  test('an invalid statement is reported as a bug, not as an unavailable store', async (t) => {
+    const database = await open(t);
+    const isMistake = (error: unknown) => error instanceof Error && !(error instanceof AppError);
+    await assert.rejects(async () => database.read(selectFromNowhere, {}), isMistake);
+    await assert.rejects(database.run(selectFromNowhere, {}), isMistake);
+  });
+
+  test('a transaction sees its own writes, and resolves when all others can see them', async (t) => {
+    const database = await open(t);
+    const used = await database.transact(addAndReadWindow, { subject: 'a', used: 1n });
+    assert.equal(used, 1n);
+    assert.equal(await readUsed(database, 'a'), 1n);
+  });
+
+  test('a transaction that throws is rolled back, and the caller gets that error with its class, also that of a violated unique constraint', async (t) => {
+    const database = await open(t);
+    const types = { AppError, OperatorError, UsageError, OutcomeUnknownError, Error };
+    for (const [name, type] of Object.entries(types)) {
+      const message = 'no further';
+      const code = name === 'AppError' ? { code: 'idempotency_key_reused' } : {};
+      const input = { subject: 'a', used: 1n, name: name as keyof typeof types, message };
+      const failing = database.transact(addAndThrow, input);
+      await assert.rejects(failing, type);
+      await assert.rejects(failing, { name, message, ...code });
+    }
+    const windows = [1n, 2n].map((used) => ({ subject: 'a', used }));
+    await assert.rejects(database.transact(addWindows, windows), uniqueViolation);
+    assert.deepEqual(await readSubjects(database), []);
+    await addWindow(database, 'a');
+    await assert.rejects(database.run(insertWindow, { subject: 'a', used: 2n }), uniqueViolation);
+    assert.equal(await readUsed(database, 'a'), 1n);
+  });
+
+  test('concurrent transactions that increment the same row lose no update', async (t) => {
+    const instances = await openTwo(t);
+    await instances[0].run(insertWindow, { subject: 'a', used: 0n });
+    const work = (_: unknown, index: number) => instances[index % 2 === 0 ? 0 : 1].transact(countUp, 'a');
+    await Promise.all(Array.from({ length: 30 }, work));
+    assert.equal(await readUsed(instances[0], 'a'), 30n);
+  });
+
+  test('if each of two concurrent transactions reads the rows that the other writes, one of them sees the write', async (t) => {
+    const instances = await openTwo(t);
+    await Promise.all([
+      instances[0].transact(addIfAlone, { subject: 'a', used: 1n }),
+      instances[1].transact(addIfAlone, { subject: 'b', used: 1n }),
+    ]);
+    assert.equal((await readSubjects(instances[0])).length, 1);
+  });
+
+  test('a read sees all writes of a concurrent transaction or none', async (t) => {
+    const database = await open(t);
+    const addPair = (_: unknown, index: number) => {
+      const windows = ['left', 'right'].map((side) => ({ subject: `${index} ${side}`, used: 1n }));
+      return database.transact(addWindows, windows);
+    };
+    const works = Array.from({ length: 20 }, addPair);
+    const reads = await Promise.all(Array.from({ length: 20 }, () => readSubjects(database)));
+    await Promise.all(works);
+    for (const subjects of reads) assert.equal(subjects.length % 2, 0);
+  });
+
+  test('a close completes earlier calls', async (t) => {
+    const { store, database } = await openStore(t, engine);
+    const add = (_: unknown, index: number) => addWindow(database, `${index}`);
+    const adds = Array.from({ length: 50 }, add);
+    await database.close();
+    await Promise.all(adds);
+    assert.equal((await readSubjects(await store.open())).length, 50);
+  });
+
+  test('calls after a close are refused as unavailable, and a second close does nothing', async (t) => {
+    const database = await open(t);
+    await database.close();
+    await database.close();
+    await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
+    await assert.rejects(addWindow(database, 'a'), unavailable);
+  });
+});

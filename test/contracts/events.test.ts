@@ -146,9 +146,8 @@ await describeOnEngines('the event feed', (engine) => {
     await addPet();
     await sequence();
     for (const account of ['null', String(accountId)])
-      await store.execute(
-        `insert into events (at_ms, type, account_id, data) values (1, 'customer.added', ${account}, '{"id":1}')`,
-      );
+      await store.execute(`insert into events (at_ms, type, account_id, data)
+        values (1, 'customer.added', ${account}, '{"id":1}')`);
     for (const seesPets of [true, false])
       for (const seesOrders of ['all', 'own', 'none'] as const)
         assert.deepEqual(await showTypes({ accountId, seesPets, seesOrders }), seesPets ? ['pet.added'] : []);
@@ -160,8 +159,8 @@ await describeOnEngines('the event feed', (engine) => {
     await sequenceEvents(database, createBatches(7));
     const all = await walk(100);
     assert.equal(all.length, 25);
-    const inOrder = all.toSorted((a, b) => Number(a - b));
-    assert.deepEqual(all, inOrder);
+    const sorted = all.toSorted((a, b) => Number(a - b));
+    assert.deepEqual(all, sorted);
     for (const limit of [1, 5, 24, 25, 26]) assert.deepEqual(await walk(limit), all);
     const blind = { accountId: 1n, seesPets: false, seesOrders: 'own' } as const;
     assert.deepEqual(await read('oldest', 5, blind), { events: [], next: await readEnd() });
@@ -182,10 +181,8 @@ await describeOnEngines('the event feed', (engine) => {
   });
 
   test('deletes events after 30 days, in steps up to the first younger one, refuses a position before deleted events, and continues from the last one when none is left', async (t) => {
-    const { store, database, sequence, read, show, addPets, expectEmpty, expectRefused } = await openFeedShop(
-      t,
-      engine,
-    );
+    const { store, database, sequence, read, ...shop } = await openFeedShop(t, engine);
+    const { show, addPets, expectEmpty, expectRefused } = shop;
     await addPets(10);
     const { events: old, next } = await show();
     await addPets(3);

@@ -4,13 +4,12 @@ import { int64Max, int64Min } from '../../src/int64.ts';
 import { createInventory, foldInventory } from '../../src/inventory/inventory.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openCatalogue } from '../support/catalogue.ts';
-import { describeOnEngines, type Store } from '../support/engines.ts';
+import { describeOnEngines, openStore, type Store } from '../support/engines.ts';
 
 /** Contract tests of the inventory (contract section 10). */
 await describeOnEngines('the inventory', (engine) => {
   async function open(t: TestContext) {
-    const store = await engine.createStore(t);
-    const database = await store.open();
+    const { store, database } = await openStore(t, engine);
     return { store, database, catalogue: openCatalogue(database) };
   }
 
@@ -29,7 +28,7 @@ await describeOnEngines('the inventory', (engine) => {
   async function countPets(store: Store, categoryId: bigint | null) {
     const where = categoryId === null ? '' : `where category_id = ${categoryId}`;
     const sql = `select status, cast(count(*) as text) as count from pets ${where} group by status`;
-    const rows = (await store.execute(sql)) as { status: string; count: string }[];
+    const rows = await store.execute<{ status: string; count: string }>(sql);
     const count = (status: string) => BigInt(rows.find((row) => row.status === status)?.count ?? 0);
     return { available: count('available'), pending: count('pending'), sold: count('sold') };
   }
@@ -63,9 +62,8 @@ await describeOnEngines('the inventory', (engine) => {
   test('is exact after concurrent writes and merges of pending changes', async (t) => {
     const { store, database, catalogue } = await open(t);
     const other = await store.open();
-    const adds = Array.from({ length: 60 }, (_, at) =>
-      catalogue.add({ name: 'Rex', categoryId: BigInt(at % 2) }),
-    );
+    const add = (_: unknown, at: number) => catalogue.add({ name: 'Rex', categoryId: BigInt(at % 2) });
+    const adds = Array.from({ length: 60 }, add);
     const folds = [database, other, database, other].map((one) => foldInventory(one));
     await Promise.all([...adds, ...folds]);
     await expectCounted(store, database);

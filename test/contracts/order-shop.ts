@@ -12,7 +12,7 @@ import { insertedId, insertPet } from '../../src/pets/pet-rows.ts';
 import type { PlanName } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { petValues } from '../support/catalogue.ts';
-import type { Engine, Store } from '../support/engines.ts';
+import { type Engine, openStore, type Store } from '../support/engines.ts';
 import { addAccount } from './store-contents.ts';
 
 /** A store with animals for sale, for one test. */
@@ -23,8 +23,7 @@ export const hold = { reference: null, holdMs: 3_600_000 };
 
 /** Opens a shop on a store of an engine. */
 export async function openShop(t: TestContext, engine: Engine) {
-  const store = await engine.createStore(t);
-  const database = await store.open();
+  const { store, database } = await openStore(t, engine);
   const orders = openOrders(database);
   let accounts = 0;
   let taken = 0;
@@ -44,7 +43,7 @@ export async function openShop(t: TestContext, engine: Engine) {
     async addPets(count: number): Promise<bigint[]> {
       const rows = Array<string>(count).fill(`('Rex', 1, 'available', 0)`);
       const text = `insert into pets (name, category_id, status, is_owned) values ${rows.join()} returning id`;
-      return (await store.execute(text)).map((row) => BigInt((row as { id: bigint }).id));
+      return (await store.execute<{ id: bigint }>(text)).map(({ id }) => BigInt(id));
     },
 
     /** Creates an account and returns its reader. */
@@ -67,14 +66,11 @@ export async function openShop(t: TestContext, engine: Engine) {
 
     /** Returns the statuses of an animal and of its orders in the store, newest order first. */
     async readRows(petId: bigint): Promise<string> {
-      const rows = await store.execute(`select status, is_owned from pets where id = ${petId}`);
-      const [pet] = rows as { status: string; is_owned: unknown }[];
-      const placed = await store.execute(
-        `select status from orders where pet_id = ${petId} order by id desc`,
-      );
-      const owned = Number(pet?.is_owned) === 1 ? ' owned' : '';
-      const statuses = placed.map((row) => (row as { status: string }).status);
-      return [`${pet?.status}${owned}`, ...statuses].join(', ');
+      const select = store.execute<{ status: string; owned: unknown }>;
+      const [pet] = await select(`select status, is_owned as owned from pets where id = ${petId}`);
+      const placed = await select(`select status from orders where pet_id = ${petId} order by id desc`);
+      const owned = Number(pet?.owned) === 1 ? ' owned' : '';
+      return [`${pet?.status}${owned}`, ...placed.map(({ status }) => status)].join(', ');
     },
 
     /** Returns the events since the last call, as `type status`. */
@@ -111,13 +107,13 @@ export function keyed({ accountId }: OrderReader, key: string, body = 'body'): I
   };
 }
 
+type StoredEvent = Readonly<Record<'type' | 'data', string>>;
+
 /** Lists all events in order, including events without a position. */
 export async function listEvents(store: Store): Promise<string[]> {
   const events: string[] = [];
   for (const table of ['events', 'event_outbox'])
-    for (const row of await store.execute(`select type, data from ${table} order by id`)) {
-      const { type, data } = row as { type: string; data: string };
+    for (const { type, data } of await store.execute<StoredEvent>(`select * from ${table} order by id`))
       events.push(`${type} ${JSON.parse(data).status}`);
-    }
   return events;
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { computeEtag } from '../../src/etag.ts';
 import { type Pet, type PetPatch, petStatuses } from '../../src/pets/pet.ts';
 import { writePet } from '../../src/pets/pet-values.ts';
 import { openCatalogue } from '../support/catalogue.ts';
-import { findEngines } from '../support/engines.ts';
+import { describeOnEngines } from '../support/engines.ts';
 import { countStatuses } from '../support/expect-error.ts';
 import { openShop } from './order-shop.ts';
 
@@ -15,7 +15,7 @@ function tagOf(pet: Pet): string {
 }
 
 /** Contract tests of the edits in src/pets/catalogue.ts. */
-for (const engine of await findEngines()) {
+await describeOnEngines('the edits of the catalogue', (engine) => {
   /** Adds an available animal. */
   async function prepare(t: TestContext) {
     const shop = await openShop(t, engine);
@@ -35,109 +35,101 @@ for (const engine of await findEngines()) {
     return { ...shop, available, held: { ...available, status: 'pending' } as const, readOrder };
   }
 
-  describe(`changing an animal on ${engine.name}`, { skip: engine.skip }, () => {
-    const patches: readonly PetPatch[] = [
-      { name: 'Bello' },
-      { name: 'e\u0301 "\\\u2028\u{1f408}' },
-      { categoryId: -(2n ** 63n) },
-      { status: 'sold' },
-      { name: 'a', categoryId: 2n ** 63n - 1n, status: 'pending' },
-    ];
-    test('a change affects only the given fields and has one event', async (t) => {
-      const { catalogue, pet, takeEvents } = await prepare(t);
-      let expected = pet;
-      for (const patch of patches) {
-        expected = { ...expected, ...patch };
-        assert.deepEqual(await catalogue.change(pet.id, patch, null), expected);
-        assert.deepEqual(await catalogue.get(pet.id), expected);
-      }
-      assert.equal((await takeEvents()).length, patches.length);
-    });
-
-    test('any status may change to any other status if no order owns the animal', async (t) => {
-      const { catalogue, pet } = await prepare(t);
-      for (const from of petStatuses)
-        for (const to of petStatuses) {
-          await catalogue.change(pet.id, { status: from }, null);
-          assert.equal((await catalogue.change(pet.id, { status: to }, null)).status, to);
-        }
-    });
-
-    test('a change without effect returns the animal and has no event', async (t) => {
-      const { catalogue, pet, takeEvents } = await prepare(t);
-      for (const patch of [{}, { ...rex }, { status: 'available' }] as const)
-        for (const tags of [null, [tagOf(pet)]])
-          assert.deepEqual(await catalogue.change(pet.id, patch, tags), pet);
-      assert.deepEqual(await takeEvents(), []);
-    });
-
-    test('exactly one of several concurrent changes with the same ETag succeeds', async (t) => {
-      const { catalogue, pet, takeEvents } = await prepare(t);
-      const outcomes = await Promise.allSettled(
-        Array.from({ length: 20 }, (_, n) => catalogue.change(pet.id, { name: `n${n}` }, [tagOf(pet)])),
-      );
-      const codes = outcomes.map((one) => (one.status === 'rejected' ? one.reason.code : one.status));
-      assert.deepEqual(countStatuses(codes), { fulfilled: 1, precondition_failed: 19 });
-      assert.equal((await takeEvents()).length, 1);
-    });
+  const patches: readonly PetPatch[] = [
+    { name: 'Bello' },
+    { name: 'e\u0301 "\\\u2028\u{1f408}' },
+    { categoryId: -(2n ** 63n) },
+    { status: 'sold' },
+    { name: 'a', categoryId: 2n ** 63n - 1n, status: 'pending' },
+  ];
+  test('a change affects only the given fields and has one event', async (t) => {
+    const { catalogue, pet, takeEvents } = await prepare(t);
+    let expected = pet;
+    for (const patch of patches) {
+      expected = { ...expected, ...patch };
+      assert.deepEqual(await catalogue.change(pet.id, patch, null), expected);
+      assert.deepEqual(await catalogue.get(pet.id), expected);
+    }
+    assert.equal((await takeEvents()).length, patches.length);
   });
 
-  describe(`deleting an animal on ${engine.name}`, { skip: engine.skip }, () => {
-    test('exactly one of several concurrent deletions succeeds with one event, and the id is never reused', async (t) => {
-      const { catalogue, pet, takeEvents } = await prepare(t);
-      const outcomes = await Promise.allSettled(
-        Array.from({ length: 20 }, () => catalogue.remove(pet.id, null)),
-      );
-      assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
-      assert.equal(await catalogue.get(pet.id), null);
-      await assert.rejects(catalogue.remove(pet.id, null), { code: 'not_found' });
-      assert.deepEqual(await takeEvents(), ['pet.deleted available']);
-      assert.equal((await catalogue.add(rex)).id, pet.id + 1n);
-    });
+  test('any status may change to any other status if no order owns the animal', async (t) => {
+    const { catalogue, pet } = await prepare(t);
+    for (const from of petStatuses)
+      for (const to of petStatuses) {
+        await catalogue.change(pet.id, { status: from }, null);
+        assert.equal((await catalogue.change(pet.id, { status: to }, null)).status, to);
+      }
   });
 
-  describe(`an animal that an order owns on ${engine.name}`, { skip: engine.skip }, () => {
-    test('can change its name and category, but can neither change its status nor be deleted', async (t) => {
-      const { catalogue, held, takeEvents } = await prepareOwned(t);
-      const { id } = held;
-      const owned = { ...held, name: 'a', categoryId: 9n };
-      assert.deepEqual(await catalogue.change(id, { name: 'a', categoryId: 9n }, null), owned);
-      for (const tags of [null, [tagOf(owned)]]) {
-        assert.deepEqual(await catalogue.change(id, { status: 'pending' }, tags), owned);
-        for (const status of ['available', 'sold'] as const)
-          await assert.rejects(catalogue.change(id, { name: 'b', status }, tags), { code: 'pet_in_order' });
-        await assert.rejects(catalogue.remove(id, tags), { code: 'pet_in_order' });
-      }
-      await assert.rejects(catalogue.remove(id, ['"stale"']), { code: 'precondition_failed' });
-      assert.deepEqual(await catalogue.get(id), owned);
-      assert.deepEqual(await takeEvents(), ['pet.updated pending']);
-    });
+  test('a change without effect returns the animal and has no event', async (t) => {
+    const { catalogue, pet, takeEvents } = await prepare(t);
+    for (const patch of [{}, { ...rex }, { status: 'available' }] as const)
+      for (const tags of [null, [tagOf(pet)]])
+        assert.deepEqual(await catalogue.change(pet.id, patch, tags), pet);
+    assert.deepEqual(await takeEvents(), []);
+  });
 
-    const closing = ['pet.updated available', 'order.expired expired'];
+  test('exactly one of several concurrent changes with the same ETag succeeds', async (t) => {
+    const { catalogue, pet, takeEvents } = await prepare(t);
+    const change = (_: unknown, n: number) => catalogue.change(pet.id, { name: `n${n}` }, [tagOf(pet)]);
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, change));
+    const codes = outcomes.map((one) => (one.status === 'rejected' ? one.reason.code : one.status));
+    assert.deepEqual(countStatuses(codes), { fulfilled: 1, precondition_failed: 19 });
+    assert.equal((await takeEvents()).length, 1);
+  });
 
-    for (const [what, patch, event] of [
-      ['its status is changed', { status: 'sold' }, 'pet.updated sold'],
-      ['only its name is changed', { name: 'b' }, 'pet.updated available'],
-      ['it is deleted', null, 'pet.deleted available'],
-    ] as const)
-      test(`first closes an overdue hold if ${what}`, async (t) => {
-        const { catalogue, available, endHolds, takeEvents, readOrder } = await prepareOwned(t);
-        await endHolds();
-        const [{ id }, tags] = [available, [tagOf(available)]];
-        if (patch === null) await catalogue.remove(id, tags);
-        else assert.deepEqual(await catalogue.change(id, patch, tags), { ...available, ...patch });
-        assert.deepEqual(await takeEvents(), [...closing, event]);
-        const { closedAt, expiresAt } = await readOrder();
-        assert.equal(closedAt, expiresAt);
-      });
+  test('exactly one of several concurrent deletions of an animal succeeds with one event, and the id is never reused', async (t) => {
+    const { catalogue, pet, takeEvents } = await prepare(t);
+    const remove = () => catalogue.remove(pet.id, null);
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, remove));
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+    assert.equal(await catalogue.get(pet.id), null);
+    await assert.rejects(catalogue.remove(pet.id, null), { code: 'not_found' });
+    assert.deepEqual(await takeEvents(), ['pet.deleted available']);
+    assert.equal((await catalogue.add(rex)).id, pet.id + 1n);
+  });
 
-    test('does not match an ETag from before the end of an overdue hold, and the hold is closed', async (t) => {
-      const { catalogue, held, endHolds, takeEvents } = await prepareOwned(t);
+  test('an animal that an order owns can change its name and category, but can neither change its status nor be deleted', async (t) => {
+    const { catalogue, held, takeEvents } = await prepareOwned(t);
+    const { id } = held;
+    const owned = { ...held, name: 'a', categoryId: 9n };
+    assert.deepEqual(await catalogue.change(id, { name: 'a', categoryId: 9n }, null), owned);
+    for (const tags of [null, [tagOf(owned)]]) {
+      assert.deepEqual(await catalogue.change(id, { status: 'pending' }, tags), owned);
+      for (const status of ['available', 'sold'] as const)
+        await assert.rejects(catalogue.change(id, { name: 'b', status }, tags), { code: 'pet_in_order' });
+      await assert.rejects(catalogue.remove(id, tags), { code: 'pet_in_order' });
+    }
+    await assert.rejects(catalogue.remove(id, ['"stale"']), { code: 'precondition_failed' });
+    assert.deepEqual(await catalogue.get(id), owned);
+    assert.deepEqual(await takeEvents(), ['pet.updated pending']);
+  });
+
+  const closing = ['pet.updated available', 'order.expired expired'];
+
+  for (const [what, patch, event] of [
+    ['its status is changed', { status: 'sold' }, 'pet.updated sold'],
+    ['only its name is changed', { name: 'b' }, 'pet.updated available'],
+    ['it is deleted', null, 'pet.deleted available'],
+  ] as const)
+    test(`an overdue hold of an animal is first closed if ${what}`, async (t) => {
+      const { catalogue, available, endHolds, takeEvents, readOrder } = await prepareOwned(t);
       await endHolds();
-      const change = catalogue.change(held.id, { name: 'b' }, [tagOf(held)]);
-      await assert.rejects(change, { code: 'precondition_failed' });
-      assert.deepEqual(await takeEvents(), closing);
-      assert.equal((await catalogue.get(held.id))?.status, 'available');
+      const [{ id }, tags] = [available, [tagOf(available)]];
+      if (patch === null) await catalogue.remove(id, tags);
+      else assert.deepEqual(await catalogue.change(id, patch, tags), { ...available, ...patch });
+      assert.deepEqual(await takeEvents(), [...closing, event]);
+      const { closedAt, expiresAt } = await readOrder();
+      assert.equal(closedAt, expiresAt);
     });
+
+  test('an animal does not match an ETag from before the end of an overdue hold, and the hold is closed', async (t) => {
+    const { catalogue, held, endHolds, takeEvents } = await prepareOwned(t);
+    await endHolds();
+    const change = catalogue.change(held.id, { name: 'b' }, [tagOf(held)]);
+    await assert.rejects(change, { code: 'precondition_failed' });
+    assert.deepEqual(await takeEvents(), closing);
+    assert.equal((await catalogue.get(held.id))?.status, 'available');
   });
-}
+});

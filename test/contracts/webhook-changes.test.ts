@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-
 import { createAudit } from '../../src/audit/audit-log.ts';
 import { hourMs } from '../../src/clock.ts';
 import { createEventIds } from '../../src/events/event-ids.ts';
@@ -132,7 +131,7 @@ function describeOwners(engine: Engine): void {
     const { store, addPet, sender, add } = world;
     const { secret } = await add();
     await addPet();
-    const [row] = (await store.execute('select secret from webhook_secrets')) as { secret: Uint8Array }[];
+    const [row] = await store.execute<{ secret: Uint8Array }>('select secret from webhook_secrets');
     const stored = Buffer.from(row?.secret ?? []);
     assert.equal(stored.indexOf(Buffer.from(secret.slice('whsec_'.length), 'base64')), -1);
     assert.equal(stored.length, 1 + 12 + 16 + 32);

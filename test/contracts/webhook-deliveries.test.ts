@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-
 import { dayMs, hourMs } from '../../src/clock.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import type { WebhookChange } from '../../src/webhooks/change-webhook.ts';
@@ -13,7 +12,7 @@ import { ids, intercept, testsOn } from './webhook-world.ts';
 async function explain(store: Store, { name }: Engine, sql: string): Promise<string> {
   const filled = sql.replaceAll(/\?|:\w+|\$\d+/g, '1');
   const explained = name === 'SQLite' ? `explain query plan ${filled}` : `explain ${filled}`;
-  const rows = (await store.execute(explained)) as Record<string, unknown>[];
+  const rows = await store.execute<Record<string, unknown>>(explained);
   return rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])).join('\n');
 }
 

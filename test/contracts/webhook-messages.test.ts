@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-
 import { dayMs } from '../../src/clock.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { expireAttempts } from '../../src/webhooks/attempt-rows.ts';
+import { fieldsOf } from '../accounts/world.ts';
 import { describeOnEngines } from '../support/engines.ts';
 import { ids, testsOn } from './webhook-world.ts';
 
@@ -49,9 +49,8 @@ await describeOnEngines('the requested messages and the attempts of webhooks', (
     await store.execute(`insert into events (at_ms, type, data) values (1, 'customer.added', '{"id":1}')`);
     await place(buyer, await addPet());
     await sequenceEvents(database);
-    const rows = await store.execute('select id, type from events order by id');
-    const tryEach = rows.map(async (row) => {
-      const { id, type } = row as { id: bigint; type: string };
+    const rows = await store.execute<{ id: bigint; type: string }>('select id, type from events order by id');
+    const tryEach = rows.map(async ({ id, type }) => {
       const outcome = webhook.resend(BigInt(id)).then(() => 'sent');
       return `${type} ${await outcome.catch(({ code }) => code)}`;
     });
@@ -97,9 +96,8 @@ await describeOnEngines('the requested messages and the attempts of webhooks', (
     const pingId = await webhook.ping();
     await sender.send();
     const listed = await webhook.listAttempts();
-    const results = listed.map(({ eventId, result }) => [eventId, result]);
     const ofEvent = [204, 'refused', 500].map((result) => [ids.write(1n), result]);
-    assert.deepEqual(results, [[pingId, 202], ...ofEvent]);
+    assert.deepEqual(fieldsOf(listed, 'eventId', 'result'), [[pingId, 202], ...ofEvent]);
     for (const { at, durationMs } of listed) {
       assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000);
       assert.ok(durationMs >= 0 && durationMs < 60_000);

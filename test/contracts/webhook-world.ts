@@ -142,7 +142,7 @@ async function openWorld(t: TestContext, engine: Engine) {
     /** Returns the milliseconds from the last attempt to the next one, from the store. */
     async readWaitMs() {
       const sql = 'select next_attempt_at_ms - last_attempt_at_ms as ms from webhooks';
-      const [row] = (await store.execute(sql)) as { ms: unknown }[];
+      const [row] = await store.execute<{ ms: unknown }>(sql);
       return Number(row?.ms);
     },
   };

@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
 import { useStore } from '../../src/storage/transfer/copy-store.ts';
-import { describeOnEngines } from '../support/engines.ts';
+import { describeOnEngines, openStore } from '../support/engines.ts';
 import { addPet, fillStore, readContents } from './store-contents.ts';
 import { selectSubjects } from './window-rows.ts';
 
 /** Contract tests of src/storage/transfer/copy-store.ts. */
 await describeOnEngines('a whole store', (engine) => {
   test('is read as of the first read, even if others write meanwhile', async (t) => {
-    const store = await engine.createStore(t);
-    const database = await store.open();
+    const { store, database } = await openStore(t, engine);
     await addPet(database);
     const rows = await useStore(store.url, 'read', async (whole) => {
       await whole.query('select count(*) from accounts');
@@ -36,8 +35,7 @@ await describeOnEngines('a whole store', (engine) => {
   });
 
   test('is unchanged if its writer fails', async (t) => {
-    const store = await engine.createStore(t);
-    const database = await store.open();
+    const { store, database } = await openStore(t, engine);
     await fillStore(database);
     const before = await readContents(database);
     const error = new Error('no further');
@@ -51,8 +49,7 @@ await describeOnEngines('a whole store', (engine) => {
   });
 
   test('accepts no other writer while it is open for writing', async (t) => {
-    const store = await engine.createStore(t);
-    const database = await store.open();
+    const { store, database } = await openStore(t, engine);
     const events: string[] = [];
     const adding = await useStore(store.url, 'write', async (whole) => {
       const added = addPet(database).then(() => events.push('added'));

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { postgresAt } from '../support/engines.ts';
 import {
   add,
@@ -11,55 +10,50 @@ import {
   startInstances,
   untilAnswered,
 } from '../support/instances.ts';
-import { startPostgresCluster, whyNoPostgresCluster } from '../support/postgres-cluster.ts';
+import { testOnCluster as test } from '../support/postgres-cluster.ts';
 import { connectPostgres } from '../support/postgres-databases.ts';
 
-const skip = whyNoPostgresCluster();
 const rounds = 5;
 const backMsMax = 20_000;
 
-test('if the server restarts itself after one of its processes was killed', { skip }, async (t) => {
-  const { primary } = await startPostgresCluster(t);
-  await t.test('no instance gives a stale answer to If-None-Match or If-Match', async (inner) => {
-    const instances = await startInstances(inner, {
-      postgres: postgresAt(primary.url),
-      redisUrl: '',
-      count: 2,
-    });
-    const { key } = await instances.createKey(...amplePlan, '--scopes', 'all');
-    const [reader, writer] = [elementAt(instances.services, 0), elementAt(instances.services, 1)];
-    const { id } = await readJson<{ id: number }>(add(writer, key, 'Rex'));
-    const read = (headers: Record<string, string> = {}) => ask(reader, key, `/pets?id=${id}`, { headers });
-    /** Repeats an edit while it is 503, because the first use of a lost connection fails. */
-    async function edit(service: typeof writer, name: string, headers: Record<string, string> = {}) {
-      for (;;) {
-        const { status } = await send(service, key, `PATCH /pets/${id}`, { name }, headers);
-        if (status !== 503) return status;
-      }
+test('if the server restarts itself after one of its processes was killed, no instance gives a stale answer to If-None-Match or If-Match', async ({
+  t,
+  primary,
+}) => {
+  const instances = await startInstances(t, { postgres: postgresAt(primary.url), count: 2 });
+  const { key } = await instances.createKey(...amplePlan, '--scopes', 'all');
+  const [reader, writer] = [elementAt(instances.services, 0), elementAt(instances.services, 1)];
+  const { id } = await readJson<{ id: number }>(add(writer, key, 'Rex'));
+  const read = (headers: Record<string, string> = {}) => ask(reader, key, `/pets?id=${id}`, { headers });
+  /** Repeats an edit while it is 503, because the first use of a lost connection fails. */
+  async function edit(service: typeof writer, name: string, headers: Record<string, string> = {}) {
+    for (;;) {
+      const { status } = await send(service, key, `PATCH /pets/${id}`, { name }, headers);
+      if (status !== 503) return status;
     }
-    const started = await primary.execute('select pg_postmaster_start_time()::text as at');
+  }
+  const started = await primary.execute('select pg_postmaster_start_time()::text as at');
 
-    for (let round = 0; round < rounds; round += 1) {
-      // These transactions are lost, and their ids come again.
-      const victim = await connectPostgres(inner, instances.store.url);
-      await victim.query(`begin; update pets set name = 'lost' where id = ${id}`);
-      const cached = await read();
-      const etag = cached.headers.get('etag') ?? assert.fail();
-      assert.equal((await read({ 'if-none-match': etag })).status, 304);
-      const { rows } = await victim.query('select pg_backend_pid()::int as pid');
-      process.kill(Number(rows[0].pid), 'SIGKILL');
-      for (const service of instances.services)
-        await untilAnswered(service, key, ({ status }) => status === 200, backMsMax);
+  for (let round = 0; round < rounds; round += 1) {
+    // These transactions are lost, and their ids come again.
+    const victim = await connectPostgres(t, instances.store.url);
+    await victim.query(`begin; update pets set name = 'lost' where id = ${id}`);
+    const cached = await read();
+    const etag = cached.headers.get('etag') ?? assert.fail();
+    assert.equal((await read({ 'if-none-match': etag })).status, 304);
+    const { rows } = await victim.query('select pg_backend_pid()::int as pid');
+    process.kill(Number(rows[0].pid), 'SIGKILL');
+    for (const service of instances.services)
+      await untilAnswered(service, key, ({ status }) => status === 200, backMsMax);
 
-      const name = `round ${round}`;
-      assert.equal(await edit(writer, name), 200);
-      const fresh = await read({ 'if-none-match': etag });
-      assert.equal(fresh.status, 200);
-      assert.equal((await readJson<{ name: string }[]>(fresh))[0]?.name, name);
-      assert.equal(await edit(reader, 'stale', { 'if-match': etag }), 412);
-      const now = fresh.headers.get('etag') ?? assert.fail();
-      assert.equal(await edit(reader, `${name} again`, { 'if-match': now }), 200);
-    }
-    assert.deepEqual(await primary.execute('select pg_postmaster_start_time()::text as at'), started);
-  });
+    const name = `round ${round}`;
+    assert.equal(await edit(writer, name), 200);
+    const fresh = await read({ 'if-none-match': etag });
+    assert.equal(fresh.status, 200);
+    assert.equal((await readJson<{ name: string }[]>(fresh))[0]?.name, name);
+    assert.equal(await edit(reader, 'stale', { 'if-match': etag }), 412);
+    const now = fresh.headers.get('etag') ?? assert.fail();
+    assert.equal(await edit(reader, `${name} again`, { 'if-match': now }), 200);
+  }
+  assert.deepEqual(await primary.execute('select pg_postmaster_start_time()::text as at'), started);
 });

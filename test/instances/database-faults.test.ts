@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { fieldOf } from '../accounts/world.ts';
 import { findPostgres, type Store } from '../support/engines.ts';
 import { expectError } from '../support/expect-error.ts';
 import {
@@ -62,8 +63,7 @@ async function expectWell({ services }: Instances, key: string, name: string): P
     assert.equal((await fetch(`${service.opsUrl}/readyz`)).status, 200);
   }
   const pets = await readJson<{ name: string }[]>(ask(elementAt(services, 0), key, '/pets?limit=3'));
-  const names = pets.map((pet) => pet.name);
-  assert.deepEqual(names, Array(services.length).fill(name));
+  assert.deepEqual(fieldOf(pets, 'name'), Array(services.length).fill(name));
 }
 
 test('three instances over a database that fails', async (t) => {
@@ -98,7 +98,7 @@ test('three instances over a database that fails', async (t) => {
 });
 
 test('if the database is slow, an instance refuses a flood of reads, and its memory does not grow', async (t) => {
-  const instances = await startInstances(t, { postgres, redisUrl: '', count: 1, preload: collectOnSignal });
+  const instances = await startInstances(t, { postgres, count: 1, preload: collectOnSignal });
   const service = elementAt(instances.services, 0);
   const { key } = await instances.createKey(...amplePlan);
   // Caches the key, because the lookup of a new key waits in a separate queue.
@@ -145,10 +145,9 @@ const collectOnSignal = `
  */
 async function floodWithReads({ services }: Instances, key: string): Promise<void> {
   const service = elementAt(services, 0);
-  const reads = Array.from({ length: 1_200 }, async () => {
-    const response = await ask(service, key);
-    return expectError(response, 503, 'unavailable');
-  });
+  const reads = Array.from({ length: 1_200 }, async () =>
+    expectError(await ask(service, key), 503, 'unavailable'),
+  );
   await Promise.all(reads);
 }
 

@@ -25,7 +25,6 @@ describe('behind PgBouncer', { skip }, () => {
     test(`${mode} instances work unchanged`, async (t) => {
       const instances = await startInstances(t, {
         postgres,
-        redisUrl: '',
         count: 2,
         async reach(store) {
           // Migrations need a direct connection to the server.

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { fieldOf } from '../accounts/world.ts';
 import { postgresAt } from '../support/engines.ts';
 import { expectError } from '../support/expect-error.ts';
 import { add, ask, elementAt, readJson, send, startInstances, untilAnswered } from '../support/instances.ts';
-import {
-  type PostgresCluster,
-  startPostgresCluster,
-  whyNoPostgresCluster,
-} from '../support/postgres-cluster.ts';
+import { type ClusterTest, testOnCluster as test } from '../support/postgres-cluster.ts';
 import { until } from '../support/processes.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { eventually } from '../support/redis-server.ts';
-import { type Relay, startRelay } from '../support/relay.ts';
+import { startRelay } from '../support/relay.ts';
 
-const skip = whyNoPostgresCluster();
 const backMsMax = 10_000;
 const eventsMsMax = 20_000;
 
@@ -23,18 +18,10 @@ interface Shown {
 }
 
 /** Starts two instances with a webhook behind a relay to the primary. */
-async function startWorld(
-  t: Parameters<typeof startInstances>[0],
-  { primary, standby }: PostgresCluster,
-  relay: Relay,
-) {
+async function startWorld({ t, outer, primary, standby }: ClusterTest) {
+  const relay = await startRelay(outer, primary.url);
   const settings = { ENVIRONMENT: 'development' };
-  const instances = await startInstances(t, {
-    postgres: postgresAt(relay.url),
-    redisUrl: '',
-    count: 2,
-    settings,
-  });
+  const instances = await startInstances(t, { postgres: postgresAt(relay.url), count: 2, settings });
   const key = instances.firstKey;
   const receiver = await startReceiver(t);
   const service = elementAt(instances.services, 0);
@@ -50,10 +37,7 @@ async function startWorld(
     const read = () => readJson<Shown[]>(ask(service, key, path));
     const events = await until(read, ({ length }) => length >= 5, eventsMsMax);
     await receiver.untilReceived(received + 5);
-    assert.deepEqual(
-      receiver.listIds().slice(received),
-      events.map(({ id }) => id),
-    );
+    assert.deepEqual(receiver.listIds().slice(received), fieldOf(events, 'id'));
     return events;
   }
 
@@ -67,41 +51,33 @@ async function startWorld(
   return { key, service, webhook, addSome, failOver };
 }
 
-test('if a standby is promoted without the last commits', { skip }, async (t) => {
-  const cluster = await startPostgresCluster(t);
+test('if a standby is promoted without the last commits, no id or position is given again, lost positions are refused, and webhooks go on', async (cluster) => {
   const { primary, standby } = cluster;
   await primary.alterSystem('reset synchronous_standby_names');
-  const relay = await startRelay(t, primary.url);
-  await t.test(
-    'no id or position is given again, lost positions are refused, and webhooks go on',
-    async (inner) => {
-      const { key, service, webhook, addSome, failOver } = await startWorld(inner, cluster, relay);
-      const kept = await addSome(null);
-      const last = elementAt(kept, kept.length - 1);
-      await eventually(async () => {
-        const [row] = await standby.execute(
-          'select pg_last_wal_replay_lsn() = pg_last_wal_receive_lsn() as is_even',
-        );
-        return row?.['is_even'] === true;
-      });
-      await standby.alterSystem("set primary_conninfo = ''");
-      await eventually(async () => (await standby.execute('select from pg_stat_wal_receiver')).length === 0);
-      const lost = await addSome(last.id);
-      await failOver();
+  const { key, service, webhook, addSome, failOver } = await startWorld(cluster);
+  const kept = await addSome(null);
+  const last = elementAt(kept, kept.length - 1);
+  await eventually(async () => {
+    const isEven = 'select pg_last_wal_replay_lsn() = pg_last_wal_receive_lsn() as is_even';
+    const [row] = await standby.execute(isEven);
+    return row?.['is_even'] === true;
+  });
+  await standby.alterSystem("set primary_conninfo = ''");
+  await eventually(async () => (await standby.execute('select from pg_stat_wal_receiver')).length === 0);
+  const lost = await addSome(last.id);
+  await failOver();
 
-      const expectLost = async () => {
-        for (const { id } of lost)
-          await expectError(await ask(service, key, `/events?after=${id}`), 410, 'events_expired');
-        const refused = await send(service, key, `PATCH /webhooks/${webhook.id}`, { after: lost[0]?.id });
-        await expectError(refused, 409, 'position_lost');
-      };
-      await expectLost();
-      const added = await addSome(last.id);
-      await expectLost();
-      for (const pick of [({ id }: Shown) => id, ({ data }: Shown) => String(data.id)]) {
-        const given = [...kept, ...lost, ...added].map(pick);
-        assert.equal(new Set(given).size, given.length);
-      }
-    },
-  );
+  const expectLost = async () => {
+    for (const { id } of lost)
+      await expectError(await ask(service, key, `/events?after=${id}`), 410, 'events_expired');
+    const refused = await send(service, key, `PATCH /webhooks/${webhook.id}`, { after: lost[0]?.id });
+    await expectError(refused, 409, 'position_lost');
+  };
+  await expectLost();
+  const added = await addSome(last.id);
+  await expectLost();
+  for (const pick of [({ id }: Shown) => id, ({ data }: Shown) => String(data.id)]) {
+    const given = [...kept, ...lost, ...added].map(pick);
+    assert.equal(new Set(given).size, given.length);
+  }
 });

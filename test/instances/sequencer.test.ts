@@ -15,7 +15,7 @@ const atGate = `select pid from pg_locks join pg_database on pg_database.oid = d
 const movingMsMax = 10_000;
 
 test('if the instance that assigns positions is killed, a client that waits at another gets the next event within its wait', async (t) => {
-  const { services, store, createKey } = await startInstances(t, { postgres, redisUrl: '', count: 2 });
+  const { services, store, createKey } = await startInstances(t, { postgres, count: 2 });
   const { key } = await createKey(...amplePlan, '--scopes', 'all');
   const [dying = assert.fail(), other = assert.fail()] = services;
   // No position can be assigned while this connection holds the lock.
@@ -30,11 +30,11 @@ test('if the instance that assigns positions is killed, a client that waits at a
   // The other instance is stopped, so that it cannot assign the position first.
   other.child.kill('SIGSTOP');
   const { id } = await readJson<{ id: number }>(add(dying, key, 'Rex'));
-  const listAtGate = () => store.execute(atGate);
+  const listAtGate = () => store.execute<{ pid: number }>(atGate);
   const [sequencer] = await until(listAtGate, ({ length }) => length === 1, movingMsMax);
   await dying.end('SIGKILL');
   // The server ends the connection of the dead instance, and its transaction with it.
-  await store.execute(`select pg_terminate_backend(${(sequencer as { pid: number }).pid}, 5000)`);
+  await store.execute(`select pg_terminate_backend(${sequencer?.pid}, 5000)`);
   assert.deepEqual(await store.execute('select id from events'), []);
   // The end of the connection opens the gate.
   await gate.end();

@@ -35,7 +35,7 @@ async function findSender(services: readonly ServiceProcess[]) {
 
 test('after the sending instance is killed, another continues in order and repeats only the running delivery', async (t) => {
   const settings = { ENVIRONMENT: 'development' };
-  const made = await startInstances(t, { postgres, redisUrl: '', count: 2, settings });
+  const made = await startInstances(t, { postgres, count: 2, settings });
   const { services, firstKey: key } = made;
   const [sender, other] = await findSender(services);
   const receiver = await startReceiver(t);

@@ -6,7 +6,7 @@ import { insertPet } from '../../src/pets/pet-rows.ts';
 import { createVersion, noteWrites } from '../../src/storage/content-version.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { importPets, petValues } from '../support/catalogue.ts';
-import { type Engine, findPostgres, sqliteEngine } from '../support/engines.ts';
+import { describeOnEngines, type Engine, findPostgres, openStore, sqliteEngine } from '../support/engines.ts';
 import { connectPostgres } from '../support/postgres-databases.ts';
 
 const postgres = await findPostgres();
@@ -14,48 +14,46 @@ const rex = { name: 'Rex', categoryId: 1n, status: 'available' } as const;
 const insert = "insert into pets (name, category_id, status, is_owned) values ('Rex', 1, 'available', 0)";
 
 async function prepare(t: TestContext, engine: Engine) {
-  const store = await engine.createStore(t);
-  const database = await store.open();
+  const { store, database } = await openStore(t, engine);
   return { store, database, version: createVersion(database) };
 }
 
-for (const engine of [sqliteEngine, postgres])
-  describe(`the version of a store in ${engine.name}`, { skip: engine.skip }, () => {
-    test('changes with every change of an animal by any program, and only then', async (t) => {
-      const { store, database, version } = await prepare(t, engine);
-      const seen = new Set([await version.read()]);
-      for (const change of [
-        () => store.execute(insert),
-        () => store.execute("update pets set name = 'Max'"),
-        () => store.execute('delete from pets'),
-        () => importPets(database, [rex]),
-      ]) {
-        await change();
-        const changed = await version.read();
-        assert.equal(await version.read(), changed);
-        seen.add(changed);
-      }
-      assert.equal(seen.size, 5);
-      assert.ok(!seen.has(null));
-    });
-
-    test('never comes again when events expire', async (t) => {
-      const { store, database, version } = await prepare(t, engine);
-      const seen = [await version.read()];
-      const acts = [
-        () => store.execute(insert),
-        () => sequenceEvents(database),
-        () => store.execute('update events set at_ms = 0'),
-        () => expireEvents(database),
-      ];
-      for (const act of [...acts, ...acts, ...acts]) {
-        await act();
-        seen.push(await version.read());
-      }
-      const changes = seen.filter((one, index) => one !== seen[index - 1]);
-      assert.equal(new Set(seen).size, changes.length);
-    });
+await describeOnEngines('the version of a store', (engine) => {
+  test('changes with every change of an animal by any program, and only then', async (t) => {
+    const { store, database, version } = await prepare(t, engine);
+    const seen = new Set([await version.read()]);
+    for (const change of [
+      () => store.execute(insert),
+      () => store.execute("update pets set name = 'Max'"),
+      () => store.execute('delete from pets'),
+      () => importPets(database, [rex]),
+    ]) {
+      await change();
+      const changed = await version.read();
+      assert.equal(await version.read(), changed);
+      seen.add(changed);
+    }
+    assert.equal(seen.size, 5);
+    assert.ok(!seen.has(null));
   });
+
+  test('never comes again when events expire', async (t) => {
+    const { store, database, version } = await prepare(t, engine);
+    const seen = [await version.read()];
+    const acts = [
+      () => store.execute(insert),
+      () => sequenceEvents(database),
+      () => store.execute('update events set at_ms = 0'),
+      () => expireEvents(database),
+    ];
+    for (const act of [...acts, ...acts, ...acts]) {
+      await act();
+      seen.push(await version.read());
+    }
+    const changes = seen.filter((one, index) => one !== seen[index - 1]);
+    assert.equal(new Set(seen).size, changes.length);
+  });
+});
 
 test('a version in SQLite is read once for each turn of the event loop, and again after a write of this process', async (t) => {
   const { database } = await prepare(t, sqliteEngine);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { petColumns } from '../../src/pets/pet.ts';
 import { shownColumns } from '../../src/pets/pet-rows.ts';
-import { findPostgres, sqliteEngine } from '../support/engines.ts';
+import { findPostgres, openStore, sqliteEngine } from '../support/engines.ts';
 
 const postgres = await findPostgres();
 const fieldColumns = Object.values(petColumns).sort();
@@ -19,10 +19,9 @@ describe('the triggers of animals on SQLite', () => {
     ['pets_deleted', 1],
   ] as const)
     test(`${name} stores every field in its event`, async (t) => {
-      const store = await sqliteEngine.createStore(t);
-      await store.open();
-      const [trigger] = await store.execute(`select sql from sqlite_schema where name = '${name}'`);
-      const { sql } = trigger as { sql: string };
+      const { store } = await openStore(t, sqliteEngine);
+      const select = `select sql from sqlite_schema where name = '${name}'`;
+      const [{ sql } = assert.fail()] = await store.execute<{ sql: string }>(select);
       const objects = sql.match(/json_object\([^)]*\)/g) ?? [];
       assert.equal(objects.length, snapshots);
       for (const object of objects) {
@@ -34,21 +33,19 @@ describe('the triggers of animals on SQLite', () => {
       assert.deepEqual(listMatches(watched, /(\w+)/g), fieldColumns);
       assert.deepEqual(listMatches(condition, /new\.(\w+)/g), fieldColumns);
       // With `<>`, a change from or to null is no change.
-      const nullable = await store.execute(
-        `select name from pragma_table_info('pets') where not "notnull" and not pk`,
-      );
+      const nullable = `select name from pragma_table_info('pets') where not "notnull" and not pk`;
       const comparedAsNull = listMatches(condition, /\.(\w+) is (?:not|distinct from) /g);
-      for (const column of nullable) assert.ok(comparedAsNull.includes((column as { name: string }).name));
+      for (const column of await store.execute<{ name: string }>(nullable))
+        assert.ok(comparedAsNull.includes(column.name));
     });
 });
 
 test('the trigger of changed animals on PostgreSQL compares every field', {
   skip: postgres.skip,
 }, async (t) => {
-  const store = await postgres.createStore(t);
-  await store.open();
-  const [found] = await store.execute("select prosrc from pg_proc where proname = 'append_pets_updated'");
-  const { prosrc } = found as { prosrc: string };
+  const { store } = await openStore(t, postgres);
+  const select = "select prosrc from pg_proc where proname = 'append_pets_updated'";
+  const [{ prosrc } = assert.fail()] = await store.execute<{ prosrc: string }>(select);
   const [, compared = ''] = /where \((.*)\) is distinct from/.exec(prosrc) ?? [];
   assert.deepEqual(listMatches(compared, /became\.(\w+)/g), fieldColumns);
   assert.deepEqual(listMatches(prosrc, /row_to_json\((\w+)\)/g), ['became', 'was']);

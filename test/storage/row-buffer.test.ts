@@ -3,11 +3,10 @@ import { test } from 'node:test';
 import { writeUses } from '../../src/accounts/key-rows.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { createRowBuffer } from '../../src/storage/row-buffer.ts';
-import { findPostgres, sqliteEngine } from '../support/engines.ts';
+import { findPostgres, openStore, sqliteEngine } from '../support/engines.ts';
 
 test('a flush waits for an earlier flush that is still writing', async (t) => {
-  const store = await sqliteEngine.createStore(t);
-  const database = await store.open();
+  const { database } = await openStore(t, sqliteEngine);
   const opened = Promise.withResolvers<void>();
   const transact: Database['transact'] = async (work, input) => {
     await opened.promise;

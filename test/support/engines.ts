@@ -25,7 +25,7 @@ export interface Store {
   /** Opens another connection, as another instance does. `address` may be a different address of the same store. */
   open(address?: string): Promise<Database>;
   /** Runs SQL directly on the database. Returns the rows if the SQL is a single statement. */
-  execute(sql: string): Promise<readonly unknown[]>;
+  execute<Row = unknown>(sql: string): Promise<Row[]>;
 }
 
 /** A kind of database on which the tests run. */
@@ -87,6 +87,12 @@ export async function describeOnEngines(title: string, declare: (engine: Engine)
     describe(`${title} on ${engine.name}`, { skip: engine.skip }, () => declare(engine));
 }
 
+/** Creates a store and opens a connection to it. */
+export async function openStore(test: Ending, { createStore }: Engine) {
+  const store = await createStore(test);
+  return { store, database: await store.open() };
+}
+
 /**
  * Returns the engine of a PostgreSQL server that a test may stop. `url` is the address of any database of the server.
  * The first to open a store migrates it.
@@ -113,7 +119,7 @@ function createPostgres(test: Ending, { url, release }: PostgresDatabase): Store
 function createStore(
   test: Ending,
   url: string,
-  { execute, drop }: { execute: Store['execute']; drop: () => Promise<unknown> },
+  { execute, drop }: { execute: (sql: string) => Promise<unknown[]>; drop: () => Promise<unknown> },
 ): Store {
   const opened: Database[] = [];
   test.after(async () => {
@@ -125,7 +131,7 @@ function createStore(
   });
   return {
     url,
-    execute,
+    execute: async <Row>(sql: string) => (await execute(sql)) as Row[],
     async open(address = url) {
       const database = await openDatabase(address, testThread);
       opened.push(database);

@@ -12,7 +12,8 @@ export interface MadeKey {
 
 interface InstancesOptions {
   readonly postgres: Engine;
-  readonly redisUrl: string;
+  /** Default: the instances count without Redis. */
+  readonly redisUrl?: string;
   readonly count?: number;
   /** Returns the DATABASE_URL of the instances, such as the address of a relay. Default: the address of the store. */
   readonly reach?: (store: Store) => Promise<string>;
@@ -25,7 +26,7 @@ export type Instances = Awaited<ReturnType<typeof startInstances>>;
 
 /** Starts instances. After the test, they are killed and the database is dropped. */
 export async function startInstances(test: Ending, options: InstancesOptions) {
-  const { postgres, redisUrl, count = 3, reach = async ({ url }) => url, preload } = options;
+  const { postgres, redisUrl = '', count = 3, reach = async ({ url }) => url, preload } = options;
   const store = await postgres.createStore(test);
   const base = { ENVIRONMENT: 'production', REDIS_URL: redisUrl };
   const settings = { ...base, ...options.settings, DATABASE_URL: await reach(store) };

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chown, rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { executePostgres } from './postgres-databases.ts';
 import { succeeds } from './processes.ts';
@@ -53,11 +54,11 @@ interface Primary {
 }
 
 /** Starts a primary and a synchronous standby on free ports. Kills both after the test. */
-export async function startPostgresCluster(test: Ending) {
+export async function startPostgresCluster(ending: Ending) {
   const programs = findPrograms();
   if (programs === null) throw new Error('there is no initdb');
   const owner = await findOwner();
-  const { folder, start: startProgram } = await makeProgramFolder(test, killAll);
+  const { folder, start: startProgram } = await makeProgramFolder(ending, killAll);
   await chown(folder, owner.uid, owner.gid);
   const user = userInfo().username;
   const call = (program: string, ...args: string[]) =>
@@ -72,7 +73,7 @@ export async function startPostgresCluster(test: Ending) {
     const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off' };
     const options = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
     const url = `postgres://${user}@127.0.0.1:${port}/postgres`;
-    const execute = async (sql: string) => (await executePostgres(url, sql)) as Record<string, unknown>[];
+    const execute = (sql: string) => executePostgres<Record<string, unknown>>(url, sql);
     /** Changes a setting of the server. */
     const alterSystem = async (change: string) => {
       await execute(`alter system ${change}`);
@@ -125,6 +126,16 @@ export async function startPostgresCluster(test: Ending) {
   const standby = await startServer('standby');
   await waitForStandby(primary);
   return { primary, standby };
+}
+
+export type ClusterTest = PostgresCluster & Readonly<Record<'t' | 'outer', TestContext>>;
+
+/** Declares a test on a cluster. What is started for `outer`, like the cluster, ends only after what is started for `t`. */
+export function testOnCluster(title: string, body: (cluster: ClusterTest) => Promise<void>): void {
+  test(title, { skip: whyNoPostgresCluster() }, async (outer) => {
+    const cluster = await startPostgresCluster(outer);
+    await outer.test('on a cluster', (t) => body({ t, outer, ...cluster }));
+  });
 }
 
 /** Makes each commit of a primary wait for its standby. A promoted standby has a copy of the setting from before. */

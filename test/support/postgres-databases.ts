@@ -78,7 +78,7 @@ export async function dropPostgresDatabases(): Promise<void> {
 }
 
 /** Runs SQL on a new connection. Returns the rows if the SQL is a single statement. */
-export function executePostgres(url: string, sql: string): Promise<readonly unknown[]> {
+export function executePostgres<Row = unknown>(url: string, sql: string): Promise<Row[]> {
   return connect(url, async (client) => (await client.query(sql)).rows);
 }
 

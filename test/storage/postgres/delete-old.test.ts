@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { deletesOld } from '../../../src/storage/delete-old.ts';
-import { findPostgres } from '../../support/engines.ts';
+import { findPostgres, openStore } from '../../support/engines.ts';
 import { connectPostgres } from '../../support/postgres-databases.ts';
 import { testsUnless } from '../../support/programs.ts';
 import { eventually } from '../../support/redis-server.ts';
@@ -9,8 +9,7 @@ const postgres = await findPostgres();
 const test = testsUnless(postgres.skip);
 
 test('a sweep keeps an old row if another instance renews the row meanwhile', async (t) => {
-  const store = await postgres.createStore(t);
-  const database = await store.open();
+  const { store, database } = await openStore(t, postgres);
   const columns = 'subject, minute_used, minute_ends_at_ms, day_used, day_ends_at_ms';
   await store.execute(`insert into usage_windows (${columns}) values ('account:1', 1, 1, 1, 1)`);
   const other = await connectPostgres(t, store.url);

@@ -8,7 +8,7 @@ import { repeatOnConflict, throwStorageError } from '../../../src/storage/postgr
 import { addWindow, selectSubjects, selectUsed, unavailable } from '../../contracts/window-rows.ts';
 import { addWindows, readSubjects } from '../../contracts/works.ts';
 import { importPets } from '../../support/catalogue.ts';
-import { findPostgres, type Store } from '../../support/engines.ts';
+import { findPostgres, openStore, type Store } from '../../support/engines.ts';
 import { connectPostgres } from '../../support/postgres-databases.ts';
 import { eventually } from '../../support/redis-server.ts';
 import { startRelay } from '../../support/relay.ts';
@@ -41,8 +41,7 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
   });
 
   test('makes a transaction fail as unavailable and change nothing if the server ends its connection, and the next one succeeds', async (t) => {
-    const store = await postgres.createStore(t);
-    const database = await store.open();
+    const { store, database } = await openStore(t, postgres);
     const unlock = await lockWindows(t, store);
     const work = database.transact(addWindows, [{ subject: 'a', used: 1n }]);
     const failing = assert.rejects(work, unavailable);
@@ -56,21 +55,16 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
   });
 
   test('does not affect calls if the server ends only idle connections', async (t) => {
-    const store = await postgres.createStore(t);
-    const database = await store.open();
+    const { store, database } = await openStore(t, postgres);
     await Promise.all(Array.from({ length: 20 }, () => database.read(selectSubjects, {})));
     await store.execute(`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`);
-    await eventually(() =>
-      database.read(selectSubjects, {}).then(
-        () => true,
-        (error) => {
-          assert.equal(error.code, 'unavailable');
-          return false;
-        },
-      ),
-    );
+    await eventually(async () => {
+      const [read] = await Promise.allSettled([database.read(selectSubjects, {})]);
+      if (read.status === 'rejected') assert.equal(read.reason.code, 'unavailable');
+      return read.status === 'fulfilled';
+    });
   });
 
   for (const limit of ['lock_timeout=20', 'statement_timeout=1000'])
@@ -85,8 +79,7 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
     });
 
   test('makes writes fail as unavailable if the server became read-only, and the connection is replaced', async (t) => {
-    const store = await postgres.createStore(t);
-    const database = await store.open();
+    const { store, database } = await openStore(t, postgres);
     const name = new URL(store.url).pathname.slice(1);
     const setReadOnly = (isReadOnly: boolean) =>
       store.execute(`begin read write;
@@ -100,11 +93,10 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
   test('makes a transaction fail as unavailable if its serialization conflicts do not end', async (t) => {
     const store = await postgres.createStore(t);
     let attempts = 0;
+    const conflict = `do $$ begin raise exception using errcode = 'serialization_failure'; end $$`;
     const attempt = () => {
       attempts += 1;
-      return store
-        .execute(`do $$ begin raise exception using errcode = 'serialization_failure'; end $$`)
-        .catch(throwStorageError);
+      return store.execute(conflict).catch(throwStorageError);
     };
     await assert.rejects(repeatOnConflict(attempt, 1_000), (error) => {
       assert.ok(error instanceof AppError && error.cause instanceof DatabaseError);
@@ -116,20 +108,20 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
 
 describe('the PostgreSQL driver', { skip: postgres.skip }, () => {
   test('prepares each statement once for each connection', async (t) => {
-    const database = await (await postgres.createStore(t)).open();
+    const { database } = await openStore(t, postgres);
     for (const subject of ['a', 'b', 'c']) await database.read(selectUsed, { subject });
     assert.equal((await database.read(selectPrepared, {})).length, 2);
   });
 
   test('repeats each of the statements that it sent together if one fails, also on the same connection', async (t) => {
-    const database = await (await postgres.createStore(t)).open();
+    const { database } = await openStore(t, postgres);
     for (let round = 0; round < 3; round += 1) {
       const reads = [1n, 0n, 1n, 0n].map((number) => database.read(divide, { number }));
       const settled = await Promise.allSettled(reads);
-      assert.deepEqual(
-        settled.map((read) => (read.status === 'fulfilled' ? read.value[0]?.quotient : read.reason.code)),
-        [1n, '22012', 1n, '22012'],
+      const told = settled.map((read) =>
+        read.status === 'fulfilled' ? read.value[0]?.quotient : read.reason.code,
       );
+      assert.deepEqual(told, [1n, '22012', 1n, '22012']);
     }
   });
 

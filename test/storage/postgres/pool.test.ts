@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { type Database, statement } from '../../../src/storage/database.ts';
 import { toCall } from '../../../src/storage/postgres/batch.ts';
@@ -14,13 +14,13 @@ import { storeUnavailable } from '../../../src/storage/store-errors.ts';
 import { selectSubjects } from '../../contracts/window-rows.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { connectPostgres } from '../../support/postgres-databases.ts';
+import { testsUnless } from '../../support/programs.ts';
 import { eventually } from '../../support/redis-server.ts';
 
 const postgres = await findPostgres();
+const test = testsUnless(postgres.skip);
 
-test('the pool opens at most the allowed number of connections to PostgreSQL, runs all waiting tasks, and refuses more', {
-  skip: postgres.skip,
-}, async (t) => {
+test('the pool opens at most the allowed number of connections to PostgreSQL, runs all waiting tasks, and refuses more', async (t) => {
   const store = await postgres.createStore(t);
   // Disables the connection timeout, because the test is about the number of waiting tasks.
   const pool = createPostgresPool(store.url, { connectionTimeoutMillis: 0, application_name: 'pool' });
@@ -46,9 +46,7 @@ test('the pool opens at most the allowed number of connections to PostgreSQL, ru
   await pool.read(nothing);
 });
 
-test('a read is sent, although another one gets no connection to PostgreSQL in the same turn', {
-  skip: postgres.skip,
-}, async (t) => {
+test('a read is sent, although another one gets no connection to PostgreSQL in the same turn', async (t) => {
   const pool = createPostgresPool((await postgres.createStore(t)).url);
   t.after(() => pool.close());
   const read = () => reads.run(toCall(selectSubjects, {}));
@@ -93,24 +91,22 @@ async function occupyConnections(t: TestContext) {
   return { database, running, unlock, countBlocked };
 }
 
-describe('a read while all reading connections of PostgreSQL work', { skip: postgres.skip }, () => {
-  test('is refused as unavailable before they end', async (t) => {
-    const { database, running, unlock, countBlocked } = await occupyConnections(t);
-    await assert.rejects(async () => database.read(selectSubjects, {}), { code: 'unavailable' });
-    assert.equal(await countBlocked(1), readConnectionsMax);
-    await unlock(1);
-    assert.equal((await Promise.all(running)).length, readConnectionsMax);
-  });
+test('a read while all reading connections of PostgreSQL work is refused as unavailable before they end', async (t) => {
+  const { database, running, unlock, countBlocked } = await occupyConnections(t);
+  await assert.rejects(async () => database.read(selectSubjects, {}), { code: 'unavailable' });
+  assert.equal(await countBlocked(1), readConnectionsMax);
+  await unlock(1);
+  assert.equal((await Promise.all(running)).length, readConnectionsMax);
+});
 
-  test('is not sent behind a slow read that waited before it', async (t) => {
-    const { database, running, unlock, countBlocked } = await occupyConnections(t);
-    const slow = database.read(readBehind, { lock: 2n });
-    await new Promise((resolve) => setImmediate(resolve));
-    const quick = database.read(selectSubjects, {});
-    await unlock(1);
-    assert.deepEqual(await quick, []);
-    await eventually(async () => (await countBlocked(2)) === 1);
-    await unlock(2);
-    await Promise.all([...running, slow]);
-  });
+test('a read while all reading connections of PostgreSQL work is not sent behind a slow read that waited before it', async (t) => {
+  const { database, running, unlock, countBlocked } = await occupyConnections(t);
+  const slow = database.read(readBehind, { lock: 2n });
+  await new Promise((resolve) => setImmediate(resolve));
+  const quick = database.read(selectSubjects, {});
+  await unlock(1);
+  assert.deepEqual(await quick, []);
+  await eventually(async () => (await countBlocked(2)) === 1);
+  await unlock(2);
+  await Promise.all([...running, slow]);
 });

@@ -5,7 +5,7 @@ import type { Tables } from '../../../src/storage/tables.ts';
 import { type Row, useStore } from '../../../src/storage/transfer/copy-store.ts';
 import { copiedTables, copyTables } from '../../../src/storage/transfer/copy-tables.ts';
 import { addPet, readContents } from '../../contracts/store-contents.ts';
-import { sqliteEngine } from '../../support/engines.ts';
+import { openStore, sqliteEngine } from '../../support/engines.ts';
 
 for (const [what, spoil] of [
   ['is missing', (rows: readonly Row[]) => rows.slice(1)],
@@ -13,11 +13,10 @@ for (const [what, spoil] of [
   ['has a different value', (rows: readonly Row[]) => rows.map((row) => ({ ...row, id: 9n }))],
 ] as const)
   test(`a copy fails and leaves the target empty if a copied row ${what}`, async (t) => {
-    const [source, target] = [await sqliteEngine.createStore(t), await sqliteEngine.createStore(t)];
-    const original = await source.open();
+    const { store: source, database: original } = await openStore(t, sqliteEngine);
     await addPet(original);
     await addPet(original);
-    const copy = await target.open();
+    const { store: target, database: copy } = await openStore(t, sqliteEngine);
     const before = await readContents(copy);
     const copying = useStore(source.url, 'read', (whole) =>
       useStore(target.url, 'write', (emptied) => {
@@ -30,20 +29,14 @@ for (const [what, spoil] of [
         return copyTables(whole, spoilt, () => undefined);
       }),
     );
-    await assert.rejects(copying, (error) => {
-      assert.ok(error instanceof OperatorError);
-      assert.match(error.message, /a row of pets was not copied exactly/);
-      return true;
-    });
+    await assert.rejects(copying, OperatorError);
+    await assert.rejects(copying, /a row of pets was not copied exactly/);
     assert.deepEqual(await readContents(copy), before);
   });
 
 test('a copy includes every table of a store', async (t) => {
-  const store = await sqliteEngine.createStore(t);
-  await store.open();
-  const rows = (await store.execute(
-    `select name from sqlite_master
-     where type = 'table' and name not like 'sqlite_%' and name not like 'schema_migrations%'`,
-  )) as readonly { readonly name: string }[];
+  const { store } = await openStore(t, sqliteEngine);
+  const rows = await store.execute<{ name: string }>(`select name from sqlite_master
+    where type = 'table' and name not like 'sqlite_%' and name not like 'schema_migrations%'`);
   assert.deepEqual(copiedTables.toSorted(), rows.map(({ name }) => name).sort());
 });
