@@ -50,7 +50,6 @@ async function furnish(t: TestContext, engine: Engine) {
   return { ...world, ...shop, id, pets };
 }
 
-/** Returns all rows of all tables as one text. */
 async function readAll(execute: (sql: string) => Promise<readonly unknown[]>): Promise<string> {
   const rows = await Promise.all(copiedTables.map((name) => execute(`select * from ${name}`)));
   const write = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

@@ -45,11 +45,9 @@ export async function findListed(keyring: Keyring, id: string) {
 /** The OperatorError with this message, for `assert.rejects`. */
 export const operatorError = (message: string | RegExp) => ({ name: 'OperatorError', message });
 
-/** Returns a field of each item. */
 export const fieldOf = <Item, Name extends keyof Item>(items: readonly Item[], name: Name) =>
   items.map((item) => item[name]);
 
-/** Returns these fields of each item. */
 export function fieldsOf<Item, Name extends keyof Item>(items: readonly Item[], ...names: readonly Name[]) {
   return items.map((item) => names.map((name) => item[name]));
 }

@@ -1,7 +1,6 @@
 import { storeWebhooks } from '../support/stored-webhooks.ts';
 import type { Desk } from './console.ts';
 
-/** Fills a store like a real shop. */
 export async function furnish({ store, createKey, request, send, post, openFile }: Desk): Promise<void> {
   const key = await createKey('pro', undefined, { account: 'Happy Paws', name: 'Warehouse' });
   await createKey('free', undefined, { account: 'Élodie’s reptiles & friends' });

@@ -36,7 +36,6 @@ export async function openDesk(
 
   const press = (button: string | RegExp) => page.getByRole('button', { name: button }).first().click();
 
-  /** Waits until the page shows a text. */
   const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
 
   /** Fills in the open dialog, and presses its button. */
@@ -62,13 +61,11 @@ export async function openDesk(
     await see(notice);
   }
 
-  /** Filters the list of the open page. */
   async function filter(entries: Entries): Promise<void> {
     await fill(page.getByRole('search'), entries);
     await press('Show');
   }
 
-  /** Returns the rows of the table, with its head. */
   const readRows = () => page.getByRole('row').allTextContents();
 
   return { ...service, ...visit, dialog, open, arrive, press, see, submit, act, filter, readRows };

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { type ConsoleService, startConsole } from '../operator/console-browser.ts';
 import { runInProcess } from '../support/command-line.ts';
 
-/** Runs the command on the store of a service. */
 async function run({ app, config, clock }: ConsoleService, args = ''): Promise<string> {
   const options = { settings: { OPS_PORT: new URL(app.opsUrl).port }, clock: clock.now };
   const { code, stdout, stderr } = await runInProcess(`console ${args}`, config.databaseUrl, options);

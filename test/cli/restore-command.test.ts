@@ -18,13 +18,11 @@ async function prepare(t: Ending) {
   return { ...world, backup };
 }
 
-/** Returns the only value that a query finds in a file. */
 function readOne(file: string, sql: string): unknown {
   using store = new DatabaseSync(file, { readOnly: true });
   return Object.values(store.prepare(sql).get() ?? {})[0];
 }
 
-/** Runs SQL in a file that no service uses. */
 function change(file: string, sql: string): void {
   using store = new DatabaseSync(file);
   store.exec(sql);

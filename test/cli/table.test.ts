@@ -10,7 +10,6 @@ const nameAndPlan: readonly Column<string>[] = [
   { heading: 'PLAN', cell: () => 'pro' },
 ];
 
-/** Returns the lines of a table. */
 async function write<Row>(columns: readonly Column<Row>[], rows: readonly Row[], terminal = {}) {
   const stdout = Object.assign(new PassThrough(), terminal);
   writeColumns({ stdout }, columns, rows);

@@ -19,7 +19,6 @@ export function createModel(): Model {
   return { countedAtMs: new Map(), refusedAtMs: new Map(), bans: new Map() };
 }
 
-/** Returns the answer that the next request would get. */
 export function foresee(model: Model, { subject, limits, keyId }: ModelRequest, atMs: number) {
   const ban = model.bans.get(keyId ?? '')?.at(-1);
   if (ban !== undefined && atMs < ban.beganAtMs + ban.lengthMs) return 'banned';

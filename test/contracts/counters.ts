@@ -22,7 +22,6 @@ const free: Limits = { perMinute: 60, perDay: 1_000 };
 
 /** Contract tests of src/limits/counters.ts. */
 export function describeCounters(engine: CountersEngine): void {
-  /** Creates counters and an account with two keys. */
   async function open(t: Pick<TestContext, 'after'>) {
     const counters = await engine.createCounters(t);
     const subject = `account:${randomUUID()}`;

@@ -17,7 +17,6 @@ const order = {
   created_at_ms: 0n,
 };
 
-/** Contract tests of opening a store and assigning ids. */
 await describeOnEngines('opening a store', (engine) => {
   test('ten instances that start at once on an empty store all start', async (t) => {
     const store = await engine.createEmptyStore(t);

@@ -32,7 +32,6 @@ const readSubjects = async (database: Database) =>
 /** Contract tests of `read`, `run`, `transact` and `close` in src/storage/database.ts. */
 await describeOnEngines('a database', (engine) => {
   const open = async (t: TestContext) => (await openStore(t, engine)).database;
-  /** Opens two instances of a store. */
   const openTwo = async (t: TestContext) => {
     const { store, database } = await openStore(t, engine);
     return [database, await store.open()] as const;

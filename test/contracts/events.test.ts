@@ -50,7 +50,6 @@ async function openFeedShop(t: TestContext, engine: Engine) {
     readEnd: async () => (await read('now')).next,
     show,
     showTypes: async (reader?: EventReader) => (await show(reader)).shown.map(({ type }) => type),
-    /** Returns the ids of all events, read page by page. */
     async walk(limit: number): Promise<bigint[]> {
       const met: bigint[] = [];
       for (let start: FeedQuery['start'] = 'oldest'; ; ) {

@@ -15,13 +15,11 @@ import { petValues } from '../support/catalogue.ts';
 import { type Engine, openStore, type Store } from '../support/engines.ts';
 import { addAccount } from './store-contents.ts';
 
-/** A store with animals for sale, for one test. */
 export type Shop = Awaited<ReturnType<typeof openShop>>;
 
 /** An order without a reference that holds its animal for an hour. */
 export const hold = { reference: null, holdMs: 3_600_000 };
 
-/** Opens a shop on a store of an engine. */
 export async function openShop(t: TestContext, engine: Engine) {
   const { store, database } = await openStore(t, engine);
   const orders = openOrders(database);
@@ -32,7 +30,6 @@ export async function openShop(t: TestContext, engine: Engine) {
     store,
     database,
     orders,
-    /** Opens the orders of another instance. */
     openOther: async (address?: string) => openOrders(await store.open(address)),
 
     async addPet(status = 'available'): Promise<bigint> {
@@ -46,7 +43,6 @@ export async function openShop(t: TestContext, engine: Engine) {
       return (await store.execute<{ id: bigint }>(text)).map(({ id }) => BigInt(id));
     },
 
-    /** Creates an account and returns its reader. */
     async addBuyer(plan: PlanName = 'business'): Promise<OrderReader> {
       accounts += 1;
       return { accountId: await addAccount(database, `buyer ${accounts}`, plan), isManager: false };

@@ -55,7 +55,6 @@ async function outcomeOf(done: Promise<{ readonly status: string }>): Promise<st
   );
 }
 
-/** The rows of an import that sells these animals. */
 async function* sell(...ids: readonly bigint[]) {
   yield ids.map((id, index) => ({ id, line: index + 1, status: 'sold' }) as const);
 }
@@ -86,7 +85,6 @@ function refuse(engine: Engine, id: bigint): string[] {
 
 /** Contract tests of src/orders/orders.ts (contract section 12). */
 await describeOnEngines('orders', (engine) => {
-  /** Opens a shop with a buyer. */
   async function openWithBuyer(t: TestContext, plan?: PlanName) {
     const shop = await openShop(t, engine);
     return { ...shop, buyer: await shop.addBuyer(plan) };

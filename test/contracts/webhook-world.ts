@@ -22,7 +22,6 @@ const box = createSecretBox([Buffer.alloc(32, 7)]);
 /** Time in ms after which an attempt times out. It is long enough for any answer, even on a busy machine. */
 const attemptMs = 3_000;
 
-/** Creates the sender of one instance on a store. */
 function openSender(database: Database, given: Partial<DelivererParts>) {
   const noted: string[] = [];
   const observer: DeliveryObserver = {
@@ -58,7 +57,6 @@ export function intercept(database: Database, before: (parameters: Parameters) =
   return { ...database, read: watch(database.read), run: watch(database.run) };
 }
 
-/** A shop whose buyer has webhooks to one receiver. */
 async function openWorld(t: TestContext, engine: Engine) {
   const shop = await openShop(t, engine);
   const { store, database } = shop;

@@ -17,7 +17,6 @@ export const insertWindow = statement<{ subject: string; used: bigint }>()((quer
 export const addWindow = (database: Database, subject: string) =>
   database.run(insertWindow, { subject, used: 1n });
 
-/** The error of a call while the store cannot do it. */
 export const unavailable = { name: 'AppError', code: 'unavailable' };
 
 export const selectUsed = statement<{ subject: string }>()((query, p) =>

@@ -60,11 +60,9 @@ export async function startExampleService(test: Ending) {
     [/npx animal-store/g, 'node bin/animal-store.js'],
   ];
   return {
-    /** The copy of the project, in which commands run. */
     folder,
     /** The output of the first start up to the line with the address. */
     welcome,
-    /** The key that the first start printed. */
     key,
     /** Replaces the default addresses, key and command in the code of a document by those of this service. */
     adapt: (code: string) => stand.reduce((text, [usual, actual]) => text.replaceAll(usual, actual), code),

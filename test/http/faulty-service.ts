@@ -5,7 +5,6 @@ import { type BuiltServer, startBuiltServer } from './built-server.ts';
 /** A fault of a service: its store is closed, or it cannot serialise the answer to an add. */
 export type Fault = 'store gone' | 'answer unwritable';
 
-/** Starts a service with a fault and short timeouts. */
 export async function startFaultyService(test: Ending, fault: Fault = 'store gone'): Promise<BuiltServer> {
   const timeouts = { headersMs: 100, requestMs: 200, keepAliveMs: 1_000, untakenMs: 1_000 };
   if (fault === 'answer unwritable')

@@ -7,7 +7,6 @@ import { startService, type TestService } from '../support/service.ts';
 
 const skip = await whyNoRedisServer();
 
-/** Returns the log lines about how the instance counts. */
 function listLines(service: TestService) {
   const lines = service.readLog().split('\n');
   return lines.filter((line) => line.includes('request')).map((line) => JSON.parse(line));

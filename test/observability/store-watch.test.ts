@@ -25,7 +25,6 @@ async function openWatched(t: TestContext) {
     database,
     watch,
     clock,
-    /** Returns the metrics of the store. */
     show: () => registry.metrics(),
     takeAway: () => rename(folder, `${folder}-elsewhere`),
     bringBack: () => rename(`${folder}-elsewhere`, folder),

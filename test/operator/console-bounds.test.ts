@@ -23,7 +23,6 @@ function countRows(database: Database) {
   return { counts, database: { ...database, read } as Database };
 }
 
-/** Returns how SQLite runs a compiled statement. */
 function explain(file: DatabaseSync, { sql }: { readonly sql: string }): string[] {
   const steps = file.prepare(`explain query plan ${sql}`).all();
   return steps.map(({ detail }) => String(detail));

@@ -20,7 +20,6 @@ export async function startConsole(test: Ending, settings: Record<string, string
     return fetch(`${consoleUrl}/api${path}`, { ...init, headers });
   }
 
-  /** Creates a link and returns its token. */
   const makeLink = async () => (await sessions.makeLink('mira')).token;
 
   /** Exchanges the token of a link for a session and returns the answer. */

@@ -42,7 +42,6 @@ async function beginAt(t: TestContext, { store }: Shop, sql: string) {
   return client;
 }
 
-/** Opens a shop with a buyer and an animal. */
 async function open(t: TestContext) {
   const shop = await openShop(t, postgres);
   return { shop, buyer: await shop.addBuyer(), petId: await shop.addPet() };

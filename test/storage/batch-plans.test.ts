@@ -73,7 +73,6 @@ describe('rows are taken in batches on PostgreSQL', { skip: postgres.skip }, () 
 test('a slow or a failed batch halves the next one, also in the next run; a quick one doubles it up to the maximum', async () => {
   const run = createBatches(800);
   const counts: number[] = [];
-  /** Runs one batch that takes fewer rows than it may. */
   const runOne = (work: () => Promise<void>) =>
     run(async ({ count }) => {
       counts.push(Number(count));

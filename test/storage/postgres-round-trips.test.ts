@@ -39,7 +39,6 @@ async function prepare(t: TestContext) {
   const { accountId } = verification.caller;
   const catalogue = openCatalogue(database);
 
-  /** Returns the number of round trips of an operation. */
   async function count(operation: () => Soon<unknown>): Promise<number> {
     const before = way.countRoundTrips();
     await operation();

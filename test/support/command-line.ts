@@ -108,7 +108,6 @@ export async function createWorld(t: Ending) {
     run,
     print,
     execute,
-    /** Returns the JSON value that a command prints. */
     readJson: async (line: string) => JSON.parse(await print(`${line} --json`)),
   };
 }

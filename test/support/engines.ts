@@ -28,7 +28,6 @@ export interface Store {
   execute<Row = unknown>(sql: string): Promise<Row[]>;
 }
 
-/** A kind of database on which the tests run. */
 export interface Engine {
   readonly name: string;
   /** For the option `skip` of `describe`: the reason if this machine cannot run the tests, otherwise false. */
@@ -76,18 +75,15 @@ export async function findPostgres(): Promise<Engine> {
   };
 }
 
-/** Returns both engines, so that a suite runs on each. */
 export async function findEngines(): Promise<readonly Engine[]> {
   return [sqliteEngine, await findPostgres()];
 }
 
-/** Declares tests on each engine. */
 export async function describeOnEngines(title: string, declare: (engine: Engine) => void): Promise<void> {
   for (const engine of await findEngines())
     describe(`${title} on ${engine.name}`, { skip: engine.skip }, () => declare(engine));
 }
 
-/** Creates a store and opens a connection to it. */
 export async function openStore(test: Ending, { createStore }: Engine) {
   const store = await createStore(test);
   return { store, database: await store.open() };

@@ -42,7 +42,6 @@ export async function startInstances(test: Ending, options: InstancesOptions) {
     store,
     /** The key that the first start in development makes. Empty elsewhere. */
     firstKey: services.find(({ key }) => key !== null)?.key ?? '',
-    /** Returns the next instance, round robin. */
     next: () => elementAt(services, turn++ % count),
     command,
     createKey: (...args: string[]) => command<MadeKey>('keys', 'create', ...args),

@@ -74,7 +74,6 @@ export async function startPostgresCluster(ending: Ending) {
     const options = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
     const url = `postgres://${user}@127.0.0.1:${port}/postgres`;
     const execute = (sql: string) => executePostgres<Record<string, unknown>>(url, sql);
-    /** Changes a setting of the server. */
     const alterSystem = async (change: string) => {
       await execute(`alter system ${change}`);
       await execute('select pg_reload_conf()');
@@ -99,7 +98,6 @@ export async function startPostgresCluster(ending: Ending) {
     };
     return {
       url,
-      /** The folder with its data. */
       data,
       execute,
       alterSystem,

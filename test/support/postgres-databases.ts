@@ -15,14 +15,12 @@ export function readPostgresAddress(): URL {
 /** PostgreSQL limits names to 63 bytes. */
 const prefix = `animal_store_test_${testRun.slice(0, 16)}_`;
 
-/** A database for one test. */
 export interface PostgresDatabase {
   readonly url: string;
   /** Ends the use of the database by the test. */
   release(): Promise<void>;
 }
 
-/** Creates an empty database. */
 export const createEmptyPostgres = (server: URL) => createDatabase(server, 'template0');
 
 /**
@@ -67,7 +65,6 @@ async function createDatabase(server: URL, template: string): Promise<PostgresDa
   };
 }
 
-/** Drops all databases of this run. */
 export async function dropPostgresDatabases(): Promise<void> {
   await connect(readPostgresAddress().href, async (client) => {
     const { rows } = await client.query<{ datname: string }>(

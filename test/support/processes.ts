@@ -58,7 +58,6 @@ export async function readToEnd(child: ChildProcess): Promise<Ended> {
   return { code, signal, stdout, stderr };
 }
 
-/** A service in its own process, on free ports. */
 export type ServiceProcess = Awaited<ReturnType<typeof serveInProcess>>;
 
 /** Runs `serve --json`, on a new store by default, and resolves when the service listens. Kills it after the test. */
@@ -82,7 +81,6 @@ export async function serveInProcess(test: Ending, { settings: given, ...options
     ...told,
     child,
     settings,
-    /** Returns the log so far. */
     readLog: () => log,
     /** Resolves when the log contains a text. */
     async untilLogged(part: string): Promise<void> {
@@ -96,7 +94,6 @@ export async function serveInProcess(test: Ending, { settings: given, ...options
   };
 }
 
-/** Returns whether a call succeeds. */
 export const succeeds = (call: Promise<unknown>): Promise<boolean> =>
   call.then(
     () => true,

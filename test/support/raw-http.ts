@@ -36,7 +36,6 @@ export async function openRaw(test: Ending, baseUrl: string, text = '') {
   }
 
   return {
-    /** Sends text unchanged, one byte for each character. */
     send: (text: string) => void socket.write(text, 'latin1'),
     read,
     /** Reads all responses until the service closes the connection, and then closes this side, too. */
@@ -53,7 +52,6 @@ export async function openRaw(test: Ending, baseUrl: string, text = '') {
   };
 }
 
-/** A buffer of received bytes, read from the front. */
 function receive(socket: Socket) {
   let unread = Buffer.alloc(0);
   let ended = false;
@@ -127,7 +125,6 @@ export function expectStatuses(
   assert.deepEqual(received, statuses);
 }
 
-/** The body of a request that adds an animal. */
 export const rexText = '{"name":"Rex","categoryId":1}';
 
 /**

@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers';
 import { listen } from './local-server.ts';
 import type { Ending } from './service.ts';
 
-/** A webhook message that a receiver got. */
 interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;

@@ -2,10 +2,8 @@ import { Writable } from 'node:stream';
 import type { LogLevel } from '../../src/config.ts';
 import { createLog } from '../../src/observability/log.ts';
 
-/** A parsed line of the log. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** Creates a log whose lines a test reads. */
 export function recordLog(level: LogLevel = 'info') {
   let text = '';
   const output = new Writable({
@@ -16,7 +14,6 @@ export function recordLog(level: LogLevel = 'info') {
   });
   const log = createLog(level, output);
 
-  /** Returns the log so far. */
   function readLog(): string {
     log.flush();
     return text;

@@ -32,7 +32,6 @@ export async function startRedisServer(test: Ending, ...settings: string[]) {
   return {
     url,
     port,
-    /** Runs a command on a new connection. */
     command: (...parts: string[]) => askOnce(port, ...parts),
     /** Pauses the process. Its connections stay open. */
     pause: () => child.kill('SIGSTOP'),

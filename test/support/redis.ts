@@ -52,7 +52,6 @@ export async function connectCounters(
     }
 }
 
-/** The keys of one test in a shared Redis. */
 export type RedisSpace = Awaited<ReturnType<typeof createSpace>>;
 
 /** Reserves a prefix for the keys of a test. Deletes the keys after the test. */

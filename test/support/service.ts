@@ -34,7 +34,6 @@ export function nextOf({ headers }: Response): string | null {
   return /<\/v1([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? null;
 }
 
-/** Creates a folder that is removed after the test. */
 export async function makeFolder(test: Ending): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
   test.after(() => rm(folder, { recursive: true, force: true }));

@@ -31,7 +31,6 @@ async function makeTemplate(): Promise<void> {
   await rename(join(folder, 'store.db'), template);
 }
 
-/** Removes the store that is copied. */
 export async function removeSqliteTemplate(): Promise<void> {
   await rm(templates, { recursive: true, force: true });
 }

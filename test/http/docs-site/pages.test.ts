@@ -40,7 +40,6 @@ function findAll(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
 
-/** The style sheet, the script and the icon of a page. */
 const assets = findAll(read('/docs'), /(?:src|href)="\.(\/docs\/assets\/[^"]*)"/g);
 
 test('a page is served without a key, with its rate limit and a strict policy, has no inline code and unique anchors, and loads nothing from another server', () => {

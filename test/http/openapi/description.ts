@@ -50,7 +50,6 @@ export function resolve<T extends object>(description: Description, node: object
   return resolve(description, target);
 }
 
-/** Returns the operations by operationId. */
 export function listOperations({ paths }: Description): Map<string, Operation> {
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   return new Map(operations.map((operation) => [operation.operationId, operation]));

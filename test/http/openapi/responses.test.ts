@@ -26,7 +26,6 @@ const { origin: address } = new URL(service.baseUrl);
 const description = (await (await fetch(`${address}/openapi.json`)).json()) as Description;
 
 type Texts<Name extends string = string> = Readonly<Record<Name, string>>;
-/** The differences of a call from a valid call. */
 interface Change extends Partial<Texts<'baseUrl' | 'method' | 'path' | 'body'>> {
   readonly key?: string | null;
   readonly headers?: Texts;

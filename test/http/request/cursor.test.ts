@@ -20,7 +20,6 @@ test('a cursor is decoded to the position from which it was encoded, with its ty
   check('/keys', '8 bytes.');
 });
 
-/** A cursor of each type of position. */
 const made = [
   { list: '/pets', position: 7n, text: 'AwAAAAAAAAAHrpNcM3hdUcEN5A' },
   { list: '/pets?status=available', position: 7n, text: 'AAAAAAAAAAAHpyW4Z4YkiPI3-Q' },

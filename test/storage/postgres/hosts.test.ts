@@ -29,7 +29,6 @@ async function expectCause(database: Database, message: RegExp): Promise<void> {
   assert.match(error.message, message);
 }
 
-/** Counts the connections of the service on a server. */
 async function countConnections(server: PostgresServer): Promise<number> {
   const sql = `select pid from pg_stat_activity where application_name = 'animal-store'`;
   return (await server.execute(sql)).length;

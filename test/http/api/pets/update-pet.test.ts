@@ -23,7 +23,6 @@ function remove(path: string, headers?: Record<string, string>) {
   return service.send(key, `DELETE ${path}`, undefined, headers);
 }
 
-/** Sends a PATCH and a DELETE. */
 async function changeBoth(path: string, headers: Record<string, string>): Promise<Response[]> {
   return [await patch(path, { name: 'c' }, headers), await remove(path, headers)];
 }
