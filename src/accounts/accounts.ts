@@ -59,7 +59,7 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
     resume: (name: string) => change(name, { isSuspended: false }),
     resetLimits: (name: string) => database.transact(resetAccountLimits, { name, by: byNow() }),
 
-    /** Deletes an account. With `keptDays`, throws OperatorError if an order was completed in so many days. */
+    /** Deletes an account. With `keptDays`, throws OperatorError for an order completed within so many days. */
     async delete(name: string, keptDays: number | null) {
       const keptMs = keptDays === null ? null : BigInt(keptDays * dayMs);
       const { id, ...ended } = await database.transact(deleteAccount, { name, keptMs, by: byNow() });

@@ -39,7 +39,7 @@ export const deleteAccount = transaction(function* deleteAccount({ name, keptMs,
 
 const rowsMax = 500n;
 
-/** Erases the data, then cancels the holds, whose events so have no reference. Returns their number. */
+/** Erases the data, then cancels the holds and returns their number. Can be repeated from the beginning. */
 export async function eraseAccount(database: Database, accountId: bigint): Promise<number> {
   for (const erase of eraseSteps) {
     let afterId = 0n;
@@ -68,7 +68,7 @@ async function cancelHolds(database: Database, accountId: bigint): Promise<numbe
   }
 }
 
-/** For this time in ms, a running service may still note requests and orders of the revoked keys. */
+/** The erasure is repeated for this time in ms: a running service may still note what revoked keys did. */
 const settlingMs = BigInt(minuteMs);
 
 /** Erases the deleted accounts. Every instance runs this as a job, so a kill only delays an erasure. */

@@ -12,6 +12,7 @@ import { checkContent, compareClocks } from './store.ts';
 
 /** The oldest major version of PostgreSQL with which the service is tested. */
 const majorMin = 15;
+/** For each query. */
 const answerMsMax = 3_000;
 
 /** Checks a PostgreSQL server and the store on it. Changes nothing. A start asks for the same requirements. */

@@ -124,8 +124,9 @@ function answer(parts: PipelineOptions, exchange: Exchange, made: Answer): void 
   exchange.isAnswered = true;
   const { request, response } = exchange;
   // Node would drop the rest of an unread body without an event, so that its bytes could not be bounded.
-  if (hasBody(request.headers)) request.resume();
-  if (parts.isClosing() || isLast(exchange)) response.shouldKeepAlive = false;
+  const isBodySent = hasBody(request.headers);
+  if (isBodySent) request.resume();
+  if (parts.isClosing() || isLast(exchange, isBodySent)) response.shouldKeepAlive = false;
   const status = sendAnswer(exchange, made, parts.cors.headersFor(request));
   const ms = performance.now() - exchange.startedAtMs - exchange.heldMs;
   for (const observer of parts.observers) observer.note(exchange, status, ms);
@@ -181,8 +182,7 @@ function hasOneHost({ headers: { host }, httpVersionMinor }: IncomingMessage): b
  *   would continue in the middle of the next request.
  * - The rest of a long body is not read.
  */
-function isLast({ request, awaitsContinue }: Exchange): boolean {
-  const { headers } = request;
-  if (awaitsContinue && hasBody(headers)) return true;
-  return !hasOneHost(request) || headers.upgrade !== undefined || isTooLongToDrop(headers);
+function isLast({ request, awaitsContinue }: Exchange, isBodySent: boolean): boolean {
+  if (isBodySent && (awaitsContinue || isTooLongToDrop(request.headers))) return true;
+  return !hasOneHost(request) || request.headers.upgrade !== undefined;
 }

@@ -62,7 +62,7 @@ function createRoutes({ readHealth, registry }: OperatorServerOptions): Route[] 
   ];
 }
 
-/** What the service needs, by name. A check returns null, or the problem, which follows the name. */
+/** What the service needs, by name. A check returns null or the problem. One that throws or is late fails. */
 export type Checks = Readonly<Record<string, () => Promise<string | null>>>;
 
 /** Returns the problems that make the service not ready. `checkMsMax` is the timeout of each check in ms. */

@@ -33,6 +33,7 @@ const lockAccount = statement<{ accountId: bigint | null }>()((query, p, { lockR
   query.selectFrom('accounts').select('id').where('id', '=', p.accountId).modifyEnd(lockRows),
 );
 
+/** Null means no account, without holds. */
 type HoldsOf = { accountId: bigint | null; newestId: bigint };
 
 /** Counts the holds of an account, with those that have expired but are not closed yet. */

@@ -177,11 +177,12 @@ export function byFilters<P extends Parameters, Literal extends keyof P = never>
   return <R>(build: Build<R>) => {
     const built = new Map<string, Statement<P, R>>();
     return (filter: Partial<P>): Statement<P, R> => {
-      const isSet = (name: keyof P) => (filter[name] ?? null) !== null;
       const values = literals.map((name) => filter[name] ?? null);
-      const shape = [...Object.keys(filter).filter(isSet), values].join();
+      const names = Object.keys(filter).filter((name) => (filter[name] ?? null) !== null);
+      const shape = [...names, values].join();
       const known = built.get(shape);
       if (known !== undefined) return known;
+      const isSet = (name: string) => names.includes(name);
       const chosen = { isSet, ...Object.fromEntries(literals.map((name, at) => [name, values[at]])) };
       const made: Statement<P, R> = {
         build: (query, p, dialect) => build(query, p, chosen as Chosen<P, Literal>, dialect),

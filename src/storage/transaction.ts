@@ -4,13 +4,14 @@ const transactions = new Map<string, Transaction<never, unknown>>();
 
 /**
  * Declares a transaction. Its name, by default that of the body, finds it in the writing thread, so
- * `src/writing-thread.ts` must import its module. Throws Error if the name is taken.
+ * `src/writing-thread.ts` must import its module. Throws Error without a name, or if it is taken.
  */
 export function transaction<I, T>(
   body: (input: I) => Steps<T>,
   isolation: Isolation = 'serializable',
   name = body.name,
 ): Transaction<I, T> {
+  if (name === '') throw new Error('a transaction needs a name');
   if (transactions.has(name)) throw new Error(`two transactions have the name "${name}"`);
   const declared = { name, isolation, body };
   transactions.set(name, declared);

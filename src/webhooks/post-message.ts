@@ -122,7 +122,7 @@ function discard(response: IncomingMessage, close: () => void): void {
   response.on('close', () => clearTimeout(timer));
 }
 
-/** Connects to the checked addresses alone, in turn, so that a later DNS answer has no effect (rebinding). */
+/** Options for the checked addresses alone (DNS rebinding). Each but the last may take `shareMs`. */
 function connectTo(addresses: readonly string[], shareMs: number) {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   const lookup: LookupFunction = (_name, _options, done) => done(null, found);

@@ -14,6 +14,7 @@ import { enumField, fixedText, namedObject, timeField } from '../schema.ts';
 import { targetUrlRule, urlLengthMax } from './rules/target-url.ts';
 import type { WebhookRow } from './webhook-rows.ts';
 
+/** Of an account. */
 export const webhooksMax = 5n;
 
 /** A disabled webhook keeps its position. It receives pings, but no events. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import type { Terminal } from '../../src/cli/command.ts';
@@ -89,6 +89,15 @@ describe('export to standard output', () => {
     assert.ok(readCount > 0 && readCount < 20_000, `${readCount}`);
     stdout.destroy();
     await assert.rejects(exporting);
+  });
+
+  test('ends without an error if the reader closes it', async (t) => {
+    const { url } = await createFilledWorld(t, 20_000);
+    const store = await openDatabase(url);
+    t.after(() => store.close());
+    const closed = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+    const stdout = new Writable({ write: (_chunk, _encoding, done) => done(closed) });
+    await exportTo(stdout, openCatalogue(store).listAll());
   });
 
   async function* makeBatch() {

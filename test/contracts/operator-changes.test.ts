@@ -19,6 +19,7 @@ await describeOnEngines('actions of an operator', ({ createStore }) => {
     const changes = store.changeAs(mira);
     async function listEntries() {
       const { items } = await store.audit.list({ limit: 100, actor: mira.name });
+      for (const { actor } of items) assert.deepEqual(actor, mira);
       return fieldsOf(items.toReversed(), 'action', 'subject', 'before', 'after');
     }
     return { store, changes, listEntries };

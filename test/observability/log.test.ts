@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Registry } from 'prom-client';
 import { generateKey } from '../../src/accounts/api-key.ts';
 import {
   bufferLines,
   createLineBudget,
   createLog,
+  exposeDroppedLines,
   waitingCharactersMax,
 } from '../../src/observability/log.ts';
 import { recordLog } from '../support/recorded-log.ts';
@@ -89,6 +91,24 @@ test('while the reader stalls, a bounded number of characters is buffered, and t
   }
   assert.deepEqual(reports, [3, 5]);
   assert.equal(lines.countDropped(), 8);
+});
+
+test('a log tells in one line at level 50, and in the metrics, how many lines a stalled reader lost', async () => {
+  const output = new PassThrough();
+  const log = createLog('info', output);
+  const registry = new Registry();
+  exposeDroppedLines(registry, log);
+  for (let line = 0; line < 3 * linesMax; line += 1) log.info(kilobyte);
+  const dropped = log.countDropped();
+  assert.ok(dropped > 0);
+  assert.match(await registry.metrics(), new RegExp(`log_lines_dropped_total ${dropped}$`, 'm'));
+  let text = '';
+  for await (const chunk of output) {
+    text += chunk;
+    if (text.includes(`"dropped":${dropped}`)) break;
+  }
+  const told = text.split('\n').find((line) => line.includes('"dropped":')) ?? '';
+  assert.match(told, /"level":50,/);
 });
 
 test('a reader that does not stall gets every line, even if one turn writes more than the buffer holds', async () => {

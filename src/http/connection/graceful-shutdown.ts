@@ -6,7 +6,7 @@ import { setImmediate as endOfTurn, setTimeout } from 'node:timers/promises';
 export const lastCallMs = 500;
 const checkMs = 20;
 
-/** Closes a server: connections once idle, all after `drainMs`. Responses must send `Connection: close`. */
+/** Accepts no more connections, closes idle ones, and all after `drainMs`. The caller sends `close`. */
 export async function closeGracefully(server: Server, drainMs: number): Promise<void> {
   const closeIdle = server.closeIdleConnections.bind(server);
   // `close` would also close the connections that are idle at this moment. A client may just have sent a request.

@@ -33,7 +33,7 @@ export function findRoot(address: string): string {
   return folders === 0 ? '.' : Array(folders).fill('..').join('/');
 }
 
-/** Renders a whole HTML page for an address, with the navigation through `pages`. `version`: of the assets. */
+/** Renders a whole HTML page for an address, and the navigation through `pages`. `version` is of the assets. */
 export function renderPage(
   { title, content, path }: Framed,
   address: string,

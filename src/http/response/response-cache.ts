@@ -19,7 +19,7 @@ interface Entry {
   readonly version: string;
 }
 
-/** Caches responses for one version of the animals. Beyond `bytesMax`, the least recently used goes. */
+/** Caches GETs by target for one version of the animals. Beyond `bytesMax`, the least recently used goes. */
 export function createResponseCache(
   version: Pick<Version, 'read'>,
   registry: Registry,

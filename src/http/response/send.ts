@@ -25,7 +25,7 @@ export function sendAnswer(exchange: Exchange, answer: Answer, corsHeaders: Head
   );
   response.writeHead(status, headers);
   const body = isKnown ? null : answer.body;
-  if (isTooLongToDrop(request.headers)) sendEarly(exchange, body);
+  if (!response.shouldKeepAlive && isTooLongToDrop(request.headers)) sendEarly(exchange, body);
   else if (body === null) response.end();
   else response.end(body);
   return status;

@@ -46,7 +46,7 @@ export function createCounterStore(options: { counters: MemoryCounters; database
   };
 }
 
-/** Reads by the end of the day window: beyond their bound, the counters drop the addresses that came first. */
+/** Reads by the end of the day window, because the time of the last request is not stored. */
 async function loadWindows(database: Database, counters: MemoryCounters, nowMs: number): Promise<void> {
   let place = { endsAtMs: BigInt(nowMs - minuteMs), subject: '' };
   for (;;) {

@@ -20,6 +20,7 @@ interface Client {
   destroy(): void;
 }
 
+/** For each step of connecting. */
 const connectMsMax = 1_000;
 
 /** Every server and proxy supports RESP 2. The client's own timeout is off, because it ends when a command is sent. */

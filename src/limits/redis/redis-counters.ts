@@ -20,6 +20,7 @@ interface RedisCountersOptions {
   readonly prefix: string;
   /** The clock. `server` is the clock of Redis, the same for all instances. `caller` is for tests. */
   readonly time?: 'server' | 'caller';
+  /** Over all instances. */
   readonly addressesMax?: number | undefined;
   /** Called with each answer that a key is banned. The times are of the clock of the counters. */
   readonly onBan?: (keyId: string, banAtMs: number, banMs: number) => void;

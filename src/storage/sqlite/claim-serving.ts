@@ -87,7 +87,7 @@ export function findNameProblem(path: string): string | null {
   if (!file?.isFile()) return null;
   if (file.nlink > 1)
     return `the file has ${file.nlink} names (hard links), and a store may have only one: copy it, or remove the others`;
-  // A service that ends between two of these checks has removed its log.
+  // A service that ends between the first two checks removes its log, so the last check looks again.
   const isElsewhere = !served.has(path) && isServed(path) && !hasLog(path) && isServed(path);
   return isElsewhere ? 'a service serves the same file under another name' : null;
 }

@@ -35,6 +35,7 @@ test('a request that has arrived is answered, even if its connection was idle at
   });
   connection.send(get);
   for (const expected of ['first', 'second']) assert.equal((await connection.read()).body, expected);
+  assert.deepEqual(await connection.readAll(), []);
 });
 
 /** Disables the timer that cuts the remaining connections at the end of the shutdown. */

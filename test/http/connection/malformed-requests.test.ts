@@ -197,6 +197,7 @@ test('a client that half-closes its connection in the middle of a head gets 400'
   const connection = await openRaw(t, service.baseUrl, `${get}X: y`);
   connection.end();
   await expectError(await connection.read(), 400, 'invalid_parameter');
+  assert.deepEqual(await connection.readAll(), []);
 });
 
 test('bytes after garbage are read up to a bound, and then the connection is closed', async (t) => {

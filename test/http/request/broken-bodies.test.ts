@@ -55,6 +55,7 @@ test('a client that half-closes its connection in the middle of a body gets 400 
   const connection = await openRaw(t, service.baseUrl, `${post}Content-Length: 100\r\n\r\n${rexText}`);
   connection.end();
   await expectError(await connection.read(), 400, 'invalid_body');
+  assert.deepEqual(await connection.readAll(), []);
   assert.equal(await service.countPets(), 0);
 });
 

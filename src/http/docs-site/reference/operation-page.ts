@@ -64,7 +64,7 @@ function renderTabs(name: string, legend: string, tabs: readonly Tab[]): Markup 
 /** The start of a list item: the name and the type of a field, or the name of one of several kinds of objects. */
 const itemStart = /^(?:`(?<field>[^`]+)` \*|\*\*(?<kind>\w+)\*\*)/;
 
-/** Renders the Markdown of `writeProse`. Each field has an anchor, such as `query.limit`, and folds. */
+/** Renders the Markdown of `writeProse`. Each field has an anchor, such as `query.limit`; its fields fold. */
 function renderProse(text: string): Markup {
   /** The parts of an anchor: that of the heading, then the names of the fields around. */
   let place: readonly string[] = [];
@@ -102,7 +102,7 @@ function nameHeading(heading: string): string {
 /** Maximum line length of the example body. It is so short that each field gets its own line. */
 const bodyLineLength = 16;
 
-/** Renders the form that try-it.js shows. Only required inputs are filled in, so nothing goes by accident. */
+/** Renders the form that try-it.js shows. Optional inputs are empty, so that nobody sends one by accident. */
 function renderTryIt(operation: Operation, request: SampleRequest, callUrl: string): Markup {
   const { body, bodyExamples = {} } = operation;
   const [example] = Object.values(bodyExamples);

@@ -53,7 +53,7 @@ function readPlan({ plan, ...numbers }: Static<TObject<typeof planFields>>): Pla
 }
 
 export const accountOperations = [
-  /** Lists accounts with their requests of 24 hours. By a count, gives one page, of the highest counts. */
+  /** Lists accounts with their requests of 24 hours. Sorted by a count, there is one page, of the highest. */
   operation('GET /accounts', listFields, async (query, { accounts, database, clock }) => {
     const { name: start, sort = 'newest', before: firstId = null } = query;
     const sinceMs = clock() - dayMs;

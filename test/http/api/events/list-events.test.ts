@@ -101,7 +101,8 @@ test('a request that waits for events is answered when another process makes a c
   const waiting = read(`${start}&wait=20`);
   await untilWaiting(service.app, 1);
   await service.importPets(1);
-  assert.partialDeepStrictEqual((await waiting).events, [{ type: 'pet.added' }]);
+  const types = (await waiting).events.map(({ type }) => type);
+  assert.deepEqual(types, ['pet.added']);
   await untilWaiting(service.app, 0);
 });
 
