@@ -39,7 +39,10 @@ export const deleteAccount = transaction(function* deleteAccount({ name, keptMs,
 
 const rowsMax = 500n;
 
-/** Erases the data, then cancels the holds and returns their number. Can be repeated from the beginning. */
+/**
+ * Erases the data of a deleted account, then cancels its holds, so that their last events have no reference. Returns the
+ * number of cancelled holds. Can be repeated from the beginning.
+ */
 export async function eraseAccount(database: Database, accountId: bigint): Promise<number> {
   for (const erase of eraseSteps) {
     let afterId = 0n;
@@ -68,7 +71,10 @@ async function cancelHolds(database: Database, accountId: bigint): Promise<numbe
   }
 }
 
-/** The erasure is repeated for this time in ms: a running service may still note what revoked keys did. */
+/**
+ * Time in ms after a deletion for which the erasure is repeated. A running service may still note requests and place
+ * orders before it knows that the keys are revoked.
+ */
 const settlingMs = BigInt(minuteMs);
 
 /** Erases the deleted accounts. Every instance runs this as a job, so a kill only delays an erasure. */

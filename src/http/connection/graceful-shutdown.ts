@@ -6,7 +6,10 @@ import { setImmediate as endOfTurn, setTimeout } from 'node:timers/promises';
 export const lastCallMs = 500;
 const checkMs = 20;
 
-/** Accepts no more connections, closes idle ones, and all after `drainMs`. The caller sends `close`. */
+/**
+ * Accepts no more connections, and closes each once it is idle and all after `drainMs`. From now on, the caller must send
+ * `Connection: close` with every response.
+ */
 export async function closeGracefully(server: Server, drainMs: number): Promise<void> {
   const closeIdle = server.closeIdleConnections.bind(server);
   // `close` would also close the connections that are idle at this moment. A client may just have sent a request.

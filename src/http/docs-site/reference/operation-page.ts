@@ -64,7 +64,7 @@ function renderTabs(name: string, legend: string, tabs: readonly Tab[]): Markup 
 /** The start of a list item: the name and the type of a field, or the name of one of several kinds of objects. */
 const itemStart = /^(?:`(?<field>[^`]+)` \*|\*\*(?<kind>\w+)\*\*)/;
 
-/** Renders the Markdown of `writeProse`. Each field has an anchor, such as `query.limit`; its fields fold. */
+/** Renders the Markdown of `writeProse`. Each field has an anchor, such as `query.limit`. */
 function renderProse(text: string): Markup {
   /** The parts of an anchor: that of the heading, then the names of the fields around. */
   let place: readonly string[] = [];
