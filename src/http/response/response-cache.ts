@@ -14,41 +14,47 @@ const entryBytes = 640;
 /** Upper bound in bytes for the memory of a header name or value without its characters. */
 const headerTextBytes = 32;
 
-interface Entry {
-  readonly answer: Answer;
-  readonly version: string;
-}
-
-/** Caches GETs by target for one version of the animals. Beyond `bytesMax`, the least recently used goes. */
+/**
+ * Caches GETs by target for one version of the animals: a new version drops them all. Beyond `bytesMax`, the least
+ * recently used goes.
+ */
 export function createResponseCache(
-  version: Pick<Version, 'read'>,
+  { read }: Pick<Version, 'read'>,
   registry: Registry,
   bytesMax = cacheBytesMax,
 ) {
-  const entries = new LRUCache<string, Entry>({ maxSize: bytesMax, sizeCalculation: countBytes });
+  const options = { maxSize: bytesMax, sizeCalculation: countBytes };
+  let entries = new LRUCache<string, Answer>(options);
+  let version: string | null = null;
   const counts = { memory: 0, store: 0 };
   const help = 'Responses of cached operations, by source: memory or store.';
   expose(registry, 'counter', 'cached_answers_total', help, () => labelled('source', Object.entries(counts)));
 
   return {
     /** Returns the version of everything that was committed before the call. Null if nothing may be cached now. */
-    readVersion: (): Soon<string | null> => version.read(),
+    readVersion: (): Soon<string | null> => read(),
     find(target: string, now: string | null): Answer | null {
-      const entry = entries.get(target);
-      if (entry === undefined || entry.version !== now) return null;
-      counts.memory += 1;
-      return entry.answer;
+      if (now === null) return null;
+      if (now !== version) {
+        // Without `clear`, an old cache that is garbage keeps its answers in memory until V8 collects the old generation.
+        entries.clear();
+        entries = new LRUCache(options);
+        version = now;
+      }
+      const answer = entries.get(target) ?? null;
+      if (answer !== null) counts.memory += 1;
+      return answer;
     },
-    /** Stores a response for which the version `madeAt` was read before it was made. Null stores nothing. */
+    /** Stores a response for which the version `madeAt` was read before it was made, unless a newer one was found since. */
     keep(target: string, answer: Answer, madeAt: string | null): void {
       counts.store += 1;
-      if (madeAt !== null) entries.set(target, { answer, version: madeAt });
+      if (madeAt !== null && madeAt === version) entries.set(target, answer);
     },
   };
 }
 
 /** Estimates the memory of an entry. V8 stores a string with characters outside Latin-1 in two bytes per character. */
-function countBytes({ answer: { body, headers, bodyHeaders } }: Entry, target: string): number {
+function countBytes({ body, headers, bodyHeaders }: Answer, target: string): number {
   const text = typeof body === 'string' ? body : '';
   const bodyBytes = (Buffer.byteLength(text) > text.length ? 2 : 1) * text.length;
   const headerBytes = [...headers, ...bodyHeaders].reduce(
