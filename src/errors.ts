@@ -51,10 +51,7 @@ type AnyCode = ErrorCode | keyof typeof consoleStatuses;
 /** The HTTP status of every code. */
 export const errorStatus: Readonly<Record<AnyCode, number>> = { ...statuses, ...consoleStatuses };
 
-/**
- * A failure that is reported to the client. `message` is sent unchanged, so it must name the field and the rule, and no
- * internals. The `cause` is only logged.
- */
+/** A failure that the client sees. `message` is sent, so it names the field and the rule. The `cause` is only logged. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: AnyCode;

@@ -50,13 +50,13 @@ type Key = Pick<Idempotency, 'accountId' | 'keyHash'>;
  * Selects the stored response to a key of an account, in one row or none. The lock on the row makes the transaction of
  * a replay a writing one, so its commit waits for the standby as the first one did.
  */
-const selectFirstAnswer = statement<Key>()((query, p, { lockRows }) =>
+const selectFirstAnswer = statement<Key>()((query, p, { lockSharedRows }) =>
   query
     .selectFrom('first_answers')
     .select(['operation', 'body_hash', 'status', 'location', 'body'])
     .where('account_id', '=', p.accountId)
     .where('key_hash', '=', p.keyHash)
-    .modifyEnd(lockRows),
+    .modifyEnd(lockSharedRows),
 );
 
 const columns = ['account_id', 'key_hash', 'operation', 'body_hash', 'status', 'location', 'body'] as const;
@@ -68,9 +68,9 @@ export const insertFirstAnswer = statement<Omit<Selectable<Tables['first_answers
 );
 
 /**
- * The last part of a transaction with `row locks`: returns the stored response to the key, or else runs `act` and stores
- * its response. If `idempotency` is null, only runs `act`. Throws `idempotency_key_reused`, and `idempotency_key_in_use`
- * while another transaction handles the first request.
+ * The last part of a transaction that is not `serializable`: returns the stored response to the key, or else runs `act`
+ * and stores its response. If `idempotency` is null, only runs `act`. Throws `idempotency_key_reused`, and
+ * `idempotency_key_in_use` while another transaction handles the first request.
  */
 export function* answerOnce(idempotency: Idempotency | null, act: () => Steps<FirstAnswer>): Steps<Given> {
   if (idempotency === null) return { answer: yield* act(), isReplayed: false };

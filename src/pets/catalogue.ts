@@ -46,7 +46,7 @@ export const addPetOnce = transaction(function addPetOnce({ newPet, idempotency,
     const id = yield* addPet(pet);
     return { status: 201, location: `${locationStart}${id}`, body: stringifyExactJson({ id, ...pet }) };
   });
-}, 'row locks');
+}, 'new rows');
 
 type AuditedAdd = Authored & { readonly newPet: NewPet };
 

@@ -21,6 +21,8 @@ export interface Dialect {
   least(one: RawBuilder<bigint>, other: RawBuilder<bigint>): RawBuilder<bigint>;
   /** Ends a select: locks its rows until the transaction ends. Empty on SQLite, which runs one transaction at a time. */
   readonly lockRows: RawBuilder<unknown>;
+  /** Like `lockRows`, but other transactions may lock the same rows so. */
+  readonly lockSharedRows: RawBuilder<unknown>;
   /** Like `lockRows`, but leaves out the rows that another transaction has locked. */
   readonly lockFreeRows: RawBuilder<unknown>;
   /** Takes an advisory lock until the transaction ends: 1, or 0 if another transaction has the lock. */
@@ -79,8 +81,9 @@ export type Steps<T> = Generator<readonly Step[], T, readonly (readonly unknown[
  * - `serializable`: as if they ran one after the other. A transaction that conflicts with another is repeated.
  * - `row locks`: each step sees everything committed before it, and changed rows stay locked. Such a transaction must
  *   decide only by conditional writes. It does not wait for transactions on other rows.
+ * - `new rows`: `row locks`, for transactions that never wait for each other. PostgreSQL commits them in groups.
  */
-export type Isolation = 'serializable' | 'row locks';
+export type Isolation = 'serializable' | 'row locks' | 'new rows';
 
 /**
  * A transaction that any thread can run. Input and result must be cloneable (structured clone). The body may run more

@@ -35,10 +35,7 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
     queue.add(`${webhook.id} ${what}`, { webhook, takeTurn: () => takeTurn(turns, what, webhook.id) });
 
   return {
-    /**
-     * Starts what is due, and advances the webhooks that have no event, if this instance has the lease. Throws the errors
-     * of the database.
-     */
+    /** Starts what is due, and advances the webhooks that have no event, if this instance has the lease. */
     async look(): Promise<void> {
       if (!mayBegin()) return;
       for (const webhook of await database.read(selectRequested, {})) add('requested', webhook);

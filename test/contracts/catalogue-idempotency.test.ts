@@ -72,6 +72,27 @@ await describeOnEngines('idempotency keys', (engine) => {
     assert.doesNotMatch(JSON.stringify(rows), /k-that-is-kept-nowhere/);
   });
 
+  test('simultaneous adds, of which one is refused and one is a retry, are each answered as if alone', async (t) => {
+    const { catalogue, addAccount, countRows } = await prepare(t);
+    const accountId = await addAccount();
+    const [known, reused] = [keyed(accountId, 'known'), keyed(accountId, 'reused')];
+    const { pet } = await add(catalogue, known);
+    await add(catalogue, reused);
+    const [replay, refusal, ...others] = await Promise.allSettled([
+      add(catalogue, known),
+      add(catalogue, { ...reused, bodyHash: Buffer.from('another') }),
+      ...Array.from({ length: 10 }, (_, place) => add(catalogue, keyed(accountId, `new ${place}`))),
+    ]);
+    assert.deepEqual(replay, { status: 'fulfilled', value: { pet, replayed: true } });
+    assert.equal(refusal?.status === 'rejected' && refusal.reason.code, 'idempotency_key_reused');
+    const added = others.map((one) =>
+      one.status === 'fulfilled' && !one.value.replayed ? one.value.pet.id : 0n,
+    );
+    assert.equal(new Set(added).size, 10);
+    assert.ok(!added.includes(0n));
+    for (const table of ['pets', 'first_answers'] as const) assert.equal(await countRows(table), 12);
+  });
+
   test('50 concurrent requests with one key at two instances add one animal, and all retries get its answer', async (t) => {
     const { catalogue, openOther, addAccount, countRows } = await prepare(t);
     const other = await openOther();

@@ -62,6 +62,14 @@ describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip
     assert.deepEqual(await retry(), { ...first, isReplayed: true });
   });
 
+  test('a retry does not wait for another retry with its key', async (t) => {
+    const { shop, buyer, petId } = await open(t);
+    const place = () => shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
+    const first = await place();
+    await beginAt(t, shop, 'select from first_answers for share');
+    assert.deepEqual(await place(), { ...first, isReplayed: true });
+  });
+
   test('a retry gets its order even if other orders for its animal run at the same time, or the animal is deleted', async (t) => {
     const { shop, buyer, petId } = await open(t);
     const place = (key: string) =>

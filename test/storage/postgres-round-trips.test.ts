@@ -59,6 +59,7 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
     const get = () => catalogue.get(1n);
     const add = () => catalogue.add(rex);
     const addOnce = (name: string) => () => catalogue.addOnce(rex, keyed(accountId, name), '/pets/');
+    let nextKey = 0;
     const verify = () => verifier.verifyAgain(key);
     const tags = [computeEtag(writePet({ id: 2n, ...rex }))];
     const operations: readonly (readonly [name: string, roundTrips: number, () => Soon<unknown>])[] = [
@@ -72,6 +73,7 @@ describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
       ['the lookup of a cached key', 0, verify],
       ['an add with a new Idempotency-Key', 3, addOnce('a')],
       ['an add with another one', 3, addOnce('b')],
+      ['adds of one turn, each with a key', 3, together(() => addOnce(`together ${nextKey++}`)())],
       ['its retry', 2, addOnce('a')],
       ['a change', 2, () => catalogue.change(1n, { name: 'a' }, null)],
       ['a deletion', 2, () => catalogue.remove(1n, null)],

@@ -6,10 +6,7 @@ import { setImmediate as endOfTurn, setTimeout } from 'node:timers/promises';
 export const lastCallMs = 500;
 const checkMs = 20;
 
-/**
- * Accepts no more connections, and closes each once it is idle and all after `drainMs`. From now on, the caller must send
- * `Connection: close` with every response.
- */
+/** Accepts no more connections, and closes idle ones, and all after `drainMs`. Each response must say so from now on. */
 export async function closeGracefully(server: Server, drainMs: number): Promise<void> {
   const closeIdle = server.closeIdleConnections.bind(server);
   // `close` would also close the connections that are idle at this moment. A client may just have sent a request.

@@ -14,10 +14,7 @@ const entryBytes = 640;
 /** Upper bound in bytes for the memory of a header name or value without its characters. */
 const headerTextBytes = 32;
 
-/**
- * Caches GETs by target for one version of the animals: a new version drops them all. Beyond `bytesMax`, the least
- * recently used goes.
- */
+/** Caches GETs by target for one version of the animals. Beyond `bytesMax`, the least recently used goes. */
 export function createResponseCache(
   { read }: Pick<Version, 'read'>,
   registry: Registry,

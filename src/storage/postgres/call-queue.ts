@@ -1,25 +1,33 @@
+import type { ClientBase } from 'pg';
 import { storeOverloaded } from '../store-errors.ts';
-import { type Call, type Rows, sendBatch } from './batch.ts';
 import { isUndone } from './faults.ts';
 import { type Lend, waitingTasksMax } from './pool.ts';
 
-interface Waiting {
+interface Waiting<Call, Result> {
   readonly call: Call;
-  readonly resolve: (rows: Rows) => void;
+  readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
+/** Sends calls in one transaction and returns the result of each. Throws if one fails: then all are undone. */
+type SendCalls<Call, Result> = (client: ClientBase, calls: readonly Call[]) => Promise<readonly Result[]>;
+
 /**
- * Creates a queue for single statements of many callers. Sends those of one turn of the event loop together, at most
- * `callsMax` in one batch, which is one transaction (group commit). Each batch waits for a connection on its own. But
- * while `batchesMax` batches are under way, statements wait and form the next batch.
+ * Creates a queue for the calls of many callers. Sends those of one turn of the event loop together, at most `callsMax`
+ * in one batch, which is one transaction (group commit). Each batch waits for a connection on its own. But while
+ * `batchesMax` batches are under way, calls wait and form the next batch.
  */
-export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infinity) {
+export function createCallQueue<Call, Result>(
+  lend: Lend,
+  send: SendCalls<Call, Result>,
+  callsMax: number,
+  batchesMax = Infinity,
+) {
   const underWay = new Set<Promise<void>>();
   let unsettled = 0;
-  /** Number of unsettled statements whose batch has a connection. */
+  /** Number of unsettled calls whose batch has a connection. */
   let running = 0;
-  const waiting: Waiting[] = [];
+  const waiting: Waiting<Call, Result>[] = [];
   let isGathering = false;
 
   function sendWaiting(): void {
@@ -35,15 +43,15 @@ export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infin
     }
   }
 
-  const sendCalls: SendCalls = (calls) =>
+  const sendCalls = (calls: readonly Call[]) =>
     lend((client) => {
       running += calls.length;
-      return sendBatch(client, calls).finally(() => {
+      return send(client, calls).finally(() => {
         running -= calls.length;
       });
     });
 
-  /** After a fault, rejects the statements that wait for a batch to end. They might wait for the next fault too. */
+  /** After a fault, rejects the calls that wait for a batch to end. They might wait for the next fault too. */
   function rejectWaiting(fault: unknown): void {
     if (isGathering) return;
     unsettled -= waiting.length;
@@ -51,8 +59,8 @@ export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infin
   }
 
   return {
-    /** Returns the rows of a statement. Throws `unavailable` if `waitingTasksMax` statements wait, and as `Lend` does. */
-    run(call: Call): Promise<Rows> {
+    /** Returns the result of a call. Throws `unavailable` if `waitingTasksMax` calls wait, and as `Lend` does. */
+    run(call: Call): Promise<Result> {
       if (unsettled - running >= waitingTasksMax) return Promise.reject(storeOverloaded());
       unsettled += 1;
       return new Promise((resolve, reject) => {
@@ -70,17 +78,15 @@ export function createCallQueue(lend: Lend, callsMax: number, batchesMax = Infin
   };
 }
 
-type SendCalls = (calls: readonly Call[]) => Promise<readonly Rows[]>;
-
-/** Sends a batch and settles its statements. If one fails, all are undone, and each is sent again separately. */
-async function settle(
-  batch: readonly Waiting[],
-  sendCalls: SendCalls,
+/** Sends a batch and settles its calls. If one fails, all are undone, and each is sent again separately. */
+async function settle<Call, Result>(
+  batch: readonly Waiting<Call, Result>[],
+  sendCalls: (calls: readonly Call[]) => Promise<readonly Result[]>,
   onFault: (fault: unknown) => void,
 ): Promise<void> {
   try {
     const results = await sendCalls(batch.map(({ call }) => call));
-    for (const [place, { resolve }] of batch.entries()) resolve(results[place] ?? []);
+    for (const [place, { resolve }] of batch.entries()) resolve(results[place] as Result);
   } catch (error) {
     if (batch.length > 1 && isUndone(error)) {
       await Promise.all(batch.map((one) => settle([one], sendCalls, onFault)));

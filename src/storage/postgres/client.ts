@@ -1,7 +1,7 @@
 import { Client, type ClientBase, type ClientConfig, type QueryConfig, type QueryResult } from 'pg';
 import { OperatorError } from '../../errors.ts';
 import { parsePostgresHosts, readPostgresParameters } from '../../postgres-address.ts';
-import type { Isolation, Steps } from '../database.ts';
+import type { Isolation, Step, Steps } from '../database.ts';
 import { type Call, sendBatch, toCall, valueTypes } from './batch.ts';
 import { throwStorageError } from './faults.ts';
 
@@ -67,32 +67,34 @@ export function send(client: ClientBase, sql: QueryConfig): Promise<QueryResult>
 }
 
 const toTextCall = (text: string): Call => ({ name: text, text, values: [] });
-const begins: Readonly<Record<Isolation, Call>> = {
-  serializable: toTextCall('begin isolation level serializable'),
-  'row locks': toTextCall('begin isolation level read committed'),
-};
+const toBegin = (isolation: Isolation): Call =>
+  toTextCall(`begin isolation level ${isolation === 'serializable' ? isolation : 'read committed'}`);
 const commit = toTextCall('commit');
 
 /**
- * Runs a transaction body. With an `isolation`, opens the transaction in the round trip of the first step, and commits it
- * in the round trip of a step that says that it is the last. Otherwise the caller opens and ends the transaction.
+ * Runs transaction bodies side by side, the next steps of all in one round trip. With an `isolation`, they form one
+ * transaction, which begins with the first steps and ends with the last. Otherwise the caller opens and ends it.
  */
 export async function runSteps<T>(
   client: ClientBase,
-  work: Steps<T>,
+  bodies: readonly Steps<T>[],
   isolation: Isolation | null = null,
-): Promise<T> {
-  let next = work.next([]);
-  let opening = isolation === null ? [] : [begins[isolation]];
+): Promise<readonly T[]> {
+  const runs = bodies.map((body) => ({ body, next: body.next([]) }));
+  let opening = isolation === null ? [] : [toBegin(isolation)];
   let isCommitted = false;
-  while (!next.done) {
+  for (let open = runs; ; ) {
+    open = open.filter(({ next }) => !next.done);
+    if (open.length === 0) break;
     if (isCommitted) throw new Error('a transaction has a step after its last one');
-    isCommitted = isolation !== null && next.value.some(({ isLast }) => isLast);
-    const calls = next.value.map(({ statement, parameters }) => toCall(statement, parameters));
+    const steps = open.map(({ next }) => next.value as readonly Step[]);
+    isCommitted = isolation !== null && steps.every((sent) => sent.some(({ isLast }) => isLast));
+    const calls = steps.flat().map(({ statement, parameters }) => toCall(statement, parameters));
     const results = await sendBatch(client, [...opening, ...calls, ...(isCommitted ? [commit] : [])]);
-    next = work.next(results.slice(opening.length));
+    const rows = results.slice(opening.length);
+    for (const [at, run] of open.entries()) run.next = run.body.next(rows.splice(0, steps[at]?.length));
     opening = [];
   }
   if (isolation !== null && !isCommitted) await sendBatch(client, [commit]);
-  return next.value;
+  return runs.map(({ next }) => next.value as T);
 }

@@ -81,8 +81,9 @@ const groupWritesMax = 64;
 
 function connect(url: string): Database {
   const pool = createPostgresPool(url);
-  const reads = createCallQueue(pool.read, batchReadsMax);
-  const writes = createCallQueue(pool.write, groupWritesMax, 1);
+  const reads = createCallQueue(pool.read, sendBatch, batchReadsMax);
+  const writes = createCallQueue(pool.write, sendBatch, groupWritesMax, 1);
+  const transactions = createCallQueue(pool.write, transact, groupWritesMax, 1);
   let isClosed = false;
 
   function requireOpen(): void {
@@ -107,7 +108,8 @@ function connect(url: string): Database {
     },
     async transact(work, input) {
       requireOpen();
-      return pool.write((client) => transact(client, work, input));
+      if (work.isolation === 'new rows') return (await transactions.run([work, input])) as never;
+      return (await pool.write((client) => transact(client, [[work, input]])))[0] as never;
     },
     async load(...rows) {
       requireSession(url, 'an import');
@@ -116,18 +118,18 @@ function connect(url: string): Database {
     async close() {
       if (isClosed) return;
       isClosed = true;
-      await pool.close(Promise.all([reads.drain(), writes.drain()]));
+      await pool.close(Promise.all([reads.drain(), writes.drain(), transactions.drain()]));
     },
   };
 }
 
-async function transact<I, T>(
-  client: ClientBase,
-  { body, isolation }: Transaction<I, T>,
-  input: I,
-): Promise<T> {
+type Transacted = readonly [transaction: Transaction<never, unknown>, input: unknown];
+
+/** Runs transactions of one isolation as one, and returns their results. If one of them throws, all are undone. */
+async function transact(client: ClientBase, calls: readonly Transacted[]): Promise<readonly unknown[]> {
+  const bodies = calls.map(([{ body }, input]) => body(input as never));
   try {
-    return await runSteps(client, body(input), isolation);
+    return await runSteps(client, bodies, calls[0]?.[0].isolation);
   } catch (error) {
     // The pool drops a lost or stuck connection, and the server then rolls back the transaction.
     if (!isConnectionSpoilt(error)) await send(client, { text: 'rollback' }).catch(() => undefined);

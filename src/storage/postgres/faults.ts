@@ -47,10 +47,11 @@ export function isUnanswered(error: unknown): boolean {
   return cause instanceof Error && cause.message === 'Query read timeout';
 }
 
-/** Returns true if the server rolled back the statement and its transaction, and the session continues. */
+/** Returns true if the transaction was rolled back, for a failed statement or a refusal, and the session continues. */
 export function isUndone(error: unknown): boolean {
   const cause = causeOf(error) ?? error;
-  return cause instanceof DatabaseError && !endings.test(codeOf(cause));
+  if (cause instanceof DatabaseError) return !endings.test(codeOf(cause));
+  return cause instanceof AppError && cause.code !== 'unavailable';
 }
 
 /** Returns true if the server reported the error. Then the statement had no effect. */

@@ -26,7 +26,7 @@ export async function loadRows(
 async function changeAndAdd(client: ClientBase, { apply, isDryRun }: LoadOptions, insert: string) {
   await send(client, { text: 'begin isolation level read committed' });
   try {
-    await runSteps(client, apply());
+    await runSteps(client, [apply()]);
     for (const text of [insert, isDryRun ? 'rollback' : 'commit'])
       await send(client, { text }).catch(throwUnlessOpen);
   } catch (error) {

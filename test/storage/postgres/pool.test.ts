@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { type Database, statement } from '../../../src/storage/database.ts';
-import { toCall } from '../../../src/storage/postgres/batch.ts';
+import { sendBatch, toCall } from '../../../src/storage/postgres/batch.ts';
 import { createCallQueue } from '../../../src/storage/postgres/call-queue.ts';
 import {
   createPostgresPool,
@@ -57,7 +57,7 @@ test('a read is sent, although another one gets no connection to PostgreSQL in t
     second = read();
     throw storeUnavailable();
   };
-  const reads = createCallQueue(lend, 32);
+  const reads = createCallQueue(lend, sendBatch, 32);
   await assert.rejects(read(), { code: 'unavailable' });
   assert.deepEqual(await second, []);
 });
