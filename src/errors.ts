@@ -51,7 +51,7 @@ type AnyCode = ErrorCode | keyof typeof consoleStatuses;
 /** The HTTP status of every code. */
 export const errorStatus: Readonly<Record<AnyCode, number>> = { ...statuses, ...consoleStatuses };
 
-/** A failure that the client sees. `message` is sent, so it names the field and the rule. The `cause` is only logged. */
+/** A failure that the client sees: `message` names the field and the rule, no internals. `cause` is only logged. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: AnyCode;

@@ -109,7 +109,7 @@ export const rotateKey = transaction(function* rotateKey({ newKey, id, overlapMs
   return { ...(yield* addKey(newKey, grant, by, id)), oldEndsAtMs: Number(oldEndMs) };
 });
 
-/** True if the successor was active until now. Throws if it was used, as that of an older release always counts. */
+/** True if the successor was active until now. Throws if it was used, or if an older release rotated the key. */
 function* takeBackSuccessor({ id, replaced_by: successorId }: KeyRow, by: Authorship): Steps<boolean> {
   const [successor] = successorId === null ? [] : yield* step(selectKey, { id: successorId });
   if (successor === undefined || successor.last_used_at_ms !== null || successor.replaced_by !== null) {

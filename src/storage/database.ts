@@ -81,7 +81,7 @@ export type Steps<T> = Generator<readonly Step[], T, readonly (readonly unknown[
  * - `serializable`: as if they ran one after the other. A transaction that conflicts with another is repeated.
  * - `row locks`: each step sees everything committed before it, and changed rows stay locked. Such a transaction must
  *   decide only by conditional writes. It does not wait for transactions on other rows.
- * - `new rows`: `row locks`, for transactions that never wait for each other. PostgreSQL commits them in groups.
+ * - `new rows`: `row locks`, for transactions that hardly ever wait for a row. Over PostgreSQL, they run in groups.
  */
 export type Isolation = 'serializable' | 'row locks' | 'new rows';
 

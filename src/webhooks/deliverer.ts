@@ -35,7 +35,7 @@ export function createDeliverer({ leftMs, sendingsMax = 200, ...parts }: Deliver
     queue.add(`${webhook.id} ${what}`, { webhook, takeTurn: () => takeTurn(turns, what, webhook.id) });
 
   return {
-    /** Starts what is due, and advances the webhooks that have no event, if this instance has the lease. */
+    /** If this instance has the lease, starts what is due and advances idle webhooks. Throws the database's errors. */
     async look(): Promise<void> {
       if (!mayBegin()) return;
       for (const webhook of await database.read(selectRequested, {})) add('requested', webhook);

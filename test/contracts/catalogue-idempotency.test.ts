@@ -72,6 +72,30 @@ await describeOnEngines('idempotency keys', (engine) => {
     assert.doesNotMatch(JSON.stringify(rows), /k-that-is-kept-nowhere/);
   });
 
+  test('simultaneous adds and retries each get their own answer', async (t) => {
+    const { catalogue, addAccount, countRows } = await prepare(t);
+    const accountId = await addAccount();
+    const names = Array.from({ length: 40 }, (_, place) => `Rex ${place}`);
+    const addAll = (some: readonly string[]) =>
+      Promise.all(some.map((name) => add(catalogue, keyed(accountId, name), { ...rex, name })));
+    const first = await addAll(names.slice(0, 20));
+    // The retries end a step before the adds among them.
+    const mixed = await addAll(names.toReversed());
+    assert.deepEqual(
+      mixed.map(({ pet, replayed }) => [pet.name, replayed]),
+      names.toReversed().map((name) => [name, names.indexOf(name) < 20]),
+    );
+    assert.deepEqual(
+      mixed
+        .slice(20)
+        .reverse()
+        .map(({ pet }) => pet),
+      first.map(({ pet }) => pet),
+    );
+    for (const { pet } of mixed) assert.deepEqual(await catalogue.get(pet.id), pet);
+    assert.equal(await countRows('pets'), 40);
+  });
+
   test('simultaneous adds, of which one is refused and one is a retry, are each answered as if alone', async (t) => {
     const { catalogue, addAccount, countRows } = await prepare(t);
     const accountId = await addAccount();

@@ -4,6 +4,7 @@ import type { Order } from '../../src/orders/order.ts';
 import type { OrderReader } from '../../src/orders/place-order.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
 import { hold, keyed, openShop, readOrder, type Shop } from '../contracts/order-shop.ts';
+import { openCatalogue } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
 import { connectPostgres } from '../support/postgres-databases.ts';
 import { startCounting } from '../support/postgres-messages.ts';
@@ -133,6 +134,26 @@ describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip
     const other = await shop.place(free, second as bigint);
     await shop.orders.close('cancel', other.id, free);
     await hanging.query('rollback');
+  });
+
+  test('an add with a key that waits for a change of its account does not delay those of other accounts', async (t) => {
+    const shop = await openShop(t, postgres);
+    const [held, free] = [await shop.addBuyer(), await shop.addBuyer()];
+    // On a busy machine, the adds of the other account may take longer than a lock may be waited for.
+    const patiently = '?lock_timeout=30000&statement_timeout=30000&query_timeout=30000';
+    const catalogue = openCatalogue(await shop.store.open(`${shop.store.url}${patiently}`));
+    const add = (buyer: OrderReader, key: string) =>
+      catalogue.addOnce({ name: 'Rex', categoryId: 7n, status: 'available' }, keyed(buyer, key), '/pets/');
+    const changing = await beginAt(t, shop, `select from accounts where id = ${held.accountId} for update`);
+    let isAdded = false;
+    const waiting = add(held, 'k').then(() => {
+      isAdded = true;
+    });
+    for (let round = 0; round < 3; round += 1)
+      await Promise.all([1, 2, 3].map((number) => add(free, `${round} ${number}`)));
+    assert.equal(isAdded, false);
+    await changing.query('rollback');
+    await waiting;
   });
 
   for (const [what, change] of [

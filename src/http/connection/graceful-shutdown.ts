@@ -6,7 +6,7 @@ import { setImmediate as endOfTurn, setTimeout } from 'node:timers/promises';
 export const lastCallMs = 500;
 const checkMs = 20;
 
-/** Accepts no more connections, and closes idle ones, and all after `drainMs`. Each response must say so from now on. */
+/** Accepts no more connections; closes idle ones, and all after `drainMs`. The caller must send `Connection: close`. */
 export async function closeGracefully(server: Server, drainMs: number): Promise<void> {
   const closeIdle = server.closeIdleConnections.bind(server);
   // `close` would also close the connections that are idle at this moment. A client may just have sent a request.
@@ -16,8 +16,7 @@ export async function closeGracefully(server: Server, drainMs: number): Promise<
   server.close();
   const cutting = globalThis.setTimeout(() => server.closeAllConnections(), drainMs);
   await Promise.race([closed, setTimeout(lastCallMs, undefined, { ref: false })]);
-  // An immediate runs after the event loop has read from the sockets. So a connection whose request has already arrived
-  // is not closed as idle.
+  // An immediate runs after the sockets are read, so a connection whose request has arrived is not closed as idle.
   const checking = setInterval(() => setImmediate(closeIdle), checkMs);
   await closed;
   clearInterval(checking);

@@ -42,8 +42,7 @@ const shiki = createShikiPrimitive({
 
 /** Colours a block, given as escaped HTML. */
 function colour(escaped: string, lang: string): string {
-  // Without `tokenizeTimeLimit`, Shiki leaves the rest of a line plain after half a second, which a slow machine takes for
-  // its first.
+  // By default, Shiki leaves the rest of a line plain after half a second, which a slow machine takes for its first.
   const lines = codeToTokensBase(shiki, toText(escaped), { lang, theme: theme.name, tokenizeTimeLimit: 0 });
   const write = ({ content, color = plainColour }: (typeof lines)[number][number]) => {
     const kind = kindByColour.get(color);

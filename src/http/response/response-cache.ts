@@ -30,6 +30,7 @@ export function createResponseCache(
   return {
     /** Returns the version of everything that was committed before the call. Null if nothing may be cached now. */
     readVersion: (): Soon<string | null> => read(),
+    /** Returns the answer that was kept at the version `now`, or null. A version other than the last one drops all. */
     find(target: string, now: string | null): Answer | null {
       if (now === null) return null;
       if (now !== version) {
@@ -42,7 +43,7 @@ export function createResponseCache(
       if (answer !== null) counts.memory += 1;
       return answer;
     },
-    /** Stores a response for which the version `madeAt` was read before it was made, unless a newer one was found since. */
+    /** Stores a response, unless `madeAt`, the version that was read before it was made, is no longer the last one. */
     keep(target: string, answer: Answer, madeAt: string | null): void {
       counts.store += 1;
       if (madeAt !== null && madeAt === version) entries.set(target, answer);

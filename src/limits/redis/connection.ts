@@ -114,8 +114,7 @@ async function connect<T>(client: Client, begin: () => Promise<T>): Promise<T> {
     return await Promise.race([connecting.then(begin), tooLate]);
   } catch (error) {
     destroy();
-    // A cluster client that is still listing its nodes connects to them even after `destroy`. So it is destroyed
-    // again.
+    // A cluster client that is still listing its nodes connects to them after `destroy`, so it is destroyed again.
     connecting.then(destroy, destroy).catch(() => undefined);
     throw error;
   } finally {

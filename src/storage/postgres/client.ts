@@ -69,6 +69,8 @@ export function send(client: ClientBase, sql: QueryConfig): Promise<QueryResult>
 const toTextCall = (text: string): Call => ({ name: text, text, values: [] });
 const toBegin = (isolation: Isolation): Call =>
   toTextCall(`begin isolation level ${isolation === 'serializable' ? isolation : 'read committed'}`);
+/** A group must not wait for the row of one of its transactions. Alone, each may wait as long as any. */
+const waitBriefly = toTextCall("set local lock_timeout = '50ms'");
 const commit = toTextCall('commit');
 
 /**
@@ -81,7 +83,7 @@ export async function runSteps<T>(
   isolation: Isolation | null = null,
 ): Promise<readonly T[]> {
   const runs = bodies.map((body) => ({ body, next: body.next([]) }));
-  let opening = isolation === null ? [] : [toBegin(isolation)];
+  let opening = isolation === null ? [] : [toBegin(isolation), ...(bodies.length > 1 ? [waitBriefly] : [])];
   let isCommitted = false;
   for (let open = runs; ; ) {
     open = open.filter(({ next }) => !next.done);
