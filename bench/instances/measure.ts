@@ -9,6 +9,7 @@ import { serviceEntry } from '../store.ts';
 import { bareServerFile, onNode } from '../subjects.ts';
 import { walkService } from '../walk.ts';
 import { sendByWrk, writeRequests } from '../wrk.ts';
+import { vacuum } from './database.ts';
 import { openServerTimes, postgresMsBetween, type ServerTimes } from './server-time.ts';
 
 /** The stores and the folder of the instances, and the key for requests. */
@@ -63,6 +64,7 @@ export async function measureInstances(
     for (let place = 0; place < count; place += 1) servers.push(await startInstance(site, place));
     const walk = await walkService(servers[0]?.origin ?? '', authorize(site), site.animals, pagesWalkedMax);
     for (const scenario of scenarios) {
+      await vacuum(site.databaseUrl);
       const measured = await measureScenario(site, servers, scenario, walk, times, load);
       note({ instances: count, name: scenario.name, title: scenario.title, ...measured });
     }
