@@ -39,7 +39,7 @@ export function hashIdempotencyKey(accountId: bigint, key: string): Uint8Array {
   return hash('sha256', `${accountId} ${key}`, 'buffer');
 }
 
-/** Tries to lock a key against other instances until the transaction ends. `createFirstAnswers` guards this one. */
+/** Tries to lock a key against other instances until the transaction ends. `createFirstAnswers` does it in this one. */
 const lockKey = statement<{ lock: bigint }>()((query, p, { tryLock }) =>
   query.selectNoFrom(tryLock(p.lock).as('is_free')),
 );

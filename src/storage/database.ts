@@ -21,7 +21,7 @@ export interface Dialect {
   least(one: RawBuilder<bigint>, other: RawBuilder<bigint>): RawBuilder<bigint>;
   /** Ends a select: locks its rows until the transaction ends. Empty on SQLite, which runs one transaction at a time. */
   readonly lockRows: RawBuilder<unknown>;
-  /** Like `lockRows`, but other transactions may lock the same rows so. */
+  /** Like `lockRows`, but other transactions may lock the same rows in this way. */
   readonly lockSharedRows: RawBuilder<unknown>;
   /** Like `lockRows`, but leaves out the rows that another transaction has locked. */
   readonly lockFreeRows: RawBuilder<unknown>;

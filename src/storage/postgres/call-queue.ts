@@ -13,13 +13,13 @@ interface Waiting<C, R> {
 /** Sends calls in one transaction and returns the result of each. Throws if one fails: then all are undone. */
 type Send<C, R> = (client: ClientBase, calls: readonly C[]) => Promise<readonly R[]>;
 
-/** Time in ms for which a batch holds back the next one. One that is slow, or waits for a row, holds back no more. */
+/** Time in ms after which the next batch no longer waits for a batch that is slow, or that waits for a row. */
 const holdMsMax = 50;
 
 /**
  * Creates a queue for the calls of many callers. Sends those of one turn of the event loop together, at most `callsMax`
  * in one batch, which is one transaction (group commit). Each batch waits for a connection on its own. But while
- * `batchesMax` batches are under way, at most `holdMsMax`, calls wait and form the next batch.
+ * `batchesMax` batches run, for at most `holdMsMax`, calls wait and form the next batch.
  */
 export function createCallQueue<C, R>(lend: Lend, send: Send<C, R>, callsMax: number, batchesMax = Infinity) {
   const underWay = new Set<Promise<unknown>>();

@@ -69,7 +69,7 @@ export function send(client: ClientBase, sql: QueryConfig): Promise<QueryResult>
 const toTextCall = (text: string): Call => ({ name: text, text, values: [] });
 const toBegin = (isolation: Isolation): Call =>
   toTextCall(`begin isolation level ${isolation === 'serializable' ? isolation : 'read committed'}`);
-/** A group must not wait for the row of one of its transactions. Alone, each may wait as long as any. */
+/** A group waits only briefly for a row that one of its transactions needs. A transaction alone waits as usual. */
 const waitBriefly = toTextCall("set local lock_timeout = '50ms'");
 const commit = toTextCall('commit');
 
