@@ -43,7 +43,7 @@ export function createResponseCache(
       if (answer !== null) counts.memory += 1;
       return answer;
     },
-    /** Stores a response, unless `madeAt`, the version that was read before it was made, is no longer the last one. */
+    /** Stores a response if `madeAt`, the version that was read before it was made, is still the last one. */
     keep(target: string, answer: Answer, madeAt: string | null): void {
       counts.store += 1;
       if (madeAt !== null && madeAt === version) entries.set(target, answer);
