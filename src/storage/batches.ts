@@ -36,9 +36,9 @@ export const snapshotColumns = [
  * failed batch, the next one has half as many rows, and after a quick one twice as many, also in the next run. A batch
  * returns undefined if it has taken nothing.
  *
- * A batch skips rows that earlier batches have deleted, because the index leads to them for as long as any transaction
- * may see them. It skips only ids that no running transaction can still commit: otherwise it would take a row whose
- * writer has waited for the writer of a skipped one.
+ * A batch skips the rows that were deleted by the batches before it, because the index leads to them while any
+ * transaction may see them. It skips only ids that no running transaction can still commit: otherwise it would take a
+ * row whose writer has waited for the writer of a skipped one.
  */
 export function createBatches(max: number) {
   const least = Math.ceil(max / shrinksMax);

@@ -32,7 +32,7 @@ const weakTag = new AppError(
   'If-Match: a weak entity tag (W/"…") never matches; send the ETag as the service gave it',
 );
 
-/** The strong tags of `If-Match`; weak ones never match (RFC 9110, 13.1.1). Null if it is absent or `*`: all match. */
+/** The strong tags of `If-Match`; weak ones never match (RFC 9110, section 13.1.1). Null if absent or `*`: all match. */
 function readIfMatch(headers: IncomingHttpHeaders): readonly string[] | null {
   const value = headers['if-match'];
   if (value === undefined || value.trim() === '*') return null;

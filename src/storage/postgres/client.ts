@@ -85,9 +85,8 @@ export async function runSteps<T>(
   const runs = bodies.map((body) => ({ body, next: body.next([]) }));
   let opening = isolation === null ? [] : [toBegin(isolation), ...(bodies.length > 1 ? [waitBriefly] : [])];
   let isCommitted = false;
-  for (let open = runs; ; ) {
-    open = open.filter(({ next }) => !next.done);
-    if (open.length === 0) break;
+  const listOpen = () => runs.filter(({ next }) => !next.done);
+  for (let open = listOpen(); open.length > 0; open = listOpen()) {
     if (isCommitted) throw new Error('a transaction has a step after its last one');
     const steps = open.map(({ next }) => next.value as readonly Step[]);
     isCommitted = isolation !== null && steps.every((sent) => sent.some(({ isLast }) => isLast));
