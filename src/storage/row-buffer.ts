@@ -1,5 +1,5 @@
-import type { Database, Isolation, Parameters, Statement, Steps, Transaction } from './database.ts';
-import { step, transaction } from './transaction.ts';
+import type { Database, Parameters, Statement, Steps, Transaction } from './database.ts';
+import { toLastStep, transaction } from './transaction.ts';
 
 /** Maximum number of entries per transaction. SQLite writes 250 rows in about 1 ms. */
 const writtenMax = 250;
@@ -7,17 +7,19 @@ const writtenMax = 250;
 /** Entries by name, as a transaction gets them, in the order of their names. */
 type NamedEntries<Entry> = readonly (readonly [name: string, entry: Entry])[];
 
-/** Declares the transaction that writes each entry. `src/writing-thread.ts` must import its module. */
+/**
+ * Declares the transaction that writes each entry by a statement that needs no other row. `src/writing-thread.ts` must
+ * import its module.
+ */
 export function writesEach<Entry, P extends Parameters>(
   name: string,
   target: Statement<P, unknown>,
   toParameters: (entry: Entry, name: string) => P,
-  isolation?: Isolation,
 ): Transaction<NamedEntries<Entry>, void> {
   function* write(entries: NamedEntries<Entry>): Steps<void> {
-    for (const [key, entry] of entries) yield* step(target, toParameters(entry, key));
+    yield entries.map(([key, entry]) => toLastStep(target, toParameters(entry, key)));
   }
-  return transaction(write, isolation, name);
+  return transaction(write, 'row locks', name);
 }
 
 /**

@@ -125,7 +125,7 @@ const addRequest = insertRow(
 /** A new row. A row with a `merge_key` stands for `times` requests, and has the longest duration. */
 type NewRequestRow = Parameters<typeof addRequest.build>[1];
 
-const addRequests = writesEach('addRequests', addRequest, (row: NewRequestRow) => row, 'row locks');
+const addRequests = writesEach('addRequests', addRequest, (row: NewRequestRow) => row);
 
 const deleteOlder = deletesOld('requests', ['id'], 'last_at_ms', { by: 'key' });
 const deleteBefore = deletesOld('requests', ['id'], 'id', { by: 'key' });

@@ -147,7 +147,6 @@ const addHours = writesEach(
     refusals: BigInt(refusals),
     errors: BigInt(errors),
   }),
-  'row locks',
 );
 
 const selectHours = statement<{ accountId: bigint; sinceMs: bigint }>()((query, p) =>

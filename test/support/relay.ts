@@ -7,11 +7,19 @@ import type { Ending } from './service.ts';
 /** A TCP relay in front of a server. A test can cut, slow down, silence and restore the relay. */
 export type Relay = Awaited<ReturnType<typeof startRelay>>;
 
-/** Starts a relay. Cuts it after the test. Each connection gets a listener from `listenTo` for all bytes of the client. */
+type Listener = (part: Buffer) => void;
+
+const listenToNothing = () => () => undefined;
+
+/**
+ * Starts a relay. Cuts it after the test. Each connection gets a listener from `listenTo` for all bytes of the client, and
+ * one from `listenToServer` for all bytes of the server.
+ */
 export async function startRelay(
   test: Ending,
   url: string,
-  listenTo: () => (part: Buffer) => void = () => () => undefined,
+  listenTo: () => Listener = listenToNothing,
+  listenToServer: () => Listener = listenToNothing,
 ) {
   let target = new URL(url);
   const sockets = new Set<Socket>();
@@ -37,6 +45,7 @@ export async function startRelay(
       return part.subarray(0, broken.bytes);
     };
     incoming.on('data', listenTo());
+    outgoing.on('data', listenToServer());
     incoming
       .pipe(outgoing)
       .pipe(createLag(() => delayMs, take))
