@@ -12,7 +12,7 @@ import './operator/sessions.ts';
 import './orders/close-order.ts';
 import './orders/place-order.ts';
 import './pets/catalogue.ts';
-import './usage/failed-requests.ts';
+import './usage/request-rows.ts';
 import './usage/usage.ts';
 import './webhooks/attempt-rows.ts';
 import './webhooks/change-webhook.ts';

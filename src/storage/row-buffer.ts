@@ -5,7 +5,7 @@ import { toLastStep, transaction } from './transaction.ts';
 const writtenMax = 250;
 
 /** Entries by name, as a transaction gets them, in the order of their names. */
-type NamedEntries<Entry> = readonly (readonly [name: string, entry: Entry])[];
+export type NamedEntries<Entry> = readonly (readonly [name: string, entry: Entry])[];
 
 /**
  * Declares the transaction that writes each entry by a statement that needs no other row. `src/writing-thread.ts` must

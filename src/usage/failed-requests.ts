@@ -1,18 +1,13 @@
 import { sql } from 'kysely';
-import { type Clock, dayMs, hourMs } from '../clock.ts';
+import { type Clock, hourMs } from '../clock.ts';
 import type { Page } from '../page.ts';
 import { byFilters, type Database, type RowOf } from '../storage/database.ts';
-import { deletesOld } from '../storage/delete-old.ts';
-import { insertRow } from '../storage/insert-row.ts';
 import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
-import { createRowBuffer, writesEach } from '../storage/row-buffer.ts';
+import { createRowBuffer } from '../storage/row-buffer.ts';
+import { addRequests, addUp, requestsKeptMs, sweepRequests } from './request-rows.ts';
 
-/** Time in ms for which the store keeps requests. */
-export const requestsKeptMs = 7 * dayMs;
 /** Maximum number of requests of an account and hour that get a row of their own, on each instance. */
 export const ownRowsMax = 100;
-/** Maximum number of rows in the store. Beyond, the oldest are deleted. */
-export const requestRowsMax = 100_000;
 /** Maximum number of rows that wait to be written while the store is unavailable. Further requests are left out. */
 export const waitingRowsMax = 10_000;
 
@@ -69,12 +64,8 @@ export function createFailedRequests(database: Database, clock: Clock) {
     /** Writes the rows. If a write fails, throws AppError `unavailable` and keeps the rows that are not written yet. */
     flush: buffer.flush,
 
-    /** Deletes the rows that are older than `requestsKeptMs`, and the oldest beyond `requestRowsMax`. */
-    async sweep(): Promise<void> {
-      await deleteOlder(database, clock() - requestsKeptMs);
-      const [newest] = (await listRequests(database, { limit: 1 })).items;
-      if (newest !== undefined) await deleteBefore(database, newest.id - BigInt(requestRowsMax) + 1n);
-    },
+    /** Deletes the rows that are too old, and the oldest beyond the bounds. */
+    sweep: () => sweepRequests(database, clock() - requestsKeptMs),
   };
 }
 
@@ -101,34 +92,6 @@ function createRowFinder() {
     return { name, keyId, isShared };
   };
 }
-
-function addUp(earlier: NewRequestRow, later: NewRequestRow): NewRequestRow {
-  const isLonger = later.duration_ms > earlier.duration_ms;
-  return {
-    ...earlier,
-    last_at_ms: later.last_at_ms,
-    duration_ms: isLonger ? later.duration_ms : earlier.duration_ms,
-    times: earlier.times + later.times,
-  };
-}
-
-/** Adds a row. If a row with the same `merge_key` exists, adds to this row. */
-const addRequest = insertRow(
-  'requests',
-  [
-    ...(['at_ms', 'last_at_ms', 'account_id', 'key_id', 'address', 'operation', 'status'] as const),
-    ...(['code', 'message', 'request_id', 'duration_ms', 'times', 'merge_key'] as const),
-  ],
-  { on: ['merge_key'], replace: ['last_at_ms', 'duration_ms'], add: ['times'] },
-);
-
-/** A new row. A row with a `merge_key` stands for `times` requests, and has the longest duration. */
-type NewRequestRow = Parameters<typeof addRequest.build>[1];
-
-const addRequests = writesEach('addRequests', addRequest, (row: NewRequestRow) => row);
-
-const deleteOlder = deletesOld('requests', ['id'], 'last_at_ms', { by: 'key' });
-const deleteBefore = deletesOld('requests', ['id'], 'id', { by: 'key' });
 
 type Filter = {
   readonly accountId: bigint | null;

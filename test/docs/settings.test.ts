@@ -27,7 +27,8 @@ import { operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { startLockMsMax } from '../../src/storage/postgres/database.ts';
 import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';
 import { waitingJobsMax, writeWaitMsMax } from '../../src/storage/sqlite/write-queue.ts';
-import { ownRowsMax, requestRowsMax } from '../../src/usage/failed-requests.ts';
+import { ownRowsMax } from '../../src/usage/failed-requests.ts';
+import { requestRowsMax } from '../../src/usage/request-rows.ts';
 import { readDocument, readTable } from './markdown.ts';
 
 const document = await readDocument('docs/settings.md');
@@ -89,6 +90,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     seconds(drainMsMax),
     operatorConnectionsMax.toLocaleString('en'),
     String(ownRowsMax),
-    requestRowsMax.toLocaleString('en'),
+    requestRowsMax.all.toLocaleString('en'),
+    requestRowsMax.ofAccount.toLocaleString('en'),
   ]);
 });

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { dayMs, hourMs } from '../../src/clock.ts';
+import { hourMs } from '../../src/clock.ts';
 import {
   createFailedRequests,
   type FailedRequest,
   listRequests,
   ownRowsMax,
-  requestRowsMax,
-  requestsKeptMs,
   waitingRowsMax,
 } from '../../src/usage/failed-requests.ts';
 import { createWorld, fieldsOf, order } from '../accounts/world.ts';
@@ -106,23 +104,6 @@ await describeOnEngines('failed requests', (engine) => {
     await Promise.all([requests.flush(), other.flush()]);
     assert.equal((await list({ status: 429 }))[0]?.times, 3);
     assert.equal((await list({ limit: waitingRowsMax + 100 })).length, waitingRowsMax);
-  });
-
-  test('are kept for 7 days, and the newest 100,000 of them', async (t) => {
-    const { requests, list, store, clock } = await open(t, engine);
-    for (let day = 0; day < 3; day += 1) {
-      requests.note(conflict);
-      await requests.flush();
-      clock.advance(dayMs);
-    }
-    clock.advance(requestsKeptMs - 3 * dayMs + 1);
-    await requests.sweep();
-    assert.equal((await list()).length, 2);
-    await store.execute(`with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < ${requestRowsMax})
-      insert into requests (at_ms, last_at_ms, status, duration_ms, times) select n, ${clock.now()}, 404, 1, 1 from numbers`);
-    await requests.sweep();
-    assert.equal((await list({ limit: 2 * requestRowsMax })).length, requestRowsMax);
-    assert.equal((await list({ keyId: 'key_1' })).length, 1);
   });
 });
 

@@ -53,7 +53,7 @@ create table requests (
   merge_key text unique
 );
 
-create index requests_by_account on requests (account_id, id) where account_id is not null;
+create index requests_by_account on requests (account_id, id);
 
 create index requests_by_key on requests (key_id, id) where key_id is not null;
 

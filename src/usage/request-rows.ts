@@ -1,0 +1,122 @@
+import { sql } from 'kysely';
+import { dayMs } from '../clock.ts';
+import { byShape, type Database, type Steps, statement } from '../storage/database.ts';
+import { deletesOld } from '../storage/delete-old.ts';
+import { insertRow } from '../storage/insert-row.ts';
+import type { NamedEntries } from '../storage/row-buffer.ts';
+import { toLastStep, transaction } from '../storage/transaction.ts';
+
+/** Time in ms for which the store keeps requests. */
+export const requestsKeptMs = 7 * dayMs;
+/** Maximum number of rows. `ofAccount` is that of each account, and of all requests without a valid key together. */
+export const requestRowsMax = { all: 100_000, ofAccount: 10_000 };
+/** Maximum number of rows that one statement deletes, so that other writes can run in between. */
+const deletedRowsMax = 1_000;
+
+const columns = [
+  ...(['at_ms', 'last_at_ms', 'account_id', 'key_id', 'address', 'operation', 'status'] as const),
+  ...(['code', 'message', 'request_id', 'duration_ms', 'times', 'merge_key'] as const),
+];
+
+const insertRequest = insertRow('requests', columns);
+
+/** A new row. A row with a `merge_key` stands for `times` requests, and has the longest duration. */
+export type NewRequestRow = Parameters<typeof insertRequest.build>[1];
+
+/** Returns the row of all requests of two rows with the same `merge_key`. */
+export function addUp(earlier: NewRequestRow, later: NewRequestRow): NewRequestRow {
+  const isLonger = later.duration_ms > earlier.duration_ms;
+  return {
+    ...earlier,
+    last_at_ms: later.last_at_ms,
+    duration_ms: isLonger ? later.duration_ms : earlier.duration_ms,
+    times: earlier.times + later.times,
+  };
+}
+
+/** Adds a row of no requests, unless there is one with the same `merge_key`. An upsert takes an id even then. */
+const insertMissing = statement<NewRequestRow>()((query, p) =>
+  query
+    .insertInto('requests')
+    .columns(columns)
+    .expression(
+      sql`select ${sql.join(columns.map((name) => (name === 'times' ? sql.lit(0n) : p[name])))}
+        where not exists (select 1 from requests where merge_key = ${p.merge_key})`,
+    )
+    .onConflict((existing) => existing.column('merge_key').doNothing()),
+);
+
+const addToMerged = statement<NewRequestRow>()((query, p) =>
+  query
+    .updateTable('requests')
+    .set({
+      last_at_ms: p.last_at_ms,
+      duration_ms: sql`case when duration_ms < ${p.duration_ms} then ${p.duration_ms} else duration_ms end`,
+      times: sql`times + ${p.times}`,
+    })
+    .where('merge_key', '=', p.merge_key),
+);
+
+/** Writes rows. A row with the `merge_key` of a stored one is added to it. */
+export const addRequests = transaction(function* addRequests(
+  entries: NamedEntries<NewRequestRow>,
+): Steps<void> {
+  yield entries.flatMap(([, row]) => {
+    const steps = row.merge_key === null ? [insertRequest] : [insertMissing, addToMerged];
+    return steps.map((each) => toLastStep(each, row));
+  });
+}, 'row locks');
+
+/** Deletes the rows that are older than `olderThanMs`, and the oldest beyond the bounds. Reads an index of all rows. */
+export async function sweepRequests(
+  database: Database,
+  olderThanMs: number,
+  { all, ofAccount } = requestRowsMax,
+): Promise<void> {
+  await deleteOlder(database, olderThanMs);
+  const full = await database.read(selectFullAccounts, { kept: BigInt(ofAccount) });
+  for (const { account_id: id } of full)
+    await deleteBeyond(database, id === null ? 'strangers' : 'account', id, ofAccount);
+  await deleteBeyond(database, 'all', null, all);
+}
+
+const deleteOlder = deletesOld('requests', ['id'], 'last_at_ms', { by: 'key' });
+
+/** The accounts with more than `kept` rows. Null stands for all requests without a valid key. */
+const selectFullAccounts = statement<{ kept: bigint }>()((query, p) =>
+  query.selectFrom('requests').select('account_id').groupBy('account_id').having(sql`count(*)`, '>', p.kept),
+);
+
+/** Whose rows a bound counts: those of all requests, of an account, or of all requests without a valid key. */
+type Counted = 'all' | 'account' | 'strangers';
+
+/** Deletes the oldest rows beyond the newest `kept`. */
+async function deleteBeyond(
+  database: Database,
+  counted: Counted,
+  accountId: bigint | null,
+  kept: number,
+): Promise<void> {
+  const parameters = { accountId, kept: BigInt(kept), count: BigInt(deletedRowsMax) };
+  const deleteOldest = deleteOldestOf({ counted });
+  while ((await database.run(deleteOldest, parameters)).length === deletedRowsMax);
+}
+
+/**
+ * Counts rows, because PostgreSQL skips ids. The count is part of the statement that deletes, so two instances together
+ * delete no more than the excess.
+ */
+const deleteOldestOf = byShape(({ counted }: { readonly counted: Counted }) =>
+  statement<{ accountId: bigint | null; kept: bigint; count: bigint }>()((query, p) => {
+    const rows = {
+      all: sql`requests`,
+      account: sql`requests where account_id = ${p.accountId}`,
+      strangers: sql`requests where account_id is null`,
+    }[counted];
+    const excess = sql`(select count(*) from (select 1 from ${rows} limit ${p.count} offset ${p.kept}) as beyond)`;
+    return query
+      .deleteFrom('requests')
+      .where(sql<boolean>`id in (select id from ${rows} order by id limit ${excess})`)
+      .returning('id');
+  }),
+);
