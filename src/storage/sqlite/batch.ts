@@ -1,3 +1,4 @@
+import type { Step } from '../database.ts';
 import { findTransaction } from '../transaction.ts';
 import type { SqliteConnection } from './connection.ts';
 import { type PackedError, packError } from './packed-error.ts';
@@ -16,21 +17,30 @@ export type Outcome = { readonly result: unknown } | { readonly error: PackedErr
 export function createRunBatch(connection: SqliteConnection) {
   const { raw } = connection;
 
-  function runJob(job: Job): unknown {
+  /** Runs a job, and opens a savepoint before the first of several statements. */
+  function run(job: Job, openSavepoint: () => void): unknown {
     if ('sql' in job) return connection.run(job);
-    return runSteps(connection.run, findTransaction(job.name).body(job.input as never));
+    const body = findTransaction(job.name).body(job.input as never);
+    const first = body.next([]);
+    if (!isOneStatement(first)) openSavepoint();
+    return runSteps(connection.run, body, first);
   }
 
-  function runInSavepoint(job: Job): Outcome {
-    connection.run(savepoint);
+  function runAlone(job: Job): Outcome {
+    let isInSavepoint = false;
     try {
-      const result = runJob(job);
-      connection.run(release);
+      const result = run(job, () => {
+        connection.run(savepoint);
+        isInSavepoint = true;
+      });
+      if (isInSavepoint) connection.run(release);
       return { result };
     } catch (error) {
       if (!raw.isTransaction) throw error;
-      connection.run(rollbackToSavepoint);
-      connection.run(release);
+      if (isInSavepoint) {
+        connection.run(rollbackToSavepoint);
+        connection.run(release);
+      }
       return { error: packError(error) };
     }
   }
@@ -39,7 +49,7 @@ export function createRunBatch(connection: SqliteConnection) {
     try {
       connection.requireInPlace();
       raw.exec('begin immediate');
-      const outcomes = jobs.map(runInSavepoint);
+      const outcomes = jobs.map(runAlone);
       raw.exec('commit');
       return outcomes;
     } catch (error) {
@@ -52,6 +62,11 @@ export function createRunBatch(connection: SqliteConnection) {
 const savepoint: SqliteCall = { sql: 'savepoint job', values: [] };
 const release: SqliteCall = { sql: 'release job', values: [] };
 const rollbackToSavepoint: SqliteCall = { sql: 'rollback to job', values: [] };
+
+/** SQLite itself undoes a statement that fails, with what its triggers wrote. Then the job needs no savepoint. */
+function isOneStatement({ done, value }: IteratorResult<readonly Step[], unknown>): boolean {
+  return !done && value.length === 1 && value[0]?.isLast === true;
+}
 
 /** Rolls back. If that fails, every later `begin`, and so every job, fails until a rollback succeeds. */
 function undo({ raw }: SqliteConnection): void {

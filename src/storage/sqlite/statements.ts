@@ -38,9 +38,9 @@ export function createRunCall(raw: DatabaseSync): RunCall {
   return ({ sql, values }) => (prepared.get(sql) ?? prepare(sql))(values);
 }
 
-/** Runs a transaction body to its end. The caller begins and commits the transaction. */
-export function runSteps<T>(run: RunCall, body: Steps<T>): T {
-  let next = body.next([]);
+/** Runs a transaction body from its `first` steps to its end. The caller begins and commits the transaction. */
+export function runSteps<T>(run: RunCall, body: Steps<T>, first = body.next([])): T {
+  let next = first;
   while (!next.done)
     next = body.next(next.value.map(({ statement, parameters }) => run(toCall(statement, parameters))));
   return next.value;

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
 import { int64Max } from '../../../src/int64.ts';
 import { insertPet } from '../../../src/pets/pet-rows.ts';
+import { statement } from '../../../src/storage/database.ts';
 import { createRunBatch, type Job } from '../../../src/storage/sqlite/batch.ts';
 import { openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { toCall } from '../../../src/storage/sqlite/statements.ts';
+import { toLastStep, transaction } from '../../../src/storage/transaction.ts';
 import { addAndThrow, addSecret } from '../../contracts/works.ts';
 import { petValues } from '../../support/catalogue.ts';
 import { makeFolder } from '../../support/service.ts';
@@ -43,6 +46,36 @@ test('a batch is one commit, returns the outcome of each job in order, and undoe
   const asked = exec.mock.calls.map(({ arguments: [sql] }) => sql);
   assert.deepEqual(asked, ['begin immediate', 'commit']);
   assert.equal(count('usage_windows'), 0);
+});
+
+/** Inserts an animal, which its trigger adds to the feed, and then one that is refused. */
+const insertTwo = statement<Record<never, never>>()((query) =>
+  query
+    .insertInto('pets')
+    .columns(['name', 'category_id', 'status', 'is_owned'])
+    .expression(sql`values ('Rex', 1, 'available', 0), ('Max', 1, 'lost', 0)`),
+);
+const addTwo = transaction(function* addTwo(_input: null) {
+  yield [toLastStep(insertTwo, {})];
+});
+
+const oneStatement = [
+  ['a statement', toCall(insertTwo, {})],
+  ['a transaction of one statement', { name: addTwo.name, input: null }],
+] as const;
+
+for (const [what, job] of oneStatement)
+  test(`${what} that fails in a batch leaves nothing behind`, async (t) => {
+    const { run, count } = await open(t);
+    assert.deepEqual(run(add, job, add), [1n, 'failed', 2n]);
+    assert.equal(count('events'), 2);
+  });
+
+test('a job of one statement opens no savepoint', async (t) => {
+  const { raw, run } = await open(t);
+  const prepare = t.mock.method(raw, 'prepare');
+  run(...oneStatement.map(([, job]) => job));
+  assert.ok(prepare.mock.calls.every(({ arguments: [sql] }) => !sql.startsWith('savepoint')));
 });
 
 test('if ids run out, only the rows that get no id are refused', async (t) => {
