@@ -46,17 +46,13 @@ const lockKey = statement<{ lock: bigint }>()((query, p, { tryLock }) =>
 
 type Key = Pick<Idempotency, 'accountId' | 'keyHash'>;
 
-/**
- * Selects the stored response to a key of an account, in one row or none. The lock on the row makes the transaction of
- * a replay a writing one, so its commit waits for the standby as the first one did.
- */
-const selectFirstAnswer = statement<Key>()((query, p, { lockSharedRows }) =>
+/** Selects the stored response to a key of an account, in one row or none. */
+const selectFirstAnswer = statement<Key>()((query, p) =>
   query
     .selectFrom('first_answers')
     .select(['operation', 'body_hash', 'status', 'location', 'body'])
     .where('account_id', '=', p.accountId)
-    .where('key_hash', '=', p.keyHash)
-    .modifyEnd(lockSharedRows),
+    .where('key_hash', '=', p.keyHash),
 );
 
 const columns = ['account_id', 'key_hash', 'operation', 'body_hash', 'status', 'location', 'body'] as const;

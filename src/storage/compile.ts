@@ -50,7 +50,6 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     storeBytes: sqlText`(select page_count from pragma_page_count()) * (select page_size from pragma_page_size())`,
     least: (one, other) => sqlText`min(${one}, ${other})`,
     lockRows: sqlText``,
-    lockSharedRows: sqlText``,
     lockFreeRows: sqlText``,
     tryLock: (lock) => sqlText`cast(${lock} is not null as integer)`,
     waitForLock: () => sqlText`null`,
@@ -75,7 +74,6 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     storeBytes: sqlText`pg_database_size(current_database())`,
     least: (one, other) => sqlText`least(${one}, ${other})`,
     lockRows: sqlText`for no key update`,
-    lockSharedRows: sqlText`for share`,
     lockFreeRows: sqlText`for no key update skip locked`,
     tryLock: (lock) => sqlText`cast(pg_try_advisory_xact_lock(cast(${lock} as bigint)) as int)`,
     waitForLock: (group, lock) =>

@@ -21,8 +21,6 @@ export interface Dialect {
   least(one: RawBuilder<bigint>, other: RawBuilder<bigint>): RawBuilder<bigint>;
   /** Ends a select: locks its rows until the transaction ends. Empty on SQLite, which runs one transaction at a time. */
   readonly lockRows: RawBuilder<unknown>;
-  /** Like `lockRows`, but other transactions may lock the same rows in this way. */
-  readonly lockSharedRows: RawBuilder<unknown>;
   /** Like `lockRows`, but leaves out the rows that another transaction has locked. */
   readonly lockFreeRows: RawBuilder<unknown>;
   /** Takes an advisory lock until the transaction ends: 1, or 0 if another transaction has the lock. */
@@ -129,8 +127,9 @@ export interface Database {
   run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
 
   /**
-   * Runs a transaction completely or not at all. Resolves when it is durable. Errors of errors.ts keep their class, code
-   * and message. Any other error becomes an Error with the same message.
+   * Runs a transaction completely or not at all. Resolves when it is durable, with all commits that it has read. So a
+   * result that reports an earlier change is as safe as the change, and so is a refusal that the body throws. Errors of
+   * errors.ts keep their class, code and message. Any other error becomes an Error with the same message.
    */
   transact<I, T>(transaction: Transaction<I, T>, input: I): Promise<T>;
 

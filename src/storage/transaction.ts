@@ -30,7 +30,7 @@ export function toStep<P extends Parameters, R>(target: Statement<P, R>, paramet
   return { statement: target as unknown as Step<R>['statement'], parameters };
 }
 
-/** Names the last statement of a transaction, with which PostgreSQL commits. The body may then only return. */
+/** Names the last statement of a transaction, which changes a row. PostgreSQL commits with it. The body then only returns. */
 export function toLastStep<P extends Parameters, R>(target: Statement<P, R>, parameters: P): Step<R> {
   return { ...toStep(target, parameters), isLast: true };
 }

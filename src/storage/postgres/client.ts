@@ -72,6 +72,20 @@ const toBegin = (isolation: Isolation): Call =>
 /** A group waits only briefly for a row that one of its transactions needs. A transaction alone waits as usual. */
 const waitBriefly = toTextCall("set local lock_timeout = '50ms'");
 const commit = toTextCall('commit');
+/**
+ * A commit waits for a synchronous standby only if its transaction has written. A transaction that changed nothing writes
+ * this message to nobody, because its answer may report an earlier commit that the standby does not have yet.
+ */
+const waitForEarlier: Call = {
+  name: 'wait for earlier commits',
+  text: "select pg_logical_emit_message(true, 'animal-store', '') where pg_current_xact_id_if_assigned() is null",
+  values: [],
+};
+
+/** Rolls back the transaction of a refusal. A refusal reports earlier commits too, such as a deletion, so it waits. */
+export async function rollBackRefusal(client: ClientBase): Promise<void> {
+  await sendBatch(client, [toTextCall('rollback'), waitForEarlier]);
+}
 
 /**
  * Runs transaction bodies side by side, the next steps of all in one round trip. With an `isolation`, they form one
@@ -96,6 +110,6 @@ export async function runSteps<T>(
     for (const [at, run] of open.entries()) run.next = run.body.next(rows.splice(0, steps[at]?.length));
     opening = [];
   }
-  if (isolation !== null && !isCommitted) await sendBatch(client, [commit]);
+  if (isolation !== null && !isCommitted) await sendBatch(client, [waitForEarlier, commit]);
   return runs.map(({ next }) => next.value as T);
 }

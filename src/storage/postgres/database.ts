@@ -14,10 +14,11 @@ import {
   isLentByTransaction,
   removeLimits,
   requireSession,
+  rollBackRefusal,
   runSteps,
   send,
 } from './client.ts';
-import { isConnectionSpoilt } from './faults.ts';
+import { isConnectionSpoilt, isRefusal } from './faults.ts';
 import { loadRows } from './load.ts';
 import { createPostgresPool } from './pool.ts';
 import { requireUsable } from './requirements.ts';
@@ -131,8 +132,9 @@ async function transact(client: ClientBase, calls: readonly Transacted[]): Promi
   try {
     return await runSteps(client, bodies, calls[0]?.[0].isolation);
   } catch (error) {
+    if (isRefusal(error)) await rollBackRefusal(client);
     // The pool drops a lost or stuck connection, and the server then rolls back the transaction.
-    if (!isConnectionSpoilt(error)) await send(client, { text: 'rollback' }).catch(() => undefined);
+    else if (!isConnectionSpoilt(error)) await send(client, { text: 'rollback' }).catch(() => undefined);
     throw error;
   }
 }

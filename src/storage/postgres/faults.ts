@@ -47,11 +47,15 @@ export function isUnanswered(error: unknown): boolean {
   return cause instanceof Error && cause.message === 'Query read timeout';
 }
 
+/** Returns true if the body of a transaction threw the error as its answer. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof OperatorError || (error instanceof AppError && error.code !== 'unavailable');
+}
+
 /** Returns true if the transaction was rolled back, for a failed statement or a refusal, and the session continues. */
 export function isUndone(error: unknown): boolean {
   const cause = causeOf(error) ?? error;
-  if (cause instanceof DatabaseError) return !endings.test(codeOf(cause));
-  return cause instanceof AppError && cause.code !== 'unavailable';
+  return cause instanceof DatabaseError ? !endings.test(codeOf(cause)) : isRefusal(cause);
 }
 
 /** Returns true if the server reported the error. Then the statement had no effect. */
