@@ -51,7 +51,7 @@ const endsFor = (position: bigint, { tookOver }: Dialect) => sql<Ends>`(
     cast(case when ${position} > ${newest} then ${tookOver}
       when exists (select 1 from event_gaps where lost_after < ${position} and skipped_to > ${position}) then 1
       else 0 end as bigint) as is_lost
-  from event_horizon)`;
+  from event_horizon limit 1)`;
 
 export const selectEnds = statement<{ position: bigint }>()((query, p, dialect) =>
   query
@@ -72,33 +72,43 @@ export function judgePosition(position: bigint, { deleted_to, newest: end, is_lo
 }
 
 const listLiterals = (types: readonly string[]) => sql.join(types.map((type) => sql.lit(type)));
-const isOfOrders = sql`events.type in (${listLiterals(orderEventTypes)})`;
-const isOfCatalogue = sql`events.type in (${listLiterals(catalogueEventTypes)})`;
 
 /**
- * The order events that a reader may see. The condition names the types, so that nobody sees a type that this release
- * does not know. An index of order events has the condition on `account_id`.
+ * The condition names the types, so that nobody sees a type that this release does not know. `coalesce` keeps both
+ * engines from the index of types: they would read and sort all events after the position.
  */
-const visibleOrders = {
-  none: () => sql<boolean>`false`,
-  own: (accountId: bigint) => sql<boolean>`(events.account_id = ${accountId} and ${isOfOrders})`,
-  all: () => sql<boolean>`(events.account_id is not null and ${isOfOrders})`,
-};
+const isOneOf = (types: readonly string[]) => sql<boolean>`coalesce(type in (${listLiterals(types)}), false)`;
 
-const pageOf = byShape(({ seesPets, seesOrders }: Pick<EventReader, 'seesPets' | 'seesOrders'>) =>
-  statement<{ after: bigint; count: bigint; accountId: bigint }>()((query, p, dialect) => {
-    const orders = visibleOrders[seesOrders](p.accountId);
+type Parameters = { after: bigint; count: bigint; accountId: bigint };
+type Shape = Pick<EventReader, 'seesPets' | 'seesOrders'>;
+
+/**
+ * Returns the condition and the order of a page. Only one index fits both, whatever the statistics say: that of all
+ * events, that of all order events, or that of one account. Animals need none of their own, because at least half of all
+ * events are about animals.
+ */
+function findPlace({ seesPets, seesOrders }: Shape, { after, accountId }: Parameters, dialect: Dialect) {
+  const isOfOrders = isOneOf(orderEventTypes);
+  if (!seesPets && seesOrders === 'own') {
+    const { where, orderBy } = dialect.keysetAfter([['account_id', sql`${accountId}`]], sql`${after}`);
+    return { where: sql<boolean>`account_id is not null and ${where} and ${isOfOrders}`, orderBy };
+  }
+  const orders = {
+    none: sql`false`,
+    own: sql`(account_id = ${accountId} and ${isOfOrders})`,
+    all: sql`(account_id is not null and ${isOfOrders})`,
+  }[seesOrders];
+  const isVisible = seesPets ? sql`(${isOneOf(catalogueEventTypes)} or ${orders})` : orders;
+  return { where: sql<boolean>`id > ${after} and ${isVisible}`, orderBy: sql`id` };
+}
+
+const pageOf = byShape((shape: Shape) =>
+  statement<Parameters>()((query, p, dialect) => {
+    const { where, orderBy } = findPlace(shape, p, dialect);
     return query
       .with('ends', () => endsFor(p.after, dialect))
       .with('page', (cte) =>
-        cte
-          .selectFrom('events')
-          .select(eventColumns)
-          .where('events.id', '>', p.after)
-          // Needs no index for animals and categories, because at least half of all events are about animals.
-          .where(seesPets ? sql<boolean>`(${isOfCatalogue} or ${orders})` : orders)
-          .orderBy('events.id')
-          .limit(p.count),
+        cte.selectFrom('events').select(eventColumns).where(where).orderBy(orderBy).limit(p.count),
       )
       .selectFrom('ends')
       .leftJoin('page', (join) => join.onTrue())

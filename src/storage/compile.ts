@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Kysely, PostgresDialect, type RawBuilder, SqliteDialect, sql as sqlText } from 'kysely';
-import type { Dialect, Parameters, Statement, Value } from './database.ts';
+import type { Dialect, Keyset, Parameters, Statement, Value } from './database.ts';
 import type { Tables } from './tables.ts';
 
 interface CompiledStatement {
@@ -55,8 +55,12 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     waitForLock: () => sqlText`null`,
     isExactly: (column, text) => sqlText`${sqlText.ref(column)} = ${sqlText.lit(text)}`,
     keyset: (key, newestId) => ({
-      where: sqlText`${sqlText.join(key.map(isEqual), sqlText` and `)} and id <= ${newestId}`,
+      where: sqlText`${areEqual(key)} and id <= ${newestId}`,
       orderBy: sqlText`id desc`,
+    }),
+    keysetAfter: (key, afterId) => ({
+      where: sqlText`${areEqual(key)} and id > ${afterId}`,
+      orderBy: sqlText`id`,
     }),
     isAmong: (column, json) => sqlText`${sqlText.ref(column)} in (select value from json_each(${json}))`,
     blankField: (column, field) =>
@@ -82,13 +86,20 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
       sqlText`${sqlText.ref(column)} >= ${sqlText.lit(text)} and ${sqlText.ref(column)} <= ${sqlText.lit(text)}`,
     // The bounds and the order match only the index over these columns, so the planner has no other choice.
     keyset(key, newestId) {
-      const columns = key.map(([column]) => sqlText.ref(column));
-      const values = sqlText.join(key.map(([, value]) => value));
+      const { columns, values } = readKeyset(key);
       const order = [...columns, sqlText.ref('id')];
       return {
         where: sqlText`(${sqlText.join(order)}) <= (${values}, ${newestId})
           and (${sqlText.join(columns)}) >= (${values})`,
         orderBy: sqlText.join(order.map((column) => sqlText`${column} desc`)),
+      };
+    },
+    keysetAfter(key, afterId) {
+      const { columns, values } = readKeyset(key);
+      const order = sqlText.join([...columns, sqlText.ref('id')]);
+      return {
+        where: sqlText`(${order}) > (${values}, ${afterId}) and (${sqlText.join(columns)}) <= (${values})`,
+        orderBy: order,
       };
     },
     // An array, because the planner assumes that a subquery has 100 rows, and may read the whole table for them.
@@ -101,8 +112,17 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
   },
 };
 
-function isEqual([column, value]: readonly [string, RawBuilder<unknown>]): RawBuilder<unknown> {
-  return sqlText`${sqlText.ref(column)} = ${value}`;
+const toColumn = ([column]: Keyset[number]) => (typeof column === 'string' ? sqlText.ref(column) : column);
+
+function readKeyset(key: Keyset) {
+  return { columns: key.map(toColumn), values: sqlText.join(key.map(([, value]) => value)) };
+}
+
+function areEqual(key: Keyset): RawBuilder<unknown> {
+  return sqlText.join(
+    key.map((part) => sqlText`${toColumn(part)} = ${part[1]}`),
+    sqlText` and `,
+  );
 }
 
 const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });

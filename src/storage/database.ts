@@ -7,6 +7,14 @@ export type Value = string | bigint | Uint8Array | null;
 /** The parameter values of a statement, by name. */
 export type Parameters = Readonly<Record<string, Value>>;
 
+/** The first columns of an index, which may be expressions, with their values. */
+export type Keyset = readonly (readonly [column: string | RawBuilder<unknown>, value: RawBuilder<unknown>])[];
+
+interface KeysetPage {
+  readonly where: RawBuilder<boolean>;
+  readonly orderBy: RawBuilder<unknown>;
+}
+
 /** The SQL expressions that differ between engines. */
 export interface Dialect {
   readonly engine: 'sqlite' | 'postgres';
@@ -30,10 +38,9 @@ export interface Dialect {
   /** True if a column has this text, in the form that PostgreSQL's partial indexes are declared with. */
   isExactly(column: string, text: string): RawBuilder<boolean>;
   /** A page, newest first, that reads only its rows of an index over `key` and `id`, whatever the statistics say. */
-  keyset(
-    key: readonly (readonly [column: string, value: RawBuilder<unknown>])[],
-    newestId: bigint,
-  ): { readonly where: RawBuilder<boolean>; readonly orderBy: RawBuilder<unknown> };
+  keyset(key: Keyset, newestId: bigint): KeysetPage;
+  /** Like `keyset`, but oldest first, with the rows after an id. */
+  keysetAfter(key: Keyset, afterId: RawBuilder<unknown>): KeysetPage;
   /** True if a column has one of the int64 values of a parameter, a JSON array. Reads by the index of the column. */
   isAmong(column: string, json: string): RawBuilder<boolean>;
   /** The JSON object of a text column with null in place of one of its fields. */

@@ -2,8 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { eventTypes } from '../events/event.ts';
 import { isOrderType } from '../events/event-reader.ts';
 import { newest } from '../events/feed-page.ts';
-import { int64Max } from '../int64.ts';
-import { type Dialect, type RowOf, statement } from '../storage/database.ts';
+import { type Dialect, type Keyset, type RowOf, statement } from '../storage/database.ts';
 import { plannedMsMax } from './rules/retry.ts';
 
 /** Maximum number of webhooks in one read of the requested messages, and in one read of the lags. */
@@ -24,20 +23,20 @@ const toFlag = (condition: RawBuilder<unknown>) =>
 /** While an account is suspended, its webhooks receive nothing and keep their positions. */
 const ofActiveAccount = sql<boolean>`exists (select 1 from accounts where accounts.id = webhooks.account_id and suspended_at_ms is null)`;
 
-/**
- * The first event after the position of a webhook whose `key` is `wanted`. The comparisons of rows and the order by all
- * columns leave an index search as the only plan: it costs the same however many other events there are.
- */
-const searchNext = (condition: RawBuilder<unknown>, key: RawBuilder<unknown>, wanted: RawBuilder<unknown>) =>
-  sql`(select events.id from events where ${condition} and (${key}, events.id) > (${wanted}, webhooks.position)
-    and (${key}, events.id) < (${wanted}, ${sql.lit(int64Max)}) order by ${key}, events.id limit 1)`;
+/** SQL expression for the first event after the position of a webhook: one search in the index over `key`. */
+function searchNext(condition: RawBuilder<unknown>, key: Keyset[number], { keysetAfter }: Dialect) {
+  const { where, orderBy } = keysetAfter([key], sql`webhooks.position`);
+  return sql`(select id from events where ${condition} and ${where} order by ${orderBy} limit 1)`;
+}
 
-const nextOfAny = searchNext(sql`true`, sql`events.type`, sql`wanted.type`);
-const nextOfOwn = searchNext(
-  sql`events.account_id is not null`,
-  sql`cast(events.account_id as text) || ' ' || events.type`,
-  sql`cast(webhooks.account_id as text) || ' ' || wanted.type`,
-);
+const ofAnyAccount = [sql`true`, ['type', sql`wanted.type`]] as const;
+const ofOwnAccount = [
+  sql`account_id is not null`,
+  [
+    sql`cast(account_id as text) || ' ' || type`,
+    sql`cast(webhooks.account_id as text) || ' ' || wanted.type`,
+  ],
+] as const;
 
 const allTypes = sql.join(
   eventTypes.map(
@@ -47,11 +46,11 @@ const allTypes = sql.join(
 );
 
 /** SQL expression for the next event of a row of `webhooks`, or null. It finds only events that the webhook may see. */
-const nextEventId: RawBuilder<bigint | null> = sql`(select min(case
+const nextEventId = (dialect: Dialect) => sql<bigint | null>`(select min(case
     when wanted.is_order = 0 and webhooks.sees_pets = 0 then null
     when wanted.is_order = 1 and webhooks.sees_orders = 'none' then null
-    when wanted.is_order = 1 and webhooks.sees_orders = 'own' then ${nextOfOwn}
-    else ${nextOfAny} end)
+    when wanted.is_order = 1 and webhooks.sees_orders = 'own' then ${searchNext(...ofOwnAccount, dialect)}
+    else ${searchNext(...ofAnyAccount, dialect)} end)
   from (${allTypes}) as wanted where ' ' || webhooks.types || ' ' like '% ' || wanted.type || ' %')`;
 
 /**
@@ -62,7 +61,7 @@ export const selectDue = statement<{ afterPosition: bigint; afterId: bigint; cou
   (query, p, dialect) =>
     query
       .selectFrom('webhooks')
-      .select(['id', 'public_id', 'position', nextEventId.as('next_id')])
+      .select(['id', 'public_id', 'position', nextEventId(dialect).as('next_id')])
       .select(toFlag(hasLostEvents).as('is_lost'))
       .where(isDue(dialect))
       .where(isBehind)
@@ -93,7 +92,7 @@ export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
       dialect.nowMs.as('now_ms'),
       toFlag(isDue(dialect)).as('is_due'),
       toFlag(hasLostEvents).as('is_lost'),
-      nextEventId.as('next_id'),
+      nextEventId(dialect).as('next_id'),
     ])
     .where('id', '=', p.id)
     .where(ofActiveAccount),
@@ -102,12 +101,14 @@ export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
 export type SendingRow = RowOf<typeof selectSending>;
 
 /** Selects the enabled webhooks of active accounts that are farthest behind, with the age of their next event or null. */
-export const selectLags = statement<Record<never, never>>()((query, _, { nowMs }) =>
+export const selectLags = statement<Record<never, never>>()((query, _, dialect) =>
   query
     .selectFrom('webhooks')
     .select([
       'public_id as id',
-      sql<bigint | null>`(select ${nowMs} - at_ms from events where events.id = ${nextEventId})`.as(
+      sql<
+        bigint | null
+      >`(select ${dialect.nowMs} - at_ms from events where events.id = ${nextEventId(dialect)})`.as(
         'behind_ms',
       ),
     ])
@@ -129,7 +130,7 @@ export function toIds(webhooks: readonly { readonly id: bigint }[]): string {
 export const passEvents = statement<{ ids: string }>()((query, p, dialect) =>
   query
     .updateTable('webhooks')
-    .set({ position: sql<bigint>`coalesce(${nextEventId} - 1, ${newest})` })
+    .set({ position: sql<bigint>`coalesce(${nextEventId(dialect)} - 1, ${newest})` })
     .where(dialect.isAmong('id', p.ids))
     .where(isDue(dialect))
     .where(isBehind)

@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { dayMs, hourMs } from '../../src/clock.ts';
-import { compileStatement } from '../../src/storage/compile.ts';
 import type { WebhookChange } from '../../src/webhooks/change-webhook.ts';
-import { selectSending } from '../../src/webhooks/delivery-rows.ts';
 import { importPets } from '../support/catalogue.ts';
-import { describeOnEngines, type Engine, type Store } from '../support/engines.ts';
+import { describeOnEngines } from '../support/engines.ts';
 import { eventually } from '../support/redis-server.ts';
 import { ids, intercept, testsOn } from './webhook-world.ts';
-
-async function explain(store: Store, { name }: Engine, sql: string): Promise<string> {
-  const filled = sql.replaceAll(/\?|:\w+|\$\d+/g, '1');
-  const explained = name === 'SQLite' ? `explain query plan ${filled}` : `explain ${filled}`;
-  const rows = await store.execute<Record<string, unknown>>(explained);
-  return rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])).join('\n');
-}
 
 await describeOnEngines('the deliveries of webhooks', (engine) => {
   const test = testsOn(engine);
@@ -172,23 +163,6 @@ await describeOnEngines('the deliveries of webhooks', (engine) => {
     const transact = () => Promise.reject(new Error('a strange failure of the store'));
     await world.startSender({}, { ...database, transact }).send(5);
     assert.equal(receiver.received.length, 2);
-  });
-
-  test('the next event is found by an index search for each type, before and after the tables have statistics', async (world) => {
-    const { store, publish, reader, add } = world;
-    await add({ types: ['category.deleted', 'order.returned'] });
-    await publish(3_000);
-    await store.execute(`insert into events (at_ms, type, account_id, data)
-      select at_ms, 'order.reserved', ${reader.accountId}, data from events`);
-    const { sql } = compileStatement(selectSending, engine.name === 'SQLite' ? 'sqlite' : 'postgres');
-    for (let round = 0; round < 2; round += 1) {
-      const plan = await explain(store, engine, sql);
-      assert.match(plan, /events_by_type/);
-      assert.match(plan, /events_by_account_and_type/);
-      assert.doesNotMatch(plan, /Seq Scan on events|SCAN events(?! USING)/);
-      assert.doesNotMatch(plan, /Index Scan using events_pkey on events events_/);
-      await store.execute('analyze');
-    }
   });
 
   for (const kind of ['ping', 'event'])

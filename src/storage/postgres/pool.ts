@@ -37,8 +37,14 @@ const answerMsMax = 6_000;
 const idleMsMax = 60_000;
 const lifetimeSeconds = 1_800;
 
+/**
+ * How the server plans. A page reads its index in order, and stops at its end: with a bitmap, the server would read and
+ * sort all rows of a filter if it believes that they are few. To compile a plan (JIT) takes longer than a page.
+ */
+export const planSettings = `set_config('enable_bitmapscan', 'off', false), set_config('jit', 'off', false)`;
+
 /** Each side notices within 25 s that the other is lost: the server ends its process, the client an idle connection. */
-const settleSql = `select pg_backend_pid()::text as process,
+const settleSql = `select pg_backend_pid()::text as process, ${planSettings},
   set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
   set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '25000', false)`;
 const keepaliveIdleMs = 10_000;
