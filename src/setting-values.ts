@@ -170,7 +170,7 @@ function isNetwork(text: string): boolean {
 
 export function parseOrigins(text: string): readonly string[] {
   const origins = splitList(text).filter((part) => part !== '');
-  const isOrigin = (text: string) => /^https?:/.test(text) && URL.parse(text)?.origin === text;
+  const isOrigin = (text: string) => /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text;
   if (origins.every(isOrigin)) return origins;
-  throw new RangeError('a comma-separated list of origins such as https://app.example.com');
+  throw new RangeError('a comma-separated list of origins such as https://app.example.com, without *');
 }

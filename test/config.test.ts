@@ -125,7 +125,9 @@ describe('a wrong setting', () => {
     LOG_LEVEL: ['verbose', 'INFO', '30'],
     LOG_REQUESTS: ['none', 'true', '5xx'],
     CONSOLE_URL: ['https://ops.example.com/console/', 'https://ops.example.com/v1'],
-    CORS_ORIGINS: ['*', 'null', 'example.com', 'https://a.example/', 'https://a.example,x', 'file:///x'],
+    CORS_ORIGINS: split(`
+      * https://* https://*.example.com http://a.example:* https://a.example,https://*.b.example
+      null example.com https://a.example/ https://a.example,x file:///x`),
     WEBHOOK_ALLOW_NETWORKS: ['10.0.0.0/0', '::/0', 'example.com', '10.0.0.0/33', '10.1', 'all', '10.0.0.1;'],
     WEBHOOK_SECRET_KEY: ['secret', keyOf(31), keyOf(33), `${keyOf(32)},`, Buffer.alloc(32).toString('hex')],
   };

@@ -37,7 +37,8 @@ export function createRouter(routes: readonly Route[]) {
 
   /** A `*` in place of the first `/` is excluded here, because find-my-way ignores the first character. */
   function look(method: string, target: string) {
-    return target.startsWith('*') ? null : finder.find(method as HTTPMethod, target);
+    const found = target.startsWith('*') ? null : finder.find(method as HTTPMethod, target);
+    return found !== null && hasEmptyParameter(found.params) ? null : found;
   }
 
   function listAllowed(target: string): string[] {
@@ -73,6 +74,12 @@ export function createRouter(routes: readonly Route[]) {
       return { route, params: found.params, query, access: route.access, failure: null, allow: null };
     },
   };
+}
+
+/** True if a named parameter is empty, as in `/v1/pets/`. The rest of a path (`*`) may be empty. */
+function hasEmptyParameter(params: Readonly<Record<string, string | undefined>>): boolean {
+  for (const name in params) if (params[name] === '' && name !== '*') return true;
+  return false;
 }
 
 const schemeAndHost = /^https?:\/\/[^/?#]*/i;

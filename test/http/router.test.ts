@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
 import { after, beforeEach, test } from 'node:test';
 import { dayMs } from '../../src/clock.ts';
+import { operations } from '../../src/http/api/operations.ts';
 import { expectError } from '../support/expect-error.ts';
 import { exchangeOne, formatRequest, openRaw, type RawResponse } from '../support/raw-http.ts';
 import { type Ending, startWithKey } from '../support/service.ts';
@@ -68,6 +69,15 @@ for (const target of outside.split(' '))
     for (const isAnonymous of [true, false]) {
       const response = await send(t, `GET ${target}`, isAnonymous);
       assert.equal(await expectError(response, 404, 'not_found'), 'no such endpoint');
+    }
+  });
+
+for (const { id, method, path } of operations.filter((operation) => operation.path.includes('{')))
+  test(`${id} without its identifier is no endpoint`, async (t) => {
+    for (const target of [path, `${path}?x=1`].map((one) => `/v1${one.replaceAll(/\{\w+\}/g, '')}`)) {
+      const response = await send(t, `${method} ${target}`);
+      const message = await expectError(response, 404, 'not_found', { allow: null });
+      assert.equal(message, 'no such endpoint');
     }
   });
 
