@@ -20,6 +20,7 @@ import { lastCallMs } from '../../src/http/connection/graceful-shutdown.ts';
 import { openMsMax } from '../../src/http/docs-site/routes.ts';
 import { bodyBytesMax } from '../../src/http/request/body.ts';
 import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
+import { askedHeadersBytesMax, askedHeadersMax } from '../../src/http/response/cors.ts';
 import { cacheBytesMax } from '../../src/http/response/response-cache.ts';
 import { addressesMax } from '../../src/limits/counters.ts';
 import { waitingCharactersMax } from '../../src/observability/log.ts';
@@ -58,6 +59,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     bytes(bodyBytesMax),
     // Node's own bound.
     bytes(16 * 1024),
+    `${askedHeadersMax} and ${bytes(askedHeadersBytesMax)}`,
     `${jsonDepthMax} levels`,
     longNumbersMax.toLocaleString('en'),
     seconds(defaultTimeouts.headersMs),

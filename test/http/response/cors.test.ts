@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { askedHeadersBytesMax, askedHeadersMax } from '../../../src/http/response/cors.ts';
 import { expectCommonHeaders, expectError, expectHeaders } from '../../support/expect-error.ts';
 import { startWithKey } from '../../support/service.ts';
 
 const listed = 'https://app.example.com';
 const { service, key } = await startWithKey({ after }, { CORS_ORIGINS: `${listed}, http://localhost:3000` });
+
+const ownHeaders = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer';
 
 function preflight(path: string, headers: Record<string, string> = {}): Promise<Response> {
   const asked = { origin: listed, 'access-control-request-method': 'POST', ...headers };
@@ -31,13 +34,46 @@ test('a preflight of a listed origin is answered without a key for every path, a
     assert.equal(await response.text(), '');
     assert.equal(response.headers.get('access-control-allow-origin'), listed);
     assert.equal(response.headers.get('access-control-allow-methods'), 'DELETE, GET, HEAD, PATCH, POST, PUT');
-    const allowed = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer';
-    assert.equal(response.headers.get('access-control-allow-headers'), allowed);
+    assert.equal(response.headers.get('access-control-allow-headers'), ownHeaders);
     assert.match(response.headers.get('access-control-max-age') ?? '', /^\d+$/);
     assert.equal(response.headers.get('access-control-allow-credentials'), null);
     expectCommonHeaders(response);
   }
   assert.equal(await service.readLeft(null), left - 1);
+});
+
+async function askFor(names: string): Promise<string | null> {
+  const { headers } = await preflight('/pets', { 'access-control-request-headers': names });
+  return headers.get('access-control-allow-headers');
+}
+
+const longest = `x-${'a'.repeat(askedHeadersBytesMax - 2)}`;
+const most = Array.from({ length: askedHeadersMax }, (_, place) => `x-${place}`).join();
+
+test('a listed origin may send every header that it asks for, up to 64 names in 4 KiB', async () => {
+  const names = [
+    'baggage',
+    'authorization,traceparent,x-custom',
+    'traceparent , tracestate',
+    "!#$%&'*+-.^_`|~9Z",
+  ];
+  for (const asked of [...names, most, longest]) assert.equal(await askFor(asked), asked);
+});
+
+test('a preflight that asks for more names, or for what is no name, is allowed only the headers of the service', async () => {
+  const wrongs = ['', ',', 'a,,b', 'a,', 'a b', 'a:b', '"a"', 'a;b', '(a)', 'é', '\xa0a', '*/*'];
+  for (const asked of [...wrongs, `${most},a`, `${longest}a`, `a,${longest.slice(1)}`])
+    assert.equal(await askFor(asked), ownHeaders, asked);
+});
+
+test("the operator's port answers no preflight", async () => {
+  const headers = { origin: listed, 'access-control-request-method': 'GET' };
+  for (const path of ['/metrics', '/readyz', '/console']) {
+    const response = await fetch(service.app.opsUrl + path, { method: 'OPTIONS', headers });
+    assert.ok(response.status >= 400);
+    const names = ['origin', 'headers', 'methods'].map((name) => `access-control-allow-${name}`);
+    expectHeaders(response, Object.fromEntries(names.map((name) => [name, null])));
+  }
 });
 
 test('a page can read every header that an answer may have, and send no credentials and no OPTIONS of its own', async () => {
