@@ -16,6 +16,7 @@ import {
   insertPet,
   lockPet,
   type PetFilter,
+  type PetValues,
   selectOldest,
   selectPage,
   selectPet,
@@ -38,6 +39,12 @@ interface KeyedAdd {
   /** The `Location` of the response without the id at its end. */
   readonly locationStart: string;
 }
+
+/** Adds an animal and returns its id. */
+export const addOnePet = transaction(function* addOnePet(values: PetValues) {
+  const [rows] = yield* stepsTogether(toLastStep(insertPet, values));
+  return insertedId(rows);
+}, 'new rows');
 
 /** Adds an animal and stores the response as the first answer of the idempotency key. */
 export const addPetOnce = transaction(function addPetOnce({ newPet, idempotency, locationStart }: KeyedAdd) {
@@ -149,7 +156,7 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers) 
 
     async add(newPet: NewPet): Promise<Pet> {
       const pet = completeNewPet(newPet);
-      const id = insertedId(await database.run(insertPet, toValues(pet)));
+      const id = await database.transact(addOnePet, toValues(pet));
       return { id, ...pet };
     },
 

@@ -101,7 +101,7 @@ export const selectPage = byFilters<PetFilter & PageRange, 'status'>('status')((
 });
 
 /** Adds an animal and returns its id. Ids increase and are never reused. */
-export const insertPet = statement<PetValues>({ waitsForNoRowLock: true })((query, p) =>
+export const insertPet = statement<PetValues>()((query, p) =>
   query
     .insertInto('pets')
     .values({

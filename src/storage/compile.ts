@@ -9,6 +9,8 @@ interface CompiledStatement {
   readonly name: string;
   /** The parameter names of the placeholders, in order. */
   readonly names: readonly string[];
+  /** False for a plain select, which may lock rows. */
+  readonly isWriting: boolean;
 }
 
 /** Stands for the value of a parameter, and is its name. */
@@ -136,14 +138,18 @@ export function compileStatement<P extends Parameters, R>(
 ): CompiledStatement {
   const known = compiled[engine].get(target);
   if (known !== undefined) return known;
-  const { sql, parameters } = target.build(builders[engine], placeholders as P, dialects[engine]).compile();
+  const built = target.build(builders[engine], placeholders as P, dialects[engine]).compile();
+  const { query, sql, parameters } = built;
   const names = parameters.map((parameter) => {
     if (parameter instanceof Placeholder) return parameter.valueOf();
     throw new TypeError(`a statement has a value that is not a named parameter: ${sql}`);
   });
   const name = target.isPlannedEachTime ? '' : hash('sha256', sql, 'base64url');
   // With a bare parameter as the limit, SQLite prepares a page again at each binding, which takes a third of its time.
-  const made = { sql: engine === 'sqlite' ? sql.replaceAll('limit ?', 'limit ? + 0') : sql, name, names };
+  const text = engine === 'sqlite' ? sql.replaceAll('limit ?', 'limit ? + 0') : sql;
+  // A `with` may contain a statement that writes.
+  const isWriting = query.kind !== 'SelectQueryNode' || query.with !== undefined;
+  const made = { sql: text, name, names, isWriting };
   compiled[engine].set(target, made);
   return made;
 }

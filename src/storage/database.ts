@@ -61,8 +61,6 @@ export interface ConnectionCounts {
 /** An SQL statement with named parameters. It is compiled once per engine. */
 export interface Statement<P extends Parameters, R> {
   readonly build: (query: QueryCreator<Tables>, parameters: P, dialect: Dialect) => Compilable<R>;
-  /** True if the statement writes and never waits for a row lock. PostgreSQL commits such statements in groups. */
-  readonly waitsForNoRowLock?: true;
   /** True if PostgreSQL plans the statement at each call, because the size of its tables changes too much. */
   readonly isPlannedEachTime?: true;
 }
@@ -86,7 +84,8 @@ export type Steps<T> = Generator<readonly Step[], T, readonly (readonly unknown[
  * - `serializable`: as if they ran one after the other. A transaction that conflicts with another is repeated.
  * - `row locks`: each step sees everything committed before it, and changed rows stay locked. Such a transaction must
  *   decide only by conditional writes. It does not wait for transactions on other rows.
- * - `new rows`: `row locks`, for transactions that hardly ever wait for a row. Over PostgreSQL, they run in groups.
+ * - `new rows`: `row locks`, for transactions that hardly ever wait for a row. Over PostgreSQL, those that come together
+ *   are one transaction (group commit).
  */
 export type Isolation = 'serializable' | 'row locks' | 'new rows';
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { AppError, OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
+import { addOnePet } from '../../src/pets/catalogue.ts';
 import { insertPet, selectOldest, selectPet } from '../../src/pets/pet-rows.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { petValues } from '../support/catalogue.ts';
@@ -16,7 +17,15 @@ import {
   selectUsed,
   unavailable,
 } from './window-rows.ts';
-import { addAndReadWindow, addAndThrow, addIfAlone, addPet, addWindows, countUp } from './works.ts';
+import {
+  addAndReadWindow,
+  addAndRefuse,
+  addAndThrow,
+  addIfAlone,
+  addPet,
+  addWindows,
+  countUp,
+} from './works.ts';
 
 /** What each engine says if a row with the same primary or unique key exists. */
 const uniqueViolation = /unique constraint/i;
@@ -90,6 +99,24 @@ await describeOnEngines('a database', (engine) => {
       else assert.equal(row?.subject ?? null, name);
     }
     assert.equal((await database.read(selectOldest, { afterId: 0n, count: 100n })).length, 4);
+  });
+
+  test('of simultaneous adds, one that is invalid or refused after its write leaves nothing behind', async (t) => {
+    const database = await open(t);
+    const values = (name: string, status = 'sold') => petValues({ ...available(name), status });
+    for (const fail of [
+      () => database.transact(addAndRefuse, values('refused')),
+      () => database.transact(addOnePet, values('invalid', 'lost')),
+    ]) {
+      const add = (name: string) => database.transact(addOnePet, values(name));
+      const results = await Promise.allSettled([add('a'), fail(), add('b')]);
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      );
+    }
+    const stored = await database.read(selectOldest, { afterId: 0n, count: 100n });
+    assert.deepEqual(stored.map(({ name }) => name).sort(), ['a', 'a', 'b', 'b']);
   });
 
   test('an invalid statement is reported as a bug, not as an unavailable store', async (t) => {

@@ -1,5 +1,5 @@
 import { AppError, OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
-import { insertPet } from '../../src/pets/pet-rows.ts';
+import { insertPet, type PetValues } from '../../src/pets/pet-rows.ts';
 import { step, transaction } from '../../src/storage/transaction.ts';
 import { petValues } from '../support/catalogue.ts';
 import { insertSecret, insertWindow, selectSubjects, selectUsed, updateUsed } from './window-rows.ts';
@@ -33,6 +33,12 @@ export const addAndReadWindow = transaction(function* addAndReadWindow(window: W
   const [row] = yield* step(selectUsed, { subject: window.subject });
   return row?.used;
 });
+
+/** Adds an animal, then refuses. */
+export const addAndRefuse = transaction(function* addAndRefuse(pet: PetValues) {
+  yield* step(insertPet, pet);
+  throw new AppError('limit_reached', 'one too many');
+}, 'new rows');
 
 const errors = {
   AppError: (message: string) => new AppError('idempotency_key_reused', message),

@@ -10,7 +10,7 @@ interface Waiting<C, R> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Sends calls in one transaction and returns the result of each. Throws if one fails: then all are undone. */
+/** Sends calls in one transaction and returns the result of each. If it throws, all are undone. */
 type Send<C, R> = (client: ClientBase, calls: readonly C[]) => Promise<readonly R[]>;
 
 /** Time in ms after which the next batch no longer waits for a batch that is slow, or that waits for a row. */

@@ -14,14 +14,13 @@ import {
   isLentByTransaction,
   removeLimits,
   requireSession,
-  rollBackRefusal,
-  runSteps,
   send,
 } from './client.ts';
 import { isConnectionSpoilt, isRefusal } from './faults.ts';
 import { loadRows } from './load.ts';
 import { createPostgresPool } from './pool.ts';
 import { requireUsable } from './requirements.ts';
+import { rollBackRefusal, runSteps, takeValue } from './run-steps.ts';
 import { findPrimary } from './servers.ts';
 
 /** Maximum wait in ms for each lock at startup. Another instance may hold a lock, for example while it migrates. */
@@ -78,13 +77,13 @@ async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean
 
 /** Maximum number of reads in one round trip. The server runs the reads of one connection one after the other. */
 const batchReadsMax = 32;
-const groupWritesMax = 64;
+/** Maximum number of adds in one transaction. */
+const groupAddsMax = 64;
 
 function connect(url: string): Database {
   const pool = createPostgresPool(url);
   const reads = createCallQueue(pool.read, sendBatch, batchReadsMax);
-  const writes = createCallQueue(pool.write, sendBatch, groupWritesMax, 1);
-  const transactions = createCallQueue(pool.write, transact, groupWritesMax, 1);
+  const adds = createCallQueue(pool.write, transact, groupAddsMax, 1);
   let isClosed = false;
 
   function requireOpen(): void {
@@ -102,15 +101,14 @@ function connect(url: string): Database {
     async run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
       requireOpen();
       const call = toCall(statement, parameters);
-      const rows = statement.waitsForNoRowLock
-        ? await writes.run(call)
-        : (await pool.write((client) => sendBatch(client, [call])))[0];
+      const [rows] = await pool.write((client) => sendBatch(client, [call]));
       return rows as readonly R[];
     },
     async transact(work, input) {
       requireOpen();
-      if (work.isolation === 'new rows') return (await transactions.run([work, input])) as never;
-      return (await pool.write((client) => transact(client, [[work, input]])))[0] as never;
+      if (work.isolation === 'new rows') return takeValue(await adds.run([work, input])) as never;
+      const [outcome] = await pool.write((client) => transact(client, [[work, input]]));
+      return takeValue(outcome) as never;
     },
     async load(...rows) {
       requireSession(url, 'an import');
@@ -119,15 +117,15 @@ function connect(url: string): Database {
     async close() {
       if (isClosed) return;
       isClosed = true;
-      await pool.close(Promise.all([reads.drain(), writes.drain(), transactions.drain()]));
+      await pool.close(Promise.all([reads.drain(), adds.drain()]));
     },
   };
 }
 
 type Transacted = readonly [transaction: Transaction<never, unknown>, input: unknown];
 
-/** Runs transactions of one isolation as one, and returns their results. If one of them throws, all are undone. */
-async function transact(client: ClientBase, calls: readonly Transacted[]): Promise<readonly unknown[]> {
+/** Runs transactions of one isolation as one, and returns the outcome of each. Throws if all are undone. */
+async function transact(client: ClientBase, calls: readonly Transacted[]) {
   const bodies = calls.map(([{ body }, input]) => body(input as never));
   try {
     return await runSteps(client, bodies, calls[0]?.[0].isolation);

@@ -1,8 +1,9 @@
 import type { ClientBase } from 'pg';
 import { OutcomeUnknownError } from '../../errors.ts';
 import type { Database, LoadOptions, Value } from '../database.ts';
-import { removeLimits, runSteps, send } from './client.ts';
+import { removeLimits, send } from './client.ts';
 import { isFromServer, repeatOnConflict, throwConnectionError } from './faults.ts';
+import { runSteps, takeValue } from './run-steps.ts';
 import { connectToPrimary } from './servers.ts';
 
 /** Implements `load` on PostgreSQL. Rows first go to a temporary table, so no transaction is open while they arrive. */
@@ -26,7 +27,8 @@ export async function loadRows(
 async function changeAndAdd(client: ClientBase, { apply, isDryRun }: LoadOptions, insert: string) {
   await send(client, { text: 'begin isolation level read committed' });
   try {
-    await runSteps(client, [apply()]);
+    const [applied] = await runSteps(client, [apply()]);
+    takeValue(applied);
     for (const text of [insert, isDryRun ? 'rollback' : 'commit'])
       await send(client, { text }).catch(throwUnlessOpen);
   } catch (error) {
