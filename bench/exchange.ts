@@ -28,6 +28,15 @@ const agent = new Agent({ keepAlive: true });
 
 /** Sends a request and returns the whole answer. Throws if no 2xx or 304 arrives within 10 s. */
 export async function exchange(origin: string, sent: Request, headers: RequestHeaders): Promise<Answer> {
+  const answer = await exchangeAny(origin, sent, headers);
+  const { status, body } = answer;
+  if (status !== 304 && (status < 200 || status > 299))
+    throw new Error(`${sent.method} ${sent.path} was answered ${status}: ${body}`);
+  return answer;
+}
+
+/** Sends a request and returns the whole answer, whatever its status. Throws if none arrives within 10 s. */
+export async function exchangeAny(origin: string, sent: Request, headers: RequestHeaders): Promise<Answer> {
   const { method, path, body } = sent;
   const sending = request(new URL(path, origin), {
     method,
@@ -41,8 +50,6 @@ export async function exchange(origin: string, sent: Request, headers: RequestHe
   const [response]: IncomingMessage[] = await once(sending, 'response');
   const { statusCode: status = 0, rawHeaders = [], headers: answered = {} } = response ?? {};
   const text = Buffer.concat((await response?.toArray()) ?? []).toString();
-  if (status !== 304 && (status < 200 || status > 299))
-    throw new Error(`${method} ${path} was answered ${status}: ${text}`);
   return { status, rawHeaders, headers: answered, body: text };
 }
 

@@ -5,6 +5,7 @@ import { makeTemporaryFolder } from './cleanup.ts';
 import { sharedRatioMax } from './goals.ts';
 import { withDatabase } from './instances/database.ts';
 import { type InstanceRow, measureInstances } from './instances/measure.ts';
+import { servers } from './options.ts';
 import { formatTable } from './report.ts';
 import { scenarios } from './scenarios.ts';
 import { seedStore } from './store.ts';
@@ -14,8 +15,8 @@ const usual = 'list-plain,pages-plain,get-plain,list-uncached,get-uncached,creat
 
 const { values } = parseArgs({
   options: {
-    postgres: { type: 'string', default: 'postgres://127.0.0.1:5432/postgres' },
-    redis: { type: 'string', default: 'redis://127.0.0.1:6379' },
+    postgres: { type: 'string', default: servers.postgres },
+    redis: { type: 'string', default: servers.redis },
     instances: { type: 'string', default: '1,2,4' },
     only: { type: 'string', default: usual },
     rounds: { type: 'string', default: '2' },

@@ -1,5 +1,13 @@
 import { parseArgs } from 'node:util';
+import type { Row } from './crowds/row.ts';
+import { rows } from './crowds/rows.ts';
 import { judgedScenarios, type Scenario, scenarios } from './scenarios.ts';
+
+/** The servers of this machine that several instances share. */
+export const servers = {
+  postgres: 'postgres://127.0.0.1:5432/postgres',
+  redis: 'redis://127.0.0.1:6379',
+} as const;
 
 export const usage = `usage: npm run bench -- [options]
 
@@ -7,16 +15,20 @@ export const usage = `usage: npm run bench -- [options]
   --peers          compare the service with its peers, in the scenarios that they support
   --sizes LIST     compare stores of several sizes, such as 1000,1000000
   --long MINUTES   measure the memory over a long run
+  --crowds         measure what crowds cost a good client
 
-  --only LIST      run only these scenarios; a part of a name selects all with that part, such as list,get-304
+  --only LIST      run only these scenarios or crowds; a part of a name selects all with that part, such as list,get-304
   --rounds N       rounds of each scenario (3)
-  --seconds N      seconds of each load (1)
-  --animals N      animals in the store (400000)
+  --seconds N      seconds of each load (1; with --crowds 4)
+  --animals N      animals in the store (400000; with --crowds 100000)
+  --postgres URL   the PostgreSQL of --crowds (${servers.postgres})
+  --redis URL      the Redis of --crowds (${servers.redis})
   --json           print JSON instead of a table
   --write          write the table into docs/performance.md
   --help           print this
 
   scenarios: ${scenarios.map(({ name }) => name).join(', ')}
+  crowds: ${rows.map(({ name }) => name).join(', ')}
 `;
 
 export interface Options {
@@ -25,10 +37,14 @@ export interface Options {
   readonly longMinutes: number;
   /** Sizes to compare, in animals. An empty list compares none. */
   readonly sizes: readonly number[];
+  /** The crowds to measure. An empty list measures none. */
+  readonly crowds: readonly Row[];
   readonly chosen: readonly Scenario[];
   readonly rounds: number;
   readonly seconds: number;
   readonly animals: number;
+  readonly postgresUrl: string;
+  readonly redisUrl: string;
   readonly isJson: boolean;
   readonly isWritten: boolean;
 }
@@ -49,34 +65,48 @@ function parseOptions(args: readonly string[]): Options {
       peers: { type: 'boolean', default: false },
       sizes: { type: 'string' },
       long: { type: 'string' },
+      crowds: { type: 'boolean', default: false },
       only: { type: 'string' },
       rounds: { type: 'string', default: '3' },
-      seconds: { type: 'string', default: '1' },
-      animals: { type: 'string', default: '400000' },
+      seconds: { type: 'string' },
+      animals: { type: 'string' },
+      postgres: { type: 'string', default: servers.postgres },
+      redis: { type: 'string', default: servers.redis },
       json: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
     },
   });
+  const { crowds: withCrowds, only } = values;
+  const usual = withCrowds ? { seconds: '4', animals: '100000' } : { seconds: '1', animals: '400000' };
   return {
     withPeers: values.peers,
     longMinutes: values.long === undefined ? 0 : parseCount(values.long),
     sizes: [...new Set(values.sizes?.split(',').map(parseCount))],
-    chosen: values.only === undefined ? judgedScenarios : chooseScenarios(values.only),
+    crowds: withCrowds ? (only === undefined ? rows : chooseByName(only, 'crowd', rows)) : [],
+    chosen: withCrowds || only === undefined ? judgedScenarios : chooseScenarios(only),
     rounds: parseCount(values.rounds),
-    seconds: parseCount(values.seconds),
-    animals: parseCount(values.animals),
+    seconds: parseCount(values.seconds ?? usual.seconds),
+    animals: parseCount(values.animals ?? usual.animals),
+    postgresUrl: values.postgres,
+    redisUrl: values.redis,
     isJson: values.json,
     isWritten: values.write,
   };
 }
 
 /** Returns the scenarios of a list in the form of `--only`. Throws if a word matches no scenario. */
-export function chooseScenarios(list: string): Scenario[] {
+export const chooseScenarios = (list: string): Scenario[] => chooseByName(list, 'scenario', scenarios);
+
+function chooseByName<T extends { readonly name: string }>(
+  list: string,
+  noun: string,
+  all: readonly T[],
+): T[] {
   const words = list.split(',');
-  const isChosenBy = (word: string, { name }: Scenario) => name === word || name.split('-').includes(word);
-  const unknown = words.find((word) => !scenarios.some((scenario) => isChosenBy(word, scenario)));
-  if (unknown !== undefined) throw new Error(`there is no scenario ${unknown}`);
-  return scenarios.filter((scenario) => words.some((word) => isChosenBy(word, scenario)));
+  const isChosenBy = (word: string, { name }: T) => name === word || name.split('-').includes(word);
+  const unknown = words.find((word) => !all.some((one) => isChosenBy(word, one)));
+  if (unknown !== undefined) throw new Error(`there is no ${noun} ${unknown}`);
+  return all.filter((one) => words.some((word) => isChosenBy(word, one)));
 }
 
 function parseCount(text: string): number {

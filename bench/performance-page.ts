@@ -5,7 +5,7 @@ const docs = join(import.meta.dirname, '..', 'docs');
 const page = join(docs, 'performance.md');
 
 /** The blocks of docs/performance.md that the benchmark writes. */
-export type Block = 'comparison' | 'peers' | 'sizes' | 'memory';
+export type Block = 'comparison' | 'peers' | 'sizes' | 'memory' | 'crowds';
 
 /** Replaces a block of docs/performance.md by Markdown. Appends the block if it does not exist. */
 export function writeBlock(block: Block, markdown: string): void {

@@ -26,6 +26,8 @@ export interface RunningServer {
   readCpuMs(): number;
   /** Returns the resident memory of the group in MiB. NaN if the system does not report memory. */
   readMemoryMib(): number;
+  /** Resolves when the process has ended, with its exit code. Null if a signal ended the process. */
+  readonly ended: Promise<number | null>;
   stop(): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ export async function startServer(
     detached: true,
   });
   closeSync(log);
+  const ended = once(child, 'exit').then(([code]) => code as number | null);
   const forget = atExit(() => killGroup(child, 'SIGKILL'));
   const origin = `http://127.0.0.1:${port}`;
   const stop = async () => {
@@ -73,6 +76,7 @@ export async function startServer(
     coldStartMs,
     readCpuMs: () => sumGroup(pid, readCpuMs),
     readMemoryMib: () => sumGroup(pid, readMemoryMib),
+    ended,
     stop,
   };
 }
@@ -98,7 +102,8 @@ async function untilReady(
   throw new Error(last);
 }
 
-async function findFreePort(): Promise<number> {
+/** Returns a port of this machine that nobody listens on. */
+export async function findFreePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const address = probe.address();

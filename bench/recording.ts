@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { exchange, type Method, type Request, type RequestHeaders } from './exchange.ts';
+import { type Answer, exchange, type Method, type Request, type RequestHeaders } from './exchange.ts';
 
 /** Recorded answers of the service, which the bare server sends. */
 export interface Recorded {
@@ -7,9 +7,13 @@ export interface Recorded {
   readonly answers: Answers;
 }
 
-type Answers = Partial<
-  Record<Method, { readonly status: number; readonly headers: string[]; readonly body: string }>
->;
+export interface RecordedAnswer {
+  readonly status: number;
+  readonly headers: string[];
+  readonly body: string;
+}
+
+type Answers = Partial<Record<Method, RecordedAnswer>>;
 
 /** Headers that are not recorded, because node:http adds them in the bare server, too. */
 const nodeHeaders = new Set(['date', 'connection', 'keep-alive']);
@@ -32,15 +36,15 @@ export async function record(
     const answer = await exchange(origin, request, headers);
     const [, seconds = '5'] = /timeout=(\d+)/.exec(String(answer.headers['keep-alive'])) ?? [];
     keepAliveMs = Number(seconds) * 1_000;
-    answers[method] = {
-      status: answer.status,
-      headers: dropNodeHeaders(answer.rawHeaders),
-      body: answer.body,
-    };
+    answers[method] = toRecorded(answer);
   }
   const recorded = { keepAliveMs, answers };
   writeFileSync(file, JSON.stringify(recorded));
   return recorded;
+}
+
+export function toRecorded({ status, rawHeaders, body }: Answer): RecordedAnswer {
+  return { status, headers: dropNodeHeaders(rawHeaders), body };
 }
 
 function dropNodeHeaders(rawHeaders: readonly string[]): string[] {

@@ -89,7 +89,7 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return [headings, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-function formatMet(isMet: boolean | null): string {
+export function formatMet(isMet: boolean | null): string {
   if (isMet === null) return '-';
   return isMet ? 'yes' : '**no**';
 }

@@ -1,6 +1,7 @@
 /** The command `npm run bench`. README.md describes the measurements. */
 import { makeTemporaryFolder } from './cleanup.ts';
 import { compare, preparePeers } from './comparison.ts';
+import { measureCrowds } from './crowds/crowds.ts';
 import type { Plan } from './entrant.ts';
 import { isGoalMet, judgePaces } from './goals.ts';
 import { describeMachine } from './machine.ts';
@@ -27,7 +28,9 @@ async function preparePlan(folder: string, { animals, rounds, seconds }: Options
 }
 
 async function measure(folder: string, options: Options): Promise<Found> {
-  const { sizes, longMinutes, withPeers, chosen } = options;
+  const { sizes, longMinutes, withPeers, chosen, crowds } = options;
+  if (crowds.length > 0)
+    return { block: 'crowds', ...(await measureCrowds(folder, { ...options, rows: crowds })) };
   if (sizes.length > 0) return { block: 'sizes', ...(await measureSizes(folder, options)) };
   const plan = await preparePlan(folder, options);
   if (longMinutes > 0) return { block: 'memory', ...(await measureMemory(plan, longMinutes)) };
@@ -72,7 +75,7 @@ if (process.argv.includes('--help')) {
 }
 try {
   const options = readOptions(process.argv.slice(2));
-  requireWrk();
+  if (options.crowds.length === 0) requireWrk();
   const found = await measure(makeTemporaryFolder(), options);
   publish(found, options);
   if (found.areGoalsMet) process.exit();

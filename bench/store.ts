@@ -23,7 +23,7 @@ export interface SeededStore {
  * The greatest small integer of V8, because V8 stores the limits of all plans as small integers. At 100,000 requests a
  * second, the limit is reached after six hours.
  */
-const ample = '2147483647';
+export const ample = '2147483647';
 
 /** Builds a SQLite store with the commands `import` and `keys create`. */
 export async function buildStore(folder: string, animals: number): Promise<SeededStore> {

@@ -38,6 +38,7 @@ export function onNode(args: readonly string[]): Pick<Command, 'file' | 'args'> 
 
 const serverFile = (name: string) => join(import.meta.dirname, 'servers', name);
 export const bareServerFile = serverFile('bare.ts');
+export const bareBesideFile = serverFile('bare-beside.ts');
 const ownRequests: Subject['requests'] = (scenario, walk) => scenario.requests(walk);
 
 /** The service, started as a supervisor starts it. */

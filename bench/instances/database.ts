@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 
-/** Runs a task on a new database of a server and drops the database afterwards. */
-export async function withDatabase(server: URL, task: (databaseUrl: string) => Promise<void>): Promise<void> {
+/**
+ * Runs a task on a new database of a server and drops the database afterwards. The database is a copy of `template`,
+ * which must have no connections.
+ */
+export async function withDatabase<T>(
+  server: URL,
+  task: (databaseUrl: string) => Promise<T>,
+  template = 'template0',
+): Promise<T> {
   const name = `animal_store_bench_${randomUUID().replaceAll('-', '')}`;
-  await execute(server.href, `create database ${name} template template0 encoding 'UTF8'`);
+  await execute(server.href, `create database ${name} template ${template} encoding 'UTF8'`);
   const address = new URL(server);
   address.pathname = `/${name}`;
   try {
-    await task(address.href);
+    return await task(address.href);
   } finally {
     await execute(server.href, `drop database ${name} with (force)`);
   }
