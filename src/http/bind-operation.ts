@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts';
 import { compileObject, describeViolations } from '../violations.ts';
 import type { Services } from './api/operations.ts';
 import type { Operation, Outcome } from './operation.ts';
+import { hasValidators, listRefusals, refusePreconditions } from './preconditions.ts';
 import { checkJsonType, jsonTypes, parseJsonBody } from './request/body.ts';
 import { refuseUnknown } from './request/preferences.ts';
 import { compileQuery } from './request/query.ts';
@@ -24,6 +25,7 @@ export function bindOperation(operation: Operation, services: Services): Route {
   const { isCached = false, isIdempotent = false } = operation;
   const announcement = deprecation === null ? [] : announceDeprecation(deprecation, services.baseUrl);
   const serialise = compileAnswers(operation, announcement);
+  const refusals = listRefusals(operation);
   const handle = operation.handle as (call: Call, services: Services) => ReturnType<Operation['handle']>;
   return {
     method,
@@ -37,7 +39,10 @@ export function bindOperation(operation: Operation, services: Services): Route {
     idempotentOperation: isIdempotent ? operation.id : null,
     readQuery: compileQuery(query),
     body: body === undefined ? null : compileBody(body, bodyTypes, operation.isBodyOptional === true),
-    run: async (call) => serialise(await handle(call, services)),
+    async run(call) {
+      refusePreconditions(call.headers, refusals);
+      return serialise(await handle(call, services));
+    },
   };
 }
 
@@ -63,7 +68,8 @@ export function compileBody(
 
 /** Returns a function that serialises the outcomes of an operation by their schemas. An int64 keeps all its digits. */
 function compileAnswers(operation: Operation, announcement: HeaderList): (outcome: Outcome) => Answer {
-  const { method, answers, isNeverStored = false } = operation;
+  const { answers, isNeverStored = false } = operation;
+  const isTagged = hasValidators(operation);
   const fixed = isNeverStored ? [...announcement, 'cache-control', 'no-store'] : announcement;
   const writers = new Map<number, (body: unknown) => string>();
   for (const [status, { body }] of Object.entries(answers))
@@ -73,7 +79,7 @@ function compileAnswers(operation: Operation, announcement: HeaderList): (outcom
     const all = headers === undefined ? fixed : [...fixed, ...listHeaders(headers)];
     const serialised = text ?? writers.get(status)?.(body);
     if (serialised === undefined) return makeEmptyAnswer(status, all);
-    return method === 'GET' && !isNeverStored
+    return isTagged
       ? makeTaggedAnswer(serialised, all, jsonType, validated)
       : makeAnswer(status, serialised, all);
   };

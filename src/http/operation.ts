@@ -58,7 +58,7 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
   readonly bodyExamples?: Examples;
   /** True if a retry with the same `Idempotency-Key` gets the stored response to the first request. */
   readonly isIdempotent?: boolean;
-  /** True if the operation reads `If-Match`. If the header does not match, the operation changes nothing. */
+  /** True if the operation heeds `If-Match`: if the header does not match, it changes nothing (preconditions.ts). */
   readonly isConditional?: boolean;
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
   /** Error codes of this operation alone, each with an example message. openapi/answers.ts adds all others. */

@@ -5,6 +5,7 @@ import { type ErrorCode, errorCodes, errorStatus } from '../../errors.ts';
 import { enumField, namedObject, wholeNumberField } from '../../schema.ts';
 import { compileObject, describeRule, describeViolations } from '../../violations.ts';
 import type { AnswerDefinition, Example, Operation } from '../operation.ts';
+import { hasValidators, listRefusals } from '../preconditions.ts';
 import { jsonTypes } from '../request/body.ts';
 import { removedError } from '../response/deprecation.ts';
 import type { HeaderName } from './headers.ts';
@@ -121,11 +122,6 @@ function describeFailures(operation: Operation, announced: readonly HeaderName[]
   });
 }
 
-/** True if responses have an `ETag`. */
-export function hasValidators({ method, isNeverStored = false }: Operation): boolean {
-  return method === 'GET' && !isNeverStored;
-}
-
 function nameIf(isSent: boolean | undefined, name: HeaderName): HeaderName[] {
   return isSent ? [name] : [];
 }
@@ -133,8 +129,10 @@ function nameIf(isSent: boolean | undefined, name: HeaderName): HeaderName[] {
 /** Returns the errors of an operation by status, each with an example message of this operation. */
 function listFailures(operation: Operation): Map<number, (readonly [code: ErrorCode, message: string])[]> {
   const { scope, params, query, body, bodyTypes = jsonTypes.plain, isIdempotent, isConditional } = operation;
+  const [refusal] = listRefusals(operation);
   const messages: Partial<Record<ErrorCode, string>> = {
     ...commonMessages,
+    ...(refusal && { invalid_parameter: refusal.message }),
     ...(isConditional && {
       invalid_parameter: 'If-Match must be * or a list of entity tags in double quotes',
     }),

@@ -1,5 +1,5 @@
 import type { Operation } from '../operation.ts';
-import { hasValidators } from './answers.ts';
+import { treatPreconditions } from '../preconditions.ts';
 import { requestHeaders } from './headers.ts';
 import { type Schema, type SharedSchemas, shareSchemas } from './schemas.ts';
 
@@ -13,11 +13,12 @@ export interface Parameter {
 
 /** Returns the parameters of an operation as an object for each place: path, query, headers. */
 export function groupParameters(operation: Operation): readonly (readonly [Place, Schema])[] {
-  const { params, query = {}, isConditional, isIdempotent } = operation;
+  const { params, query = {}, isIdempotent } = operation;
+  const preconditions = treatPreconditions(operation);
   const { 'If-None-Match': none, 'If-Match': match, 'Idempotency-Key': key, ...always } = requestHeaders;
   const headers = {
-    ...(hasValidators(operation) && { 'If-None-Match': none }),
-    ...(isConditional && { 'If-Match': match }),
+    ...(preconditions['If-None-Match'] === 'heeded' && { 'If-None-Match': none }),
+    ...(preconditions['If-Match'] === 'heeded' && { 'If-Match': match }),
     ...(isIdempotent && { 'Idempotency-Key': key }),
     ...always,
   };
