@@ -25,11 +25,10 @@ export async function checkPostgres(url: string, environment: Environment, clock
       const list = async (sql: string) =>
         (await client.query<object>(sql)).rows.map((row) => Object.values(row)[0]);
       const readClock = async () => Number((await list(clockSql))[0]);
-      return [
-        ...(await checkServer(client, server)),
-        await compareClocks('PostgreSQL', readClock),
-        ...(await checkContent(list, environment, clock)),
-      ];
+      const findings = [...(await checkServer(client, server)), await compareClocks('PostgreSQL', readClock)];
+      return findings.some(isUnreadable)
+        ? findings
+        : [...findings, ...(await checkContent(list, environment, clock))];
     } finally {
       // A server that does not answer must not delay the caller.
       void client.end();
@@ -38,6 +37,11 @@ export async function checkPostgres(url: string, environment: Environment, clock
     const todo = 'check that the server runs, that DATABASE_URL names it, and that its user may connect';
     return [problem('store', `${server} cannot be used: ${reasonOf(error)}`, todo)];
   }
+}
+
+/** Without rights or tables, the queries of the content would fail. */
+function isUnreadable({ check, verdict }: Finding): boolean {
+  return verdict === 'problem' && (check === 'rights' || check === 'parts');
 }
 
 const clockSql = 'select (extract(epoch from clock_timestamp()) * 1000)::float8';
@@ -62,7 +66,7 @@ interface State {
 async function checkServer(client: Client, server: string): Promise<Finding[]> {
   const [state] = (await client.query<State>(stateSql)).rows;
   if (state === undefined) throw new Error('it does not answer');
-  const requirements = await askRequirements(async (sql) => (await client.query<object>(sql)).rows[0]);
+  const { requirements } = await askRequirements(async (sql) => (await client.query<object>(sql)).rows);
   const { version, most, open, bytes } = state;
   const unsafe = state.unsafe.join(', ');
   return [

@@ -74,9 +74,10 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     engine: 'postgres',
     nowMs: sqlText`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`,
     storeVersion: postgresVersion,
-    // A promotion begins a new timeline. The first insert there notes it (skip_lost_ids in migration 0004).
+    // After a promotion or a restore, until the first insert (skip_lost_ids in migration 0004).
     tookOver: sqlText`case when pg_is_in_recovery() then 0
-      when read_timeline() = (select timeline from server_timeline) then 0 else 1 end`,
+      when exists (select from server_timeline where timeline = read_timeline() and table_id = tableoid) then 0
+      else 1 end`,
     storeBytes: sqlText`pg_database_size(current_database())`,
     least: (one, other) => sqlText`least(${one}, ${other})`,
     lockRows: sqlText`for no key update`,

@@ -23,6 +23,11 @@ interface Counts {
   sold: bigint;
 }
 
+/** The key of a table that has one row, always 1. */
+interface OneRow {
+  only_row: Generated<bigint>;
+}
+
 /** The tables of the newest schema. Times are Unix milliseconds. */
 export interface Tables {
   pets: {
@@ -136,14 +141,14 @@ export interface Tables {
   event_outbox: Event;
   events: Event;
   /** One row with the position of the newest deleted event, or 0. All older events are deleted too. */
-  event_horizon: { deleted_to: bigint };
+  event_horizon: { deleted_to: bigint } & OneRow;
   /**
    * A row for each server that took over from another one. Another server may have given the positions after
    * `lost_after` and before `skipped_to`. Events of this server come after `skipped_to`.
    */
   event_gaps: { lost_after: bigint; skipped_to: bigint };
   /** One row for all animals. It does not include the changes that are still in `inventory_changes`. */
-  inventory_totals: Counts;
+  inventory_totals: Counts & OneRow;
   inventory_by_category: Counts & { category_id: bigint };
   /** Changes that are not added to the totals yet. On SQLite, only a move from PostgreSQL adds rows. */
   inventory_changes: Counts & { id: Generated<bigint>; category_id: bigint };

@@ -1,41 +1,140 @@
 import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
 import { everything } from '../../src/events/event-reader.ts';
 import { readFeed } from '../../src/events/feed.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
+import { createInventory } from '../../src/inventory/inventory.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { petValues } from '../support/catalogue.ts';
-import { findPostgres } from '../support/engines.ts';
-import { testsUnless } from '../support/programs.ts';
+import { findPostgres, type Store } from '../support/engines.ts';
+import { migrateAsBefore, migrationsOf110 } from '../support/older-schema.ts';
+import { openDumpFolder, whyNoPostgresTools } from '../support/postgres-tools.ts';
 import { findBlocks, readDocument } from './markdown.ts';
 
 const postgres = await findPostgres();
-const test = testsUnless(postgres.skip);
+const skip = postgres.skip || (await whyNoPostgresTools());
 
-test('after a restore, the SQL of the guide skips the ids and positions that came after the backup', async (t) => {
-  const store = await postgres.createStore(t);
-  const database = await store.open();
-  async function add(): Promise<bigint> {
-    const [row] = await database.run(insertPet, petValues());
-    await sequenceEvents(database);
-    return row?.id ?? 0n;
-  }
-  await add();
-  const lost = await add();
+const blocks = findBlocks(await readDocument('docs/operations/backup-and-restore.md'));
+const findCode = (part: RegExp) => blocks.find(({ code }) => part.test(code))?.code ?? assert.fail(`${part}`);
+const dump = findCode(/^pg_dump /);
+const restores = {
+  'into an empty database': findCode(/^pg_restore --exit-on-error /),
+  'over the old store': findCode(/^pg_restore --clean /),
+};
+const skipIds = findCode(/^update server_timeline /);
+const repair = findCode(/^begin;/);
+
+/** Adds an animal and its event. Returns their last id and position. */
+async function add(database: Database) {
+  const [row] = await database.run(insertPet, petValues());
+  await sequenceEvents(database);
   const { next } = await readFeed(database, { start: 'now', limit: 1 }, everything);
+  return { id: row?.id ?? 0n, position: next };
+}
+
+/** Adds an animal after which comes the backup, and one which the backup does not know. */
+async function addBeside(database: Database, backUp: () => Promise<void>) {
+  const kept = await add(database);
+  await backUp();
+  return { kept, lost: await add(database) };
+}
+
+/** Expects that a store has the first animal alone, and gives neither the id nor the position of the lost one again. */
+async function expectSkipped(
+  database: Database,
+  { kept, lost }: Awaited<ReturnType<typeof addBeside>>,
+): Promise<void> {
   const expectLost = () =>
-    assert.rejects(readFeed(database, { start: next, limit: 1 }, everything), { code: 'events_expired' });
-
-  // The store of the backup, which has only the first animal and its event.
-  await store.execute(`delete from pets where id = ${lost}; delete from event_outbox;
-    delete from events where id >= ${next}; select setval('pets_id_seq', 1), setval('events_id_seq', 1)`);
-  const guide = await readDocument('docs/operations/backup-and-restore.md');
-  const [sql = assert.fail()] = findBlocks(guide).filter(({ info }) => info === 'sql');
-  await store.execute(sql.code);
-
+    assert.rejects(readFeed(database, { start: lost.position, limit: 1 }, everything), {
+      code: 'events_expired',
+    });
   await expectLost();
-  assert.ok((await add()) > lost);
+  const added = await add(database);
+  assert.ok(added.id > lost.id);
+  assert.ok(added.position > lost.position);
   await expectLost();
-  const { events } = await readFeed(database, { start: 'oldest', limit: 100 }, everything);
-  assert.equal(events.length, 2);
-  assert.ok((events[1]?.id ?? 0n) > next);
+  const { events } = await readFeed(database, { start: kept.position, limit: 100 }, everything);
+  assert.deepEqual(
+    events.map(({ id }) => id),
+    [added.position],
+  );
+  const { asOfMs: _, ...counts } = await createInventory(database)(null);
+  assert.deepEqual(counts, { available: 2n, pending: 0n, sold: 0n });
+}
+
+const createThis = (t: TestContext) => postgres.createStore(t);
+
+async function createOlder(t: TestContext): Promise<Store> {
+  const store = await postgres.createEmptyStore(t);
+  await migrateAsBefore(store, migrationsOf110);
+  return store;
+}
+
+describe('the guide to backups of PostgreSQL', { skip }, () => {
+  for (const [where, restore] of Object.entries(restores))
+    test(`restores a dump ${where}, and the store then skips the ids and positions that came after it`, async (t) => {
+      const run = await openDumpFolder(t);
+      const store = await postgres.createStore(t);
+      const former = await store.open();
+      const added = await addBeside(former, () => run(store.url, dump));
+      await former.close();
+      const target = where === 'over the old store' ? store : await postgres.createEmptyStore(t);
+      await run(target.url, restore);
+      await expectSkipped(await target.open(), added);
+    });
+
+  test('restores no dump of an older release over a newer store, and changes nothing then', async (t) => {
+    const run = await openDumpFolder(t);
+    const older = await postgres.createEmptyStore(t);
+    await migrateAsBefore(older, migrationsOf110);
+    await run(older.url, dump);
+    const store = await postgres.createStore(t);
+    const { id } = await add(await store.open());
+    await assert.rejects(run(store.url, restores['over the old store']), /other objects depend on it/);
+    assert.deepEqual(await store.execute('select id from pets'), [{ id: String(id) }]);
+    await store.open();
+  });
+
+  test('lets a store of release 1.1.0 skip the ids and positions that came after a dump', async (t) => {
+    const run = await openDumpFolder(t);
+    const former = await postgres.createEmptyStore(t);
+    await migrateAsBefore(former, migrationsOf110);
+    await former.execute(
+      `insert into pets (name, category_id, status, is_owned) values ('Rex', 1, 'available', 0)`,
+    );
+    await run(former.url, dump);
+    const added = await addBeside(await former.open(), async () => undefined);
+
+    const store = await postgres.createEmptyStore(t);
+    await run(store.url, restores['into an empty database']);
+    const database = await store.open();
+    await store.execute(skipIds);
+    await sequenceEvents(database);
+    const { next } = await readFeed(database, { start: 'now', limit: 1 }, everything);
+    await expectSkipped(database, { ...added, kept: { id: 1n, position: next } });
+  });
+
+  for (const [release, create] of [
+    ['this release', createThis],
+    ['release 1.1.0', createOlder],
+  ] as const)
+    test(`repairs the wrong rows and sequences of a store of ${release}`, async (t) => {
+      const store = await create(t);
+      await store.execute(`
+        insert into pets (name, category_id, status, is_owned) values ('Rex', 1, 'available', 0), ('Max', 2, 'sold', 0);
+        insert into event_horizon (deleted_to) select deleted_to from event_horizon where ${release === 'release 1.1.0'};
+        insert into inventory_totals (available, pending, sold)
+          select 7, 7, 7 where ${release === 'release 1.1.0'};
+        delete from inventory_by_category; delete from secrets; select setval('pets_id_seq', 1)`);
+      await assert.rejects(store.open(), /docs\/operations\/backup-and-restore\.md/);
+      await store.execute(repair);
+      // The ids of an older store are repaired after its migration.
+      await store.open().catch(() => store.execute(repair));
+      const database = await store.open();
+      const { id } = await add(database);
+      assert.ok(id > 1_000_000n);
+      const { asOfMs: _, ...counts } = await createInventory(database)(null);
+      assert.deepEqual(counts, { available: 2n, pending: 0n, sold: 1n });
+    });
 });

@@ -54,25 +54,37 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
       await assert.rejects(store.open(url.href), refusal);
     });
 
-  test('that its user may not use every table and sequence, and a start fails with the same words', async (t) => {
+  test('each right that its user lacks, with the SQL that gives it, and a start fails with the same words', async (t) => {
     const store = await postgres.createStore(t);
-    await store.open();
     const user = `animal_store_test_${randomUUID().replaceAll('-', '')}`;
     await store.execute(`create role ${user} login`);
+    const url = Object.assign(new URL(store.url), { username: user }).href;
+    const database = new URL(url).pathname.slice(1);
+    const dropUser = () => store.execute(`drop owned by ${user}; drop role ${user}`);
+    const expectLacking = async (is: RegExp) => {
+      const findings = await examineWith({ DATABASE_URL: url });
+      expectFinding(findings, 'rights', 'problem', is);
+      const { todo } = findings.find(({ check }) => check === 'rights') ?? {};
+      await assert.rejects(store.open(url), ({ message }: Error) => message.endsWith(`: ${todo}`));
+      const [, sql = ''] = /^run "(.*)"$/.exec(todo ?? '') ?? [];
+      await store.execute(sql);
+    };
     try {
-      await store.execute(`grant all on all tables in schema public to ${user}`);
-      const url = new URL(store.url);
-      url.username = user;
-      const examine = () => examineWith({ DATABASE_URL: url.href });
-      expectFinding(await examine(), 'writing', 'problem', /may not use the sequences: /);
-      await store.execute(`grant usage on all sequences in schema public to ${user}`);
-      expectFinding(await examine(), 'writing', 'ok', /can be written/);
+      await store.execute(`grant select on all tables in schema public to ${user};
+        grant usage on all sequences in schema public to ${user}; revoke temporary on database ${database} from public;
+        revoke execute on function read_timeline from public`);
+      await expectLacking(
+        /^the user \w+ lacks SELECT, .*DELETE on tables \(accounts, .*and UPDATE on sequences \(.*TEMPORARY for .*EXECUTE on/,
+      );
+      expectFinding(await examineWith({ DATABASE_URL: url }), 'rights', 'ok', /has all rights/);
       await store.execute(`revoke delete on leases from ${user}`);
-      const words = /this user may not write to every table, or may not use the sequences: leases/;
-      expectFinding(await examine(), 'writing', 'problem', words);
-      await assert.rejects(store.open(url.href), words);
+      await expectLacking(/^the user \w+ lacks SELECT, INSERT, UPDATE and DELETE on tables \(leases\)$/);
+      await store.execute(`revoke select on schema_migrations from ${user}`);
+      await expectLacking(/ on tables \(schema_migrations\)$/);
+      await store.execute('revoke usage on schema public from public');
+      await assert.rejects(store.open(url), /the user \w+ sees no store, and may not create tables: /);
     } finally {
-      await store.execute(`drop owned by ${user}; drop role ${user}`);
+      await dropUser();
     }
   });
 

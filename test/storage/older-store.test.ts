@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
 import { commandActor } from '../../src/audit/audit-log.ts';
@@ -20,6 +19,7 @@ import { restoreSqlite } from '../../src/storage/sqlite/restore.ts';
 import { petValues } from '../support/catalogue.ts';
 import { expectMistake, runInProcess } from '../support/command-line.ts';
 import { type Engine, findPostgres, type Store, sqliteEngine } from '../support/engines.ts';
+import { migrateAsBefore, migrationsOf110 } from '../support/older-schema.ts';
 
 const nowMs = 1_800_000_000_000;
 const bodyHash = hash('sha256', 'body', 'buffer');
@@ -35,6 +35,7 @@ const pets: readonly { readonly name: string; readonly categoryId: bigint; reado
 /** What a command says that may not migrate a store. */
 const refusal =
   /^the store .* has the schema of an older release, 0001-first: "serve", "import" and "migrate" update it$/;
+const firstMigration = migrationsOf110.slice(0, 1);
 const keyOf = (at: number) => `key-${at}-~!"%'`;
 const manyKeys = 2_500;
 
@@ -46,7 +47,7 @@ const text = (value: string | Uint8Array, engine: Engine) =>
 /** Creates a store as the first release does: its schema, an account, animals and their idempotency records. */
 async function makeFirstStore(t: TestContext, engine: Engine): Promise<Store> {
   const store = await engine.createEmptyStore(t);
-  await migrateToFirst(store, engine);
+  await migrateAsBefore(store, firstMigration);
   const lines = pets.map(
     ({ name, categoryId, status }) =>
       `(${text(name, engine)}, ${categoryId === int64Min ? `${int64Min + 1n} - 1` : categoryId}, '${status}')`,
@@ -63,17 +64,6 @@ async function makeFirstStore(t: TestContext, engine: Engine): Promise<Store> {
     `insert into idempotency_records (account_id, key, body_hash, pet_id, created_at_ms) values ${records}`,
   );
   return store;
-}
-
-async function migrateToFirst(store: Store, engine: Engine): Promise<void> {
-  const kind = engine === sqliteEngine ? 'sqlite' : 'postgres';
-  const file = new URL(`../../src/storage/migrations/${kind}/0001-first.sql`, import.meta.url);
-  const statements = (await readFile(file, 'utf8')).trim().split(/\n\n+/);
-  for (const statement of statements) await store.execute(statement);
-  await store.execute(
-    'create table schema_migrations (name varchar(255) primary key, timestamp varchar(255))',
-  );
-  await store.execute("insert into schema_migrations values ('0001-first', '2026-01-01T00:00:00.000Z')");
 }
 
 const postgres = await findPostgres();
@@ -183,7 +173,7 @@ test('a command says that a store behind a pooler is of an older release', {
 
 test('a backup of the first release skips the ids and positions that came after it, and they are lost', async (t) => {
   const [backup, store] = [await sqliteEngine.createEmptyStore(t), await sqliteEngine.createStore(t)];
-  await migrateToFirst(backup, sqliteEngine);
+  await migrateAsBefore(backup, firstMigration);
   const pet = petValues({ name: 'Rex', categoryId: 1n, status: 'available' });
   const former = await store.open();
   for (let count = 0; count < 3; count += 1) await former.run(insertPet, pet);

@@ -3,7 +3,7 @@ import { type ClientBase, DatabaseError, Pool } from 'pg';
 import { minuteMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
 import type { Database, Parameters, Statement, Transaction } from '../database.ts';
-import { listRunMigrations, migrate, requireSchema } from '../migrations/migrate.ts';
+import { migrate, requireSchema } from '../migrations/migrate.ts';
 import { storeUnavailable, toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 import { sendBatch, toCall } from './batch.ts';
@@ -29,7 +29,11 @@ export const startLockMsMax = minuteMs;
 const silentMsMax = minuteMs / 2;
 /** The advisory lock of Kysely's migrator, which would wait for an hour. So `prepareServer` takes the lock first. */
 const migratorLock = 3_853_314_791_062_309_107n;
-const lockNotHad = '55P03';
+/** Why the server refuses a migration, by SQLSTATE. */
+const refusals: Readonly<Record<string, (error: Error) => string>> = {
+  '42501': ({ message }) => `${message}: run "animal-store migrate" as the owner of the tables`,
+  '55P03': () => 'another session held a lock for too long; find that session in pg_locks, then start again',
+};
 
 /** Implements `openDatabase` on PostgreSQL. Several instances may start at once; each waits `lockMsMax` for a lock. */
 export async function openPostgres(
@@ -51,10 +55,9 @@ async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean
   const pool = new Pool({ ...connectionSettings(url), ...lockLimit, max: 1 });
   pool.on('error', () => undefined);
   try {
-    await requireUsable(async (text) => (await pool.query<object>(text)).rows[0]);
+    const query = async (text: string) => (await pool.query<object>(text)).rows;
     // Before the lock, so that another session's lock does not delay a start that has nothing to migrate.
-    const run = await listRunMigrations(async (text) => (await pool.query<object>(text)).rows);
-    const schema = requireSchema(run, describeServer(url), mayMigrate);
+    const schema = requireSchema(await requireUsable(query), describeServer(url), mayMigrate);
     if (schema === 'newest') return;
     requireSession(url, 'a migration');
     await pool.query(removeLimits('session'));
@@ -64,12 +67,13 @@ async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean
     );
     await pool.query('select pg_advisory_lock($1)', [migratorLock]);
     await migrate(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), 'postgres');
+    await requireUsable(query);
   } catch (error) {
-    if (!(error instanceof DatabaseError && error.code === lockNotHad)) throw error;
-    throw new OperatorError(
-      `the database ${describeServer(url)} cannot be migrated: another session held a lock for too long; find that session in pg_locks, then start again`,
-      { cause: error },
-    );
+    const reason = error instanceof DatabaseError ? refusals[error.code ?? '']?.(error) : undefined;
+    if (reason === undefined) throw error;
+    throw new OperatorError(`the database ${describeServer(url)} cannot be migrated: ${reason}`, {
+      cause: error,
+    });
   } finally {
     await pool.end();
   }

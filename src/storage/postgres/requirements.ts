@@ -1,82 +1,120 @@
-/** A question that every start asks a PostgreSQL server before it uses the store on it, and its answer. */
+import { compareSchema, listRunMigrations } from '../migrations/migrate.ts';
+import { askContent, rehearsePromotion } from './content.ts';
+import { type Facts, factsSql } from './facts.ts';
+
+/** Something that the service needs from a PostgreSQL server, or from the store on it. */
 export interface Requirement {
-  readonly check: 'store' | 'commits' | 'writing';
+  readonly check: 'store' | 'commits' | 'writing' | 'rights' | 'parts' | 'rows' | 'ids' | 'promotion';
   readonly is: string;
   /** What the operator should do, or null if the requirement is met. */
   readonly todo: string | null;
 }
 
-interface Answers {
-  readonly encoding: string;
-  readonly commits: string;
-  readonly is_read_only: boolean;
-  readonly has_tables: boolean;
-  readonly may_create: boolean;
-  /** Tables of the store that this user may not read and write, and sequences that it may not use. */
-  readonly closed: readonly string[];
+/** Runs SQL and returns the rows. */
+export type Query = (sql: string) => Promise<readonly object[]>;
+
+/** What a start and the doctor find, in order. After the first group with an unmet requirement, the list ends. */
+interface Examined {
+  readonly requirements: readonly Requirement[];
+  /** The names of the migrations that ran, or null if a requirement of the server is not met. */
+  readonly run: readonly string[] | null;
 }
 
-/**
- * The tables of the store have the owner and the schema of `key_bans`. Other programs may have tables beside them. The
- * list of privileges in one call of `has_table_privilege` would mean any of them, so each has its own call. A `case`
- * is evaluated in order, and `has_sequence_privilege` fails for anything but a sequence.
- */
-const answersSql = `
-  with anchor as (select relowner, relnamespace from pg_class where oid = to_regclass('key_bans')),
-  ours as (select pg_class.oid, relname, relkind from pg_class join anchor using (relowner, relnamespace)
-    where relname not like 'schema_migrations%')
-  select current_setting('server_encoding') as encoding, current_setting('synchronous_commit') as commits,
-    current_setting('transaction_read_only') = 'on' or pg_is_in_recovery() as is_read_only,
-    exists (select from anchor) as has_tables,
-    coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
-    array(select relname::text from ours where case relkind
-      when 'r' then not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
-        and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))
-      when 'S' then not has_sequence_privilege(oid, 'usage') end order by relname) as closed`;
+const isUnmet = ({ todo }: Requirement) => todo !== null;
 
-/** Returns the requirements of a server, met or not. `ask` runs a query and returns its first row. */
-export async function askRequirements(
-  ask: (sql: string) => Promise<object | undefined>,
-): Promise<readonly Requirement[]> {
-  const answers = (await ask(answersSql)) as Answers | undefined;
-  if (answers === undefined) throw new Error('it does not answer');
-  const { encoding, commits } = answers;
-  const isUtf8 = encoding === 'UTF8';
-  return [
-    {
-      check: 'store',
-      is: `its encoding is ${encoding}`,
-      todo: isUtf8 ? null : "create the database with the encoding 'UTF8'",
-    },
-    // A crash must lose no commit: the response cache relies on it, too (`storeVersion`).
-    {
-      check: 'commits',
-      is: `synchronous_commit is ${commits}`,
-      todo: commits === 'off' ? 'set it to on, for this database, this user and the server' : null,
-    },
-    checkWriting(answers),
+/** Asks a server for everything that a start needs. Changes nothing. Only a store of the newest schema is examined. */
+export async function askRequirements(query: Query): Promise<Examined> {
+  const [facts] = (await query(factsSql)) as readonly Facts[];
+  if (facts === undefined) throw new Error('it does not answer');
+  const server = [checkEncoding(facts), checkCommits(facts), checkWriting(facts), checkRights(facts)];
+  if (server.some(isUnmet)) return { requirements: server, run: null };
+  const run = await listRunMigrations(query);
+  if (compareSchema(run) !== 'newest') return { requirements: server, run };
+  const parts = checkParts(facts);
+  if (isUnmet(parts)) return { requirements: [...server, parts], run };
+  const content = await askContent(query);
+  if (content.some(isUnmet)) return { requirements: [...server, parts, ...content], run };
+  return { requirements: [...server, parts, ...content, await rehearsePromotion(query)], run };
+}
+
+/** Returns the migrations that ran. Throws Error of one line for the first requirement that is not met. */
+export async function requireUsable(query: Query): Promise<readonly string[]> {
+  const { requirements, run } = await askRequirements(query);
+  for (const { is, todo } of requirements) if (todo !== null) throw new Error(`${is}: ${todo}`);
+  return run ?? [];
+}
+
+function checkEncoding({ encoding }: Facts): Requirement {
+  const todo = encoding === 'UTF8' ? null : "create the database with the encoding 'UTF8'";
+  return { check: 'store', is: `its encoding is ${encoding}`, todo };
+}
+
+/** A crash must lose no commit: the response cache relies on it, too (`storeVersion`). */
+function checkCommits({ commits }: Facts): Requirement {
+  const todo = commits === 'off' ? 'set it to on, for this database, this user and the server' : null;
+  return { check: 'commits', is: `synchronous_commit is ${commits}`, todo };
+}
+
+function checkWriting({ is_read_only }: Facts): Requirement {
+  if (!is_read_only) return { check: 'writing', is: 'the database can be written', todo: null };
+  const todo = 'name the primary in DATABASE_URL, not a standby';
+  return { check: 'writing', is: 'the server is read-only', todo };
+}
+
+function checkRights(facts: Facts): Requirement {
+  const { role, schema, database, closed_tables, closed_sequences, closed_functions } = facts;
+  if (!facts.has_tables && !facts.may_create) {
+    const is = `the user ${role} sees no store, and may not create tables`;
+    const todo = `for a new store, run "grant usage, create on schema ${schema} to ${role}"; for a present one, "grant usage on schema ${schema} to ${role}"`;
+    return { check: 'rights', is, todo };
+  }
+  const rights: readonly (readonly [what: string, on: readonly string[], grant: string])[] = [
+    [
+      'SELECT, INSERT, UPDATE and DELETE on tables',
+      closed_tables,
+      `grant select, insert, update, delete on all tables in schema ${schema} to ${role}`,
+    ],
+    [
+      'USAGE and UPDATE on sequences',
+      closed_sequences,
+      `grant usage, update on all sequences in schema ${schema} to ${role}`,
+    ],
+    [
+      'TEMPORARY for imports on database',
+      facts.may_use_temporary ? [] : [database],
+      `grant temporary on database ${database} to ${role}`,
+    ],
+    [
+      'EXECUTE on functions',
+      closed_functions,
+      `grant execute on function ${closed_functions.join(', ')} to ${role}`,
+    ],
   ];
+  const missing = rights.filter(([, on]) => on.length > 0);
+  if (missing.length === 0)
+    return { check: 'rights', is: `the user ${role} has all rights that the service needs`, todo: null };
+  const named = missing.map(([what, on]) => `${what} (${listSome(on)})`).join(', ');
+  const grants = missing.map(([, , grant]) => grant).join('; ');
+  return { check: 'rights', is: `the user ${role} lacks ${named}`, todo: `run "${grants}"` };
 }
 
-function checkWriting({ is_read_only, has_tables, may_create, closed }: Answers): Requirement {
-  const problems = [
-    [is_read_only, 'the server is read-only', 'name the primary in DATABASE_URL, not a standby'],
-    [
-      !has_tables && !may_create,
-      'this user may not create tables',
-      'grant create on schema public to this user',
-    ],
-    [
-      closed.length > 0,
-      `this user may not write to every table, or may not use the sequences: ${closed.join(', ')}`,
-      'grant this user all privileges on all tables and sequences in schema public',
-    ],
-  ] as const;
-  const [, is, todo] = problems.find(([isSo]) => isSo) ?? [true, 'the database can be written', null];
-  return { check: 'writing', is, todo };
+function checkParts({ missing_parts, disabled }: Facts): Requirement {
+  if (missing_parts.length > 0)
+    return {
+      check: 'parts',
+      is: `the store lacks ${listSome(missing_parts)}`,
+      todo: 'a restore has failed or was stopped: restore again, as docs/operations/backup-and-restore.md says',
+    };
+  if (disabled.length > 0) {
+    const enable = disabled.map((table) => `alter table ${table} enable trigger all`).join('; ');
+    return { check: 'parts', is: `triggers are disabled on ${disabled.join(', ')}`, todo: `run "${enable}"` };
+  }
+  return { check: 'parts', is: 'no table, index, foreign key or trigger is missing', todo: null };
 }
 
-/** Throws Error of one line for the first requirement that is not met. */
-export async function requireUsable(ask: (sql: string) => Promise<object | undefined>): Promise<void> {
-  for (const { is, todo } of await askRequirements(ask)) if (todo !== null) throw new Error(`${is}: ${todo}`);
+const namedMax = 4;
+
+function listSome(names: readonly string[]): string {
+  const more = names.length - namedMax;
+  return `${names.slice(0, namedMax).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

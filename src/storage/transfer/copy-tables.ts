@@ -5,7 +5,7 @@ import type { Tables } from '../tables.ts';
 import type { Row, WholeStore } from './copy-store.ts';
 
 /** True if the store assigns the values of a table's column `id`. */
-const assignsIds: Readonly<Record<keyof Tables, boolean>> = {
+export const assignsIds: Readonly<Record<keyof Tables, boolean>> = {
   accounts: true,
   api_keys: false,
   requests: true,

@@ -121,33 +121,67 @@ alter table events drop column tx;
 -- The positions between the two may have been given by a server that this one took over from. Nothing gives them again.
 create table event_gaps (lost_after bigint primary key, skipped_to bigint not null);
 
--- The timeline of the server that gave the last ids. A promotion begins a new timeline.
-create table server_timeline (timeline bigint not null);
+-- A careless restore leaves several rows in these two tables.
+do $$ declare
+    name text;
+    rows bigint;
+  begin
+    foreach name in array array['event_horizon', 'inventory_totals'] loop
+      execute format('select count(*) from %I', name) into rows;
+      if rows <> 1 then
+        raise exception '% has % rows instead of one: repair the store as docs/operations/backup-and-restore.md says in "After a bad restore"',
+          name, rows;
+      end if;
+    end loop;
+  end $$;
+
+alter table event_horizon add column only_row bigint primary key default 1 check (only_row = 1);
+
+alter table inventory_totals add column only_row bigint primary key default 1 check (only_row = 1);
+
+-- The server that gave the last ids: its timeline, which a promotion changes, and the oid of this table, which the
+-- restore of a dump changes.
+create table server_timeline (
+  only_row bigint primary key default 1 check (only_row = 1),
+  timeline bigint not null,
+  table_id oid not null
+);
 
 create function read_timeline() returns bigint language sql as $$
   select ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint $$;
 
-insert into server_timeline values (read_timeline());
+insert into server_timeline (timeline, table_id) values (read_timeline(), 'server_timeline'::regclass);
 
--- The former server may have given ids that this one does not know. On a new timeline, the first insert into any of
--- these tables therefore skips ids in all of them, a million for each timeline: one between may be lost, too. Other
--- inserts wait until this is committed.
+-- The former server may have given ids that this one does not know. After a promotion or a restore, the first insert
+-- into any of these tables therefore skips ids in all of them, a million for each timeline: one between may be lost,
+-- too. Other inserts wait until this is committed.
 create function skip_lost_ids() returns trigger language plpgsql as $$
   declare
     server bigint := read_timeline();
-    seen bigint := (select timeline from server_timeline);
+    seen bigint;
+    lost bigint;
+    name text;
+    last_position bigint;
+    last_skipped bigint := 0;
   begin
-    if seen = server then return null; end if;
-    select timeline into seen from server_timeline for update;
-    if seen = server then return null; end if;
-    perform setval(ids, nextval(ids) + 1000000 * greatest(1, server - seen))
-      from (select pg_get_serial_sequence(name, 'id')::regclass as ids from unnest(array['accounts', 'pets', 'orders',
-        'events', 'audit', 'ban_lifts', 'limit_resets', 'requests', 'webhooks', 'webhook_secrets', 'webhook_requests',
-        'webhook_attempts']) as name) as sequences;
-    insert into event_gaps
-      select greatest(deleted_to, (select max(id) from events), (select max(skipped_to) from event_gaps)),
-        currval(pg_get_serial_sequence('events', 'id')) from event_horizon;
-    update server_timeline set timeline = server;
+    select timeline into seen from server_timeline where timeline <> server or table_id <> tableoid for update;
+    if not found then return null; end if;
+    lost := 1000000 * greatest(1, server - seen);
+    select greatest(deleted_to, (select max(id) from events), (select max(skipped_to) from event_gaps))
+      into last_position from event_horizon;
+    -- The timeline -1 is a rehearsal. It skips nothing, because a rollback would not undo that.
+    if seen >= 0 then
+      foreach name in array array['accounts', 'pets', 'orders', 'events', 'event_outbox', 'inventory_changes', 'audit',
+        'ban_lifts', 'limit_resets', 'requests', 'webhooks', 'webhook_secrets', 'webhook_requests', 'webhook_attempts']
+      loop
+        execute format('select setval(%1$L, greatest(nextval(%1$L), max(id)) + $1) from %2$I',
+          pg_get_serial_sequence(name, 'id'), name) using lost;
+      end loop;
+      name := pg_get_serial_sequence('events', 'id');
+      last_skipped := setval(name, greatest(currval(name), last_position + lost));
+    end if;
+    insert into event_gaps values (last_position, last_skipped);
+    update server_timeline set timeline = server, table_id = tableoid;
     return null;
   end $$;
 

@@ -110,3 +110,11 @@ create table event_gaps (lost_after integer primary key, skipped_to integer not 
 -- A restore of a backup without events has skipped the positions that the former store gave.
 update event_horizon set deleted_to = coalesce((select seq from sqlite_sequence where name = 'events'), 0)
   where not exists (select 1 from events);
+
+alter table event_horizon add column only_row integer not null default 1 check (only_row = 1);
+
+create unique index event_horizon_only_row on event_horizon (only_row);
+
+alter table inventory_totals add column only_row integer not null default 1 check (only_row = 1);
+
+create unique index inventory_totals_only_row on inventory_totals (only_row);

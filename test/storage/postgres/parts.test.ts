@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { parts, tables } from '../../../src/storage/postgres/parts.ts';
+import { findPostgres } from '../../support/engines.ts';
+
+const postgres = await findPostgres();
+
+/** Tables of the migrations themselves, and one that only release 1.0.0 uses. */
+const otherTables = ['schema_migrations', 'schema_migrations_lock', 'idempotency_records'];
+const isOurs = (column: string) =>
+  `${column}::regclass::text not in (${otherTables.map((name) => `'${name}'`)}) and relnamespace = 'public'::regnamespace`;
+
+const partsSql = {
+  table: `select relname::text as name from pg_class where relkind = 'r' and ${isOurs('oid')}`,
+  index: `select indexrelid::regclass::text as name from pg_index join pg_class on oid = indrelid
+    where ${isOurs('indrelid')}`,
+  'foreign key': `select conname::text as name from pg_constraint join pg_class on pg_class.oid = conrelid
+    where contype = 'f' and ${isOurs('conrelid')}`,
+  trigger: `select concat(tgname, ' on ', relname) as name from pg_trigger join pg_class on pg_class.oid = tgrelid
+    where not tgisinternal and ${isOurs('tgrelid')}`,
+};
+
+describe('the schema of PostgreSQL', { skip: postgres.skip }, () => {
+  for (const [kind, sql] of Object.entries(partsSql))
+    test(`has each ${kind} that a start looks for, and no other`, async (t) => {
+      const { execute } = await postgres.createStore(t);
+      const found = (await execute<{ name: string }>(sql)).map(({ name }) => name);
+      const expected = { ...parts, table: tables }[kind] ?? [];
+      assert.deepEqual(found.toSorted(), expected.toSorted(), 'src/storage/postgres/parts.ts');
+    });
+
+  test('gives each table a primary key', async (t) => {
+    const { execute } = await postgres.createStore(t);
+    const without = await execute(`select relname from pg_class
+      where relkind = 'r' and relnamespace = 'public'::regnamespace
+        and not exists (select from pg_index where indrelid = pg_class.oid and indisprimary)`);
+    assert.deepEqual(without, []);
+  });
+
+  test('lets a publication of all tables refuse no update and no delete', async (t) => {
+    const { execute } = await postgres.createStore(t);
+    await execute('create publication everything for all tables');
+    const columns = await execute<{ table: string; column: string }>(`
+      select table_name as table, min(column_name) as column from information_schema.columns
+      where table_schema = 'public' and is_identity = 'NO' group by table_name`);
+    assert.ok(columns.length > tables.length);
+    for (const { table, column } of columns)
+      await execute(`update ${table} set ${column} = ${column}; delete from ${table} where false`);
+  });
+
+  for (const table of ['event_horizon', 'inventory_totals', 'server_timeline'])
+    test(`refuses a second row in ${table}`, async (t) => {
+      const { execute } = await postgres.createStore(t);
+      await assert.rejects(execute(`insert into ${table} select * from ${table}`), { code: '23505' });
+    });
+});
