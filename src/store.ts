@@ -13,7 +13,7 @@ import type { Log } from './observability/log.ts';
 import { prepareChanges } from './operator/changes.ts';
 import { createOrders } from './orders/orders.ts';
 import { createCatalogue } from './pets/catalogue.ts';
-import { createVersion, noteWrites } from './storage/content-version.ts';
+import { createVersion } from './storage/content-version.ts';
 import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
 import { claimServing } from './storage/sqlite/claim-serving.ts';
@@ -28,9 +28,8 @@ export async function openStore(
   wrap: (database: Database) => Database = (database) => database,
   mayMigrate = true,
 ) {
-  const opened = wrap(await openDatabase(config.databaseUrl, undefined, mayMigrate));
-  const version = createVersion(opened);
-  const database = noteWrites(opened, version.forget);
+  const database = wrap(await openDatabase(config.databaseUrl, undefined, mayMigrate));
+  const version = createVersion(database);
   const firstAnswers = createFirstAnswers(database);
   const changeAs = prepareChanges(database, clock, keyEnvironmentOf[config.environment]);
   return {

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Caller } from '../accounts/account.ts';
 import { AppError } from '../errors.ts';
 import { hashIdempotencyKey } from '../idempotency/answer-once.ts';
-import { describeHeld, type LimitHeaders, type Usage } from '../limits/rules/decision.ts';
+import { type Decision, decideLater } from '../limits/rules/decision.ts';
 import { isStrict } from './request/preferences.ts';
 import type { Call, Route, SignedIn } from './route.ts';
 import type { Match } from './router.ts';
@@ -16,17 +16,15 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     request,
     response,
     id,
-    /** Arrival time, from `performance.now()`. */
+    /** Arrival time, from `performance.now()`. A pipelined request arrives when the request before it is answered. */
     startedAtMs: performance.now(),
     match,
     /** Null until the key is verified, and for requests without a valid key. */
     caller: null as Caller | null,
     /** The signed-in operator, for requests to the console. Null for all other requests. */
     signedIn: null as SignedIn | null,
-    /** Null until the request is counted, and on the operator's port, which has no rate limits. */
-    limit: null as LimitHeaders | null,
-    /** See `Call`. Null until the request is counted. */
-    usage: null as Usage | null,
+    /** What the rate limits say. Null until the request is counted, and on the operator's port, which has no rate limits. */
+    decision: null as Decision | null,
     /** The error that made the body unreadable before the request was admitted. Null if there is none. */
     brokenBy: null as AppError | null,
     /** True while the client waits for `100 Continue` before it sends the body. */
@@ -36,7 +34,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     isAnswered: false,
     /** The error that the client got. Null if there is none. */
     failure: null as AppError | null,
-    /** Milliseconds that the response was held back because the client asked for it. */
+    /** Milliseconds that the response was held back: the client asked for it, or a refusal waited for its pace. */
     heldMs: 0,
   };
 }
@@ -53,7 +51,7 @@ export function createRequestIds(): () => string {
 
 /** Parses a request for its route. `bytes` is null if the route gets no body. Throws AppError if a part is invalid. */
 export function readCall(exchange: Exchange, route: Route, bytes: Buffer | null): Call {
-  const { request, response, match, caller, usage, signedIn } = exchange;
+  const { request, response, match, caller, decision, signedIn } = exchange;
   const { headers } = request;
   const strict = isStrict(headers['prefer']);
   return {
@@ -62,7 +60,7 @@ export function readCall(exchange: Exchange, route: Route, bytes: Buffer | null)
     body: bytes === null ? null : route.body?.parse(bytes, strict),
     headers,
     caller,
-    usage,
+    usage: decision?.usage ?? null,
     signedIn,
     idempotency:
       route.idempotentOperation && caller && bytes
@@ -74,10 +72,9 @@ export function readCall(exchange: Exchange, route: Route, bytes: Buffer | null)
 }
 
 /** Records how long a response was held. Also renews its rate limit headers, which have the seconds until a reset. */
-function noteHeld(exchange: Exchange, heldMs: number): void {
-  const { caller, usage } = exchange;
+export function noteHeld(exchange: Exchange, heldMs: number): void {
   exchange.heldMs = heldMs;
-  if (caller !== null && usage !== null) exchange.limit = describeHeld(usage, caller.limits, heldMs);
+  if (exchange.decision !== null) exchange.decision = decideLater(exchange.decision, heldMs);
 }
 
 const keyText = /^[!-~]{1,255}$/;

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OperatorError } from '../errors.ts';
 import { backlogMax, type Timeouts } from './connection/bounds.ts';
-import { createConnections } from './connection/connections.ts';
+import { type ConnectionsOptions, createConnections } from './connection/connections.ts';
 import { closeGracefully } from './connection/graceful-shutdown.ts';
 import { answerMalformed, type MakeMalformedAnswer } from './connection/malformed-requests.ts';
 import { createNodeServer } from './connection/node-server.ts';
@@ -19,18 +19,18 @@ export interface HttpServiceOptions extends Omit<PipelineOptions, 'router' | 'is
   readonly makeMalformedAnswer: MakeMalformedAnswer;
   readonly timeouts: Timeouts;
   readonly connectionsMax?: number;
-  /** Called when the event loop delivers a request that need not wait, before it is handled. */
-  readonly onArrival?: () => void;
+  /** The bound on the requests of a turn, and what is shared by them. */
+  readonly turns: ConnectionsOptions;
   /** Called when the server begins to close. Must end all waits, so that the waiting requests are answered. */
   readonly onClosing?: () => void;
 }
 
 export function createHttpService(options: HttpServiceOptions) {
-  const { routes, timeouts, onArrival = () => {}, onClosing = () => {} } = options;
+  const { routes, timeouts, onClosing = () => {} } = options;
   let isClosing = false;
   const server = createNodeServer(timeouts, options.connectionsMax);
   const pipeline = createPipeline({ ...options, router: createRouter(routes), isClosing: () => isClosing });
-  const connections = createConnections(server, pipeline, onArrival);
+  const connections = createConnections(server, pipeline, options.turns);
   server.on('request', connections.receive);
   server.on('checkContinue', (request, response) => connections.receive(request, response, true));
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
@@ -45,6 +45,8 @@ export function createHttpService(options: HttpServiceOptions) {
 
   return {
     server,
+    /** Returns the number of requests that wait for their turn to begin. */
+    countQueued: connections.countQueued,
     /** Returns the URL with the bound address, which may be `0.0.0.0`. Throws OperatorError if it cannot listen. */
     async listen(host: string, port: number): Promise<string> {
       server.listen({ host, port, backlog: backlogMax });
@@ -67,7 +69,8 @@ export function createHttpService(options: HttpServiceOptions) {
     async close(drainMs: number): Promise<void> {
       isClosing = true;
       onClosing();
-      if (server.listening) await closeGracefully(server, drainMs);
+      options.pace?.end();
+      if (server.listening) await closeGracefully(server, connections, drainMs);
     },
   };
 }

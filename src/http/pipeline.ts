@@ -4,10 +4,11 @@ import { accountSuspended, coversScope } from '../accounts/account.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, errorStatus } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
-import { type Exchange, openExchange, readCall } from './exchange.ts';
-import { hasBody, isTooLongToDrop, readBody } from './request/body.ts';
-import type { Gate } from './request/gate.ts';
+import { type Exchange, noteHeld, openExchange, readCall } from './exchange.ts';
+import { dropBody, hasBody, isTooLongToDrop, readBody } from './request/body.ts';
+import { type Gate, limitError } from './request/gate.ts';
 import { isStrict } from './request/preferences.ts';
+import type { RefusalPace } from './request/refusal-pace.ts';
 import type { RequestObserver } from './request-log.ts';
 import type { Answer } from './response/answer.ts';
 import type { Cors } from './response/cors.ts';
@@ -21,6 +22,8 @@ import type { Router } from './router.ts';
 export interface PipelineOptions {
   readonly router: Router;
   readonly gate: Gate;
+  /** Null if refusals never wait. */
+  readonly pace: RefusalPace | null;
   /** Null if nothing is cached. */
   readonly cache: ResponseCache | null;
   readonly cors: Cors;
@@ -67,7 +70,7 @@ async function run(parts: PipelineOptions, exchange: Exchange): Promise<void> {
   try {
     const preflight = cors.answerPreflight(request);
     if (preflight !== null) {
-      exchange.limit = await gate.peek(exchange);
+      exchange.decision = await gate.peek(exchange);
       answer(parts, exchange, preflight);
       return;
     }
@@ -95,8 +98,27 @@ async function run(parts: PipelineOptions, exchange: Exchange): Promise<void> {
     cache?.keep(target, made, version);
     answer(parts, exchange, made);
   } catch (error) {
-    fail(parts, exchange, error);
+    const failure = toAppError(error);
+    const isPaced = parts.pace !== null && isRefusal(failure);
+    fail(parts, exchange, isPaced ? await waitForPace(parts.pace, exchange, failure) : failure);
   }
+}
+
+/** True if the key or a limit refuses the request: it has not reached its operation. */
+function isRefusal({ code }: AppError): boolean {
+  return errorStatus[code] === 401 || errorStatus[code] === 429;
+}
+
+/** Waits until a refusal may be answered. Returns it as it reads then. */
+async function waitForPace(pace: RefusalPace, exchange: Exchange, refusal: AppError): Promise<AppError> {
+  const { request, response } = exchange;
+  const endDropping = hasBody(request.headers) ? dropBody(request) : null;
+  const waitedMs = await pace.take(response);
+  endDropping?.();
+  if (waitedMs === 0) return refusal;
+  noteHeld(exchange, waitedMs);
+  const { code = null, retryAfterSeconds = 0 } = exchange.decision ?? {};
+  return code === null ? refusal : limitError(code, retryAfterSeconds);
 }
 
 /** True if the route gets a body. A body that it does not get is discarded, so that it is not kept until the response. */
@@ -141,7 +163,7 @@ function fail(parts: PipelineOptions, exchange: Exchange, error: unknown): void 
   const failure = toAppError(error);
   exchange.failure = failure;
   // `unavailable` needs no line for every request: a failing store logs each of its faults once, and the request log has
-  // some of the requests (`unavailableLinesMax`).
+  // some of the requests (`linesPerSecondMax`).
   if (errorStatus[failure.code] >= 500 && failure.code !== 'unavailable')
     parts.log.error({ requestId: exchange.id, err: failure.cause ?? failure }, failure.message);
   const { route, allow } = exchange.match;

@@ -10,10 +10,10 @@ import { readPath } from './router.ts';
 export const slowRequestMs = 1_000;
 
 /**
- * Maximum number of logged 503 responses per second, because a failing store refuses thousands and the log may be on the
- * disk that is full. With LOG_REQUESTS=all, there is no maximum.
+ * Maximum number of log lines per second for 503 responses, and the same for slow requests. A failing store refuses
+ * thousands, a crowd slows down all, and the log may be on the disk that is full. With LOG_REQUESTS=all, there is no maximum.
  */
-export const unavailableLinesMax = 10;
+export const linesPerSecondMax = 10;
 
 export interface MalformedNote {
   readonly requestId: string;
@@ -33,7 +33,17 @@ export function createRequestLog(
   which: 'errors' | 'all',
   addressOf: ClientAddress,
 ): RequestObserver {
-  const spend = createLineBudget(unavailableLinesMax);
+  const budgets = {
+    unavailable: createLineBudget(linesPerSecondMax),
+    slow: createLineBudget(linesPerSecondMax),
+  };
+
+  /** Returns the number of lines that were left out before this one, or null to leave it out too. */
+  function spend(status: number): number | null {
+    if (which === 'all') return 0;
+    if (status === 503) return budgets.unavailable();
+    return status < 500 ? budgets.slow() : 0;
+  }
 
   function write(exchange: Exchange, status: number, ms: number, omitted: number): void {
     const { id: requestId, request, caller, failure } = exchange;
@@ -60,7 +70,7 @@ export function createRequestLog(
   return {
     note(exchange, status, ms) {
       if (which !== 'all' && status < 500 && ms < slowRequestMs) return;
-      const omitted = status === 503 && which !== 'all' ? spend() : 0;
+      const omitted = spend(status);
       if (omitted !== null) write(exchange, status, ms, omitted);
     },
     noteMalformed(note) {

@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import type { KeyVerifier } from '../accounts/key-verifier.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../observability/log.ts';
+import { expose } from '../observability/metrics.ts';
 import type { TrustProxy } from '../setting-values.ts';
 import type { Version } from '../storage/content-version.ts';
 import type { FailedRequests } from '../usage/failed-requests.ts';
@@ -17,6 +18,7 @@ import { requestHeaders, responseHeaders } from './openapi/headers.ts';
 import type { Operation } from './operation.ts';
 import { createClientAddress } from './request/client-address.ts';
 import { createGate, limitError } from './request/gate.ts';
+import { createRefusalPace } from './request/refusal-pace.ts';
 import { createRequestLog, type RequestObserver, recordRequests } from './request-log.ts';
 import { countRequests } from './request-metrics.ts';
 import { securityHeaders } from './response/answer.ts';
@@ -55,6 +57,7 @@ export function buildServer(options: ServerOptions): HttpService {
   const routes = [...operations.map((operation) => bindOperation(operation, services)), ...docs];
 
   const addressOf = createClientAddress(options.trustProxy);
+  const pace = createRefusalPace();
   const createRequestId = createRequestIds();
   const makeErrorAnswer = createErrorAnswers(docsUrl);
   const observers = [
@@ -66,6 +69,7 @@ export function buildServer(options: ServerOptions): HttpService {
   const service: HttpService = createHttpService({
     routes,
     gate: createGate(options.verifier, limiter, addressOf),
+    pace,
     cors: createCors(options.corsOrigins, {
       exposed: Object.keys(responseHeaders).filter(
         (name) => !/^Access-Control|Vary|(?:Successor|Next|Help)Link$/.test(name),
@@ -81,10 +85,14 @@ export function buildServer(options: ServerOptions): HttpService {
     clock,
     log,
     timeouts,
-    onArrival: version.openTurn,
+    turns: { together: version.share },
     onClosing: options.feed.stopWaiting,
   });
   watchRefusedConnections(service.server, registry, clock, log);
+  const queued = 'Requests that wait for their turn to begin.';
+  expose(registry, 'gauge', 'requests_queued', queued, service.countQueued);
+  const waiting = 'Refused requests (401, 429) whose responses wait for the pace of refusals.';
+  expose(registry, 'gauge', 'refusals_waiting', waiting, pace.count);
   return service;
 }
 

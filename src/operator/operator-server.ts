@@ -34,6 +34,9 @@ export function buildOperatorServer(options: OperatorServerOptions): HttpService
     routes: [...createRoutes(options), ...(options.console?.routes ?? [])],
     gate: options.console?.gate ?? openGate,
     cors: createCors([], { exposed: [], methods: [], requestHeaders: [] }),
+    // A crowd on this port is its operator's own. Nothing waits, so that `/readyz` answers at once.
+    pace: null,
+    turns: { requestsMax: Number.POSITIVE_INFINITY },
     cache: null,
     makeErrorAnswer,
     makeMalformedAnswer: async (failure, _address, headers) => makeErrorAnswer(failure, headers),

@@ -3,12 +3,10 @@ import { type Database, statement } from './database.ts';
 
 /** The version of all animals. Any change of an animal, an order or a category changes it. */
 export interface Version {
-  /** Call this when a request arrives that did not wait. On SQLite, the requests of one turn share a version. */
-  openTurn(): void;
   /** The version of all that was committed before, or null if nothing may be cached. Read it before the content. */
   read(): Soon<string | null>;
-  /** Call this after each commit of this process and before its response. */
-  forget(): void;
+  /** Runs `act`, in which all reads share one version. Everything that reads in `act` must have begun before it. */
+  share(act: () => void): void;
 }
 
 const selectVersion = statement<Record<never, never>>()((query, _, { storeVersion }) =>
@@ -17,34 +15,30 @@ const selectVersion = statement<Record<never, never>>()((query, _, { storeVersio
 
 /** Creates the version of a store. Where the database can be read at once, the version is read at once. */
 export function createVersion(database: Database): Version {
-  return database.readNow === null ? createSharedReads(database) : createTurnReads(database.readNow);
+  return database.readNow === null ? createSharedReads(database) : createReadsAtOnce(database.readNow);
 }
 
-/** Reads once for each turn of the event loop, and again after each write. */
-function createTurnReads(readNow: NonNullable<Database['readNow']>): Version {
-  let isOpen = false;
-  let remembered: string | null = null;
-
-  function close(): void {
-    isOpen = false;
-    remembered = null;
-  }
+/** Reads once for each call of `share`, and else at each call. No commit of this process ends during a call of `share`. */
+function createReadsAtOnce(readNow: NonNullable<Database['readNow']>): Version {
+  let isShared = false;
+  let shared: string | null = null;
 
   return {
-    openTurn() {
-      if (isOpen) return;
-      isOpen = true;
-      setImmediate(close);
-    },
     read() {
-      if (remembered !== null) return remembered;
+      if (shared !== null) return shared;
       const [row] = readNow(selectVersion, {});
       const version = row?.version ?? null;
-      if (isOpen) remembered = version;
+      if (isShared) shared = version;
       return version;
     },
-    forget() {
-      remembered = null;
+    share(act) {
+      isShared = true;
+      try {
+        act();
+      } finally {
+        isShared = false;
+        shared = null;
+      }
     },
   };
 }
@@ -73,21 +67,10 @@ function createSharedReads(database: Database): Version {
   }
 
   return {
-    openTurn() {},
     read() {
       next ??= send();
       return next;
     },
-    forget() {},
-  };
-}
-
-/** Wraps a database. Calls `onWrite` after each write, also after a failed one, before the caller learns of it. */
-export function noteWrites(database: Database, onWrite: () => void): Database {
-  return {
-    ...database,
-    run: (target, parameters) => database.run(target, parameters).finally(onWrite),
-    transact: (work, input) => database.transact(work, input).finally(onWrite),
-    load: (...rows) => database.load(...rows).finally(onWrite),
+    share: (act) => act(),
   };
 }

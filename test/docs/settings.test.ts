@@ -17,9 +17,11 @@ import {
 } from '../../src/http/connection/bounds.ts';
 import { allWaitingRequestsMax, waitingRequestsMax } from '../../src/http/connection/connections.ts';
 import { lastCallMs } from '../../src/http/connection/graceful-shutdown.ts';
+import { turnRequestsMax } from '../../src/http/connection/turn-queue.ts';
 import { openMsMax } from '../../src/http/docs-site/routes.ts';
 import { bodyBytesMax } from '../../src/http/request/body.ts';
-import { slowRequestMs, unavailableLinesMax } from '../../src/http/request-log.ts';
+import { refusalPace } from '../../src/http/request/refusal-pace.ts';
+import { linesPerSecondMax, slowRequestMs } from '../../src/http/request-log.ts';
 import { askedHeadersBytesMax, askedHeadersMax } from '../../src/http/response/cors.ts';
 import { cacheBytesMax } from '../../src/http/response/response-cache.ts';
 import { addressesMax } from '../../src/limits/counters.ts';
@@ -69,6 +71,9 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     seconds(openMsMax),
     waitingRequestsMax.toLocaleString('en'),
     allWaitingRequestsMax.toLocaleString('en'),
+    String(turnRequestsMax),
+    refusalPace.perSecond.toLocaleString('en'),
+    String(refusalPace.burst),
     connectionsMax.toLocaleString('en'),
     backlogMax.toLocaleString('en'),
     waitingJobsMax.toLocaleString('en'),
@@ -84,7 +89,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     waitingPagesMax.toLocaleString('en'),
     bytes(cacheBytesMax),
     seconds(slowRequestMs),
-    String(unavailableLinesMax),
+    String(linesPerSecondMax),
     waitingCharactersMax.toLocaleString('en'),
     seconds(lingerMs),
     bytes(lingerBytesMax),

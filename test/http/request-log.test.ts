@@ -8,7 +8,7 @@ import { startApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config.ts';
 import { AppError } from '../../src/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { createRequestLog, slowRequestMs } from '../../src/http/request-log.ts';
+import { createRequestLog, linesPerSecondMax, slowRequestMs } from '../../src/http/request-log.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { type LogLine, recordLog } from '../support/recorded-log.ts';
 import { createMovableClock, makeFolder, startService, startWithKey } from '../support/service.ts';
@@ -64,6 +64,12 @@ test('a slow request is logged even with LOG_REQUESTS=errors', () => {
   const [line] = logDurations([slowRequestMs]);
   const request = { method: 'POST', path: '/v1/pets', status: 201, address: '192.0.2.1' };
   assert.partialDeepStrictEqual(line, { level: 40, ms: slowRequestMs, ...request });
+});
+
+test('slow requests write a bounded number of lines a second', () => {
+  const lines = logDurations(Array(4 * linesPerSecondMax).fill(slowRequestMs));
+  // The second may end once during the test.
+  assert.ok(lines.length >= linesPerSecondMax && lines.length <= 2 * linesPerSecondMax);
 });
 
 test('the log line of a 503 has its code and names its cause', () => {

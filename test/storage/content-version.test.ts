@@ -3,8 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { expireEvents } from '../../src/events/expire-events.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
-import { createVersion, noteWrites } from '../../src/storage/content-version.ts';
-import type { Database } from '../../src/storage/database.ts';
+import { createVersion } from '../../src/storage/content-version.ts';
 import { importPets, petValues } from '../support/catalogue.ts';
 import { describeOnEngines, type Engine, findPostgres, openStore, sqliteEngine } from '../support/engines.ts';
 import { connectPostgres } from '../support/postgres-databases.ts';
@@ -55,28 +54,42 @@ await describeOnEngines('the version of a store', (engine) => {
   });
 });
 
-test('a version in SQLite is read once for each turn of the event loop, and again after a write of this process', async (t) => {
-  const { database } = await prepare(t, sqliteEngine);
-  let reads = 0;
-  const counted: Database = {
-    ...database,
-    readNow: (...call) => {
-      reads += 1;
-      return database.readNow?.(...call) ?? [];
-    },
-  };
-  const version = createVersion(counted);
-  const noting = noteWrites(database, version.forget);
-  version.openTurn();
-  const first = version.read();
-  assert.equal(version.read(), first);
-  assert.equal(reads, 1);
-  await noting.run(insertPet, petValues(rex));
-  assert.notEqual(version.read(), first);
-  await new Promise((resolve) => setImmediate(resolve));
-  version.read();
-  version.read();
-  assert.equal(reads, 4, 'a version outside a turn is not remembered');
+describe('the version of a store in SQLite', () => {
+  async function countReads(t: TestContext) {
+    const { database } = await prepare(t, sqliteEngine);
+    let reads = 0;
+    const version = createVersion({
+      ...database,
+      readNow: (...call) => {
+        reads += 1;
+        return database.readNow?.(...call) ?? [];
+      },
+    });
+    return { version, database, countReads: () => reads };
+  }
+
+  test('is read at each call', async (t) => {
+    const { version, countReads: count } = await countReads(t);
+    version.read();
+    version.read();
+    assert.equal(count(), 2);
+  });
+
+  test('is read once for all that share it', async (t) => {
+    const { version, countReads: count } = await countReads(t);
+    version.share(() => assert.equal(version.read(), version.read()));
+    assert.equal(count(), 1);
+  });
+
+  test('is read again by whoever comes after those that share it', async (t) => {
+    const { version, database } = await countReads(t);
+    let before: unknown;
+    version.share(() => {
+      before = version.read();
+    });
+    await database.run(insertPet, petValues(rex));
+    assert.notEqual(version.read(), before);
+  });
 });
 
 describe('the version of a store in PostgreSQL', { skip: postgres.skip }, () => {

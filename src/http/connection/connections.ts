@@ -3,11 +3,16 @@ import type { Socket } from 'node:net';
 import type { Exchange } from '../exchange.ts';
 import type { Pipeline } from '../pipeline.ts';
 import { lingerBytesMax, lingerMs } from './bounds.ts';
+import { createTurnQueue, type TurnQueue, type TurnQueueOptions } from './turn-queue.ts';
 
 /** Maximum number of pipelined requests that wait on one connection. */
 export const waitingRequestsMax = 50;
 /** Maximum number of pipelined requests that wait on all connections together. Each takes at most 25 KB of memory. */
 export const allWaitingRequestsMax = 10_000;
+
+export interface ConnectionsOptions extends TurnQueueOptions {
+  readonly allWaitingMax?: number;
+}
 
 export type Connections = ReturnType<typeof createConnections>;
 
@@ -19,28 +24,33 @@ interface Connection {
   readonly waiting: Exchange[];
   /** What follows after all requests. From then on, requests that arrive are ignored. */
   last: (() => void) | null;
+  /** True if it was accepted since `holdNew`. */
+  readonly isNew: boolean;
 }
 
 interface All {
-  readonly run: Pipeline['run'];
+  /** Lets a request wait for its turn to begin. */
+  readonly queue: (connection: Connection, exchange: Exchange) => void;
   waiting: number;
 }
 
-/** Runs the requests of each connection one after the other. Calls `onArrival` before a request that need not wait. */
+/** Runs the requests of each connection one after the other. They begin in the turns of one queue (turn-queue.ts). */
 export function createConnections(
   server: Server,
   { open, run }: Pick<Pipeline, 'open' | 'run'>,
-  onArrival: () => void = () => {},
-  allWaitingMax = allWaitingRequestsMax,
+  { allWaitingMax = allWaitingRequestsMax, ...options }: ConnectionsOptions = {},
 ) {
-  const all: All = { run, waiting: 0 };
+  const turns = createTurnQueue(run, options);
   const connections = new WeakMap<Socket, Connection>();
+  const { queue, isHolding, ...hold } = createHold(turns.add);
+  const all: All = { queue, waiting: 0 };
 
   function find(socket: Socket): Connection {
     const known = connections.get(socket);
     if (known !== undefined) return known;
-    const connection: Connection = { current: null, unread: null, waiting: [], last: null };
+    const connection = openConnection(isHolding());
     connections.set(socket, connection);
+    socket.once('end', () => answerAtOnce(turns, socket, connection));
     socket.once('close', () => {
       all.waiting -= connection.waiting.splice(0).length;
     });
@@ -57,10 +67,8 @@ export function createConnections(
       if (!socket.writable || connection.last !== null) return;
       const exchange = open(request, response);
       exchange.awaitsContinue = awaitsContinue;
-      if (connection.current === null) {
-        onArrival();
-        begin(all, connection, exchange);
-      } else if (connection.waiting.length < waitingRequestsMax && all.waiting < allWaitingMax) {
+      if (connection.current === null) begin(all, connection, exchange);
+      else if (connection.waiting.length < waitingRequestsMax && all.waiting < allWaitingMax) {
         all.waiting += 1;
         connection.waiting.push(exchange);
       } else socket.destroy();
@@ -81,13 +89,52 @@ export function createConnections(
       connection.last = act;
       if (connection.current === null) act();
     },
+
+    ...hold,
+    /** Returns the number of requests that wait for their turn to begin. */
+    countQueued: turns.count,
   };
+}
+
+/**
+ * Most clients that half-close their connection have left. The others get an answer that takes no longer than a turn of the
+ * event loop.
+ */
+function answerAtOnce({ beginNow }: TurnQueue, socket: Socket, { current }: Connection): void {
+  if (current === null) return;
+  beginNow(current);
+  setImmediate(() => socket.end());
+}
+
+/** Holds the requests of new connections while a shutdown waits for the last of them. */
+function createHold(add: (exchange: Exchange) => void) {
+  let held: Exchange[] | null = null;
+
+  return {
+    isHolding: () => held !== null,
+    queue({ isNew }: Connection, exchange: Exchange): void {
+      if (held !== null && isNew) held.push(exchange);
+      else add(exchange);
+    },
+    /** From now on, the requests of connections that are accepted later wait for `releaseNew`. */
+    holdNew(): void {
+      held ??= [];
+    },
+    releaseNew(): void {
+      for (const exchange of held ?? []) add(exchange);
+      held = null;
+    },
+  };
+}
+
+function openConnection(isNew: boolean): Connection {
+  return { current: null, unread: null, waiting: [], last: null, isNew };
 }
 
 function begin(all: All, connection: Connection, exchange: Exchange): void {
   connection.current = exchange;
   exchange.response.on('close', () => end(all, connection, exchange));
-  all.run(exchange);
+  all.queue(connection, exchange);
 }
 
 function end(all: All, connection: Connection, exchange: Exchange): void {
@@ -98,6 +145,8 @@ function end(all: All, connection: Connection, exchange: Exchange): void {
   if (next === undefined) connection.last?.();
   else {
     all.waiting -= 1;
+    // Its client chose to send it behind another one, so that time is no delay of the service.
+    next.startedAtMs = performance.now();
     begin(all, connection, next);
   }
 }

@@ -1,32 +1,48 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { setImmediate as endOfTurn, setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Connections } from './connections.ts';
 
 /** Milliseconds for which idle connections stay open during a shutdown, so that clients can send a last request. */
 export const lastCallMs = 500;
 const checkMs = 20;
 
-/** Accepts no more connections; closes idle ones, and all after `drainMs`. The caller must send `Connection: close`. */
-export async function closeGracefully(server: Server, drainMs: number): Promise<void> {
-  const closeIdle = server.closeIdleConnections.bind(server);
-  // `close` would also close the connections that are idle at this moment. A client may just have sent a request.
-  server.closeIdleConnections = () => undefined;
+/**
+ * Accepts no more connections; closes idle ones, and all after `drainMs`. The caller must send `Connection: close`.
+ *
+ * A server that stops listening resets the connections that the system has accepted for it, and their clients cannot
+ * tell whether a request was received. So it first takes all of them. It holds the answers to their requests until it
+ * has stopped listening: a client that waits for an answer does not connect again.
+ */
+export async function closeGracefully(
+  server: Server,
+  { holdNew, releaseNew }: Pick<Connections, 'holdNew' | 'releaseNew'>,
+  drainMs: number,
+): Promise<void> {
   const closed = once(server, 'close');
-  await untilNobodyConnects(server);
-  server.close();
   const cutting = globalThis.setTimeout(() => server.closeAllConnections(), drainMs);
-  await Promise.race([closed, setTimeout(lastCallMs, undefined, { ref: false })]);
+  holdNew();
+  await untilLastCall(server);
+  await untilNobodyConnects(server);
+  // Also closes the connections that are idle. No turn has passed since the sockets were read, so none has sent a request.
+  server.close();
+  releaseNew();
   // An immediate runs after the sockets are read, so a connection whose request has arrived is not closed as idle.
-  const checking = setInterval(() => setImmediate(closeIdle), checkMs);
+  const checking = setInterval(() => setImmediate(() => server.closeIdleConnections()), checkMs);
   await closed;
   clearInterval(checking);
   clearTimeout(cutting);
 }
 
-/**
- * Waits, at most for `lastCallMs`, for a turn of the event loop in which nobody connects. A closing server resets the
- * connections that it has not accepted yet, and their clients cannot tell whether a request was received.
- */
+/** Waits, at most for `lastCallMs`, until no connection is open. */
+async function untilLastCall(server: Server): Promise<void> {
+  const countOpen = promisify(server.getConnections.bind(server));
+  const endMs = performance.now() + lastCallMs;
+  while ((await countOpen()) > 0 && performance.now() < endMs) await setTimeout(checkMs);
+}
+
+/** Waits, at most for `lastCallMs`, for a turn of the event loop in which nobody connects. A turn accepts one connection. */
 async function untilNobodyConnects(server: Server): Promise<void> {
   let hasConnected = false;
   const note = () => {

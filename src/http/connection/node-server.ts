@@ -22,12 +22,15 @@ export function createNodeServer(timeouts: Timeouts, openMax = connectionsMax): 
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: Math.min(checkMsMax, headersMs / 10),
   });
-  server.maxHeadersCount = headersMax;
-  server.maxConnections = openMax;
-  // Node closes a connection that neither receives nor sends a byte for this time. A client that reads no response
-  // cannot extend it: Node stops reading from a connection whose responses pile up.
-  server.timeout = untakenMs;
-  return server;
+  return Object.assign(server, {
+    maxHeadersCount: headersMax,
+    maxConnections: openMax,
+    // Node closes a connection that neither receives nor sends a byte for this time. A client that reads no response
+    // cannot extend it: Node stops reading from a connection whose responses pile up.
+    timeout: untakenMs,
+    // Otherwise Node closes a half-closed connection before its request begins (`answerAtOnce` in connections.ts).
+    httpAllowHalfOpen: true,
+  });
 }
 
 /** Counts the connections that Node refuses, and logs at most once a minute how many came since the last line. */

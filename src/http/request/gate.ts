@@ -2,7 +2,7 @@ import { accountSuspended, type KeyRefusal, keyError } from '../../accounts/acco
 import type { KeyVerifier, LookedUp } from '../../accounts/key-verifier.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { Limiter } from '../../limits/limiter.ts';
-import type { Decision, LimitHeaders } from '../../limits/rules/decision.ts';
+import type { Decision } from '../../limits/rules/decision.ts';
 import { after, type Soon } from '../../soon.ts';
 import type { Exchange } from '../exchange.ts';
 import { toAppError } from '../response/errors.ts';
@@ -16,8 +16,8 @@ export interface Gate {
   admit(exchange: Exchange): Soon<AppError | null>;
   /** Authenticates an admitted request again, without counting it. Returns the error if it must now be refused. */
   confirm(exchange: Exchange): Promise<AppError | null>;
-  /** Returns the rate limit headers of the address for a preflight request, which is not counted. */
-  peek(exchange: Exchange): Soon<LimitHeaders | null>;
+  /** Returns what the limits of the address say for a preflight request, which is not counted. */
+  peek(exchange: Exchange): Soon<Decision | null>;
 }
 
 /** The gate of the operator's port. It requires no key and counts nothing. */
@@ -45,8 +45,8 @@ export function createGate(verifier: KeyVerifier, limiter: Limiter, addressOf: C
 
   /** Refuses a request whose key the store cannot look up. This is not the client's fault, so it is not counted. */
   function refuseUncounted(exchange: Exchange, error: unknown): Soon<AppError> {
-    return after(limiter.peekAddress(addressOf(exchange.request)), ({ headers }) => {
-      exchange.limit = headers;
+    return after(limiter.peekAddress(addressOf(exchange.request)), (decision) => {
+      exchange.decision = decision;
       return toAppError(error);
     });
   }
@@ -71,7 +71,7 @@ export function createGate(verifier: KeyVerifier, limiter: Limiter, addressOf: C
       return verification.caller.isSuspended ? accountSuspended() : null;
     },
 
-    peek: ({ request }) => after(limiter.peekAddress(addressOf(request)), ({ headers }) => headers),
+    peek: ({ request }) => limiter.peekAddress(addressOf(request)),
   };
 }
 
@@ -87,9 +87,9 @@ function readToken(authorization = ''): string | null {
 }
 
 /** Notes what the limits leave. Returns the 429 error if the request is beyond them. */
-function note(exchange: Exchange, { code, retryAfterSeconds, headers, usage }: Decision): AppError | null {
-  exchange.limit = headers;
-  exchange.usage = usage;
+function note(exchange: Exchange, decision: Decision): AppError | null {
+  exchange.decision = decision;
+  const { code, retryAfterSeconds } = decision;
   return code === null ? null : limitError(code, retryAfterSeconds);
 }
 

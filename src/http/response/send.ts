@@ -8,7 +8,7 @@ const usualSecurity = securityHeaders();
 
 /** Sends an answer, or a 304 without its body if `If-None-Match` matches. Returns the status that was sent. */
 export function sendAnswer(exchange: Exchange, answer: Answer, corsHeaders: HeaderList): number {
-  const { request, response, id, limit, match } = exchange;
+  const { request, response, id, decision, match } = exchange;
   const ifNoneMatch = request.headers['if-none-match'];
   const isKnown =
     ifNoneMatch !== undefined &&
@@ -17,7 +17,7 @@ export function sendAnswer(exchange: Exchange, answer: Answer, corsHeaders: Head
     matchesEtag(ifNoneMatch, answer.etag);
   const status = isKnown ? 304 : answer.status;
   const headers = ['x-request-id', id].concat(
-    limit ?? [],
+    decision?.headers ?? [],
     corsHeaders,
     match.route?.securityHeaders ?? usualSecurity,
     answer.headers,

@@ -27,7 +27,10 @@ export interface Decision {
   /** Seconds until a request passes again, rounded up; 0 if this request passes. */
   readonly retryAfterSeconds: number;
   readonly headers: LimitHeaders;
+  /** The end, in Unix milliseconds, of the window that the headers describe. */
+  readonly resetAtMs: number;
   readonly usage: Usage;
+  readonly limits: Limits;
 }
 
 /** The remaining requests of a window. */
@@ -62,7 +65,7 @@ export function decide(usage: Usage, limits: Limits): Decision {
     day.remaining < minute.remaining ||
     (verdict === 'refused' && day.remaining === 0 && day.resetAtMs > minute.resetAtMs);
   const { limit, remaining, resetAtMs } = byDay ? day : minute;
-  const headers = [
+  const headers: LimitHeaders = [
     'x-ratelimit-limit',
     String(limit),
     'x-ratelimit-remaining',
@@ -74,18 +77,34 @@ export function decide(usage: Usage, limits: Limits): Decision {
     'ratelimit',
     `"minute";${describeRest(minute, nowMs)}, "day";${describeRest(day, nowMs)}`,
   ];
-  if (verdict === 'passed') return { code: null, retryAfterSeconds: 0, headers, usage };
-  const retryAfterSeconds = secondsUntil(resetAtMs, nowMs);
-  headers.push('retry-after', String(retryAfterSeconds));
-  const code = verdict === 'banned' ? 'key_banned' : 'rate_limit_exceeded';
-  return { code, retryAfterSeconds, headers, usage };
+  const described = { headers, resetAtMs, usage, limits };
+  if (verdict === 'passed') return { ...described, code: null, retryAfterSeconds: 0 };
+  return refuse(described, verdict, secondsUntil(resetAtMs, nowMs));
 }
 
-/** Returns the rate limit headers of a passed request whose response is sent `heldMs` after its decision. */
-export function describeHeld(usage: Usage, limits: Limits, heldMs: number): LimitHeaders {
+function refuse(
+  described: Omit<Decision, 'code' | 'retryAfterSeconds'>,
+  verdict: 'refused' | 'banned',
+  retryAfterSeconds: number,
+): Decision {
+  return {
+    ...described,
+    headers: [...described.headers, 'retry-after', String(retryAfterSeconds)],
+    code: verdict === 'banned' ? 'key_banned' : 'rate_limit_exceeded',
+    retryAfterSeconds,
+  };
+}
+
+/**
+ * Returns a decision as it reads when its response is sent, `heldMs` later. A refusal stays one: if its window or its ban
+ * has ended by then, a request passes at once, and `Retry-After` has its least value, 1.
+ */
+export function decideLater({ usage, limits, resetAtMs }: Decision, heldMs: number): Decision {
+  const { verdict } = usage;
   const held = { ...usage, atMs: usage.atMs + heldMs };
   closeEnded(held, held.atMs);
-  return decide(held, limits).headers;
+  if (verdict === 'passed' || resetAtMs > held.atMs) return decide(held, limits);
+  return refuse(decide({ ...held, verdict: 'passed', bannedUntilMs: 0 }, limits), verdict, 1);
 }
 
 function describeRest({ remaining, resetAtMs }: WindowLeft, nowMs: number): string {

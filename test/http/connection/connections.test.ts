@@ -3,7 +3,11 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { after, type TestContext, test } from 'node:test';
 import { defaultTimeouts, lingerBytesMax } from '../../../src/http/connection/bounds.ts';
-import { createConnections, waitingRequestsMax } from '../../../src/http/connection/connections.ts';
+import {
+  type ConnectionsOptions,
+  createConnections,
+  waitingRequestsMax,
+} from '../../../src/http/connection/connections.ts';
 import { createNodeServer } from '../../../src/http/connection/node-server.ts';
 import { type Exchange, openExchange } from '../../../src/http/exchange.ts';
 import type { Pipeline } from '../../../src/http/pipeline.ts';
@@ -12,6 +16,7 @@ import { findPostgres, sqliteEngine } from '../../support/engines.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { listen } from '../../support/local-server.ts';
 import { exchangeRaw, expectStatuses, formatHeads, openRaw, rexText as rex } from '../../support/raw-http.ts';
+import { eventually } from '../../support/redis-server.ts';
 import { startWithKey } from '../../support/service.ts';
 import { startOn } from '../engine-service.ts';
 
@@ -40,12 +45,16 @@ test('only the connection whose waiting requests exceed the bound is closed', as
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
 /** Starts a server whose connections run `handle`, without the rest of the service. */
-async function startServer(t: TestContext, handle: (exchange: Exchange) => void, allWaitingMax?: number) {
+async function startServer(
+  t: TestContext,
+  handle: (exchange: Exchange) => void,
+  options?: ConnectionsOptions,
+) {
   const server = createNodeServer(defaultTimeouts, 100);
   const router = createRouter([]);
   const open: Pipeline['open'] = (received, response) =>
     openExchange(received, response, '', router.find('GET', received.url ?? ''));
-  const connections = createConnections(server, { open, run: handle }, undefined, allWaitingMax);
+  const connections = createConnections(server, { open, run: handle }, options);
   server.on('request', (received, response) => connections.receive(received, response));
   return { server, connections, url: (await listen(t, server)).origin };
 }
@@ -54,10 +63,10 @@ test('a connection is closed if too many requests wait on all connections, until
   const held: ServerResponse[] = [];
   const handle = ({ request: { url }, response }: Exchange) =>
     url === '/hold' ? held.push(response) : response.end();
-  const { server, url } = await startServer(t, handle, 3);
+  const { url } = await startServer(t, handle, { allWaitingMax: 3 });
 
   const first = await openRaw(t, url, request('/hold') + request('/').repeat(3));
-  while (held.length === 0) await once(server, 'request');
+  await eventually(async () => held.length === 1);
   const second = await openRaw(t, url, request('/hold') + request('/').repeat(2));
   assert.deepEqual(await second.readAll().catch(() => []), []);
 
@@ -86,7 +95,7 @@ test('a request that arrives after the last one of its connection is not handled
   const held: Exchange[] = [];
   const { server, connections, url } = await startServer(t, (exchange) => held.push(exchange));
   const connection = await openRaw(t, url, request('/hold'));
-  await once(server, 'request');
+  await eventually(async () => held.length === 1);
   const first = held[0] ?? assert.fail();
   connections.afterAll(first.request.socket, () => first.request.socket.end());
   connection.send(request('/late'));

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { drainMsMax } from '../../../src/app.ts';
 import { hourMs } from '../../../src/clock.ts';
 import { closeGracefully, lastCallMs } from '../../../src/http/connection/graceful-shutdown.ts';
+import { refusalPace } from '../../../src/http/request/refusal-pace.ts';
 import { listen } from '../../support/local-server.ts';
 import { expectStatuses, formatHeads, formatRequest, openRaw } from '../../support/raw-http.ts';
 import { startWithKey } from '../../support/service.ts';
@@ -22,9 +23,9 @@ test('a request that has arrived is answered, even if its connection was idle at
       looks += 1;
       if (looks === 1) setImmediate(answer);
     };
-    const closed = closeGracefully(server, hourMs);
+    const closed = closeGracefully(server, { holdNew: () => {}, releaseNew: () => {} }, hourMs);
     t.after(() => closed);
-    // From `lastCallMs` on, the server looks for idle connections. This answer makes the connection idle after a look.
+    // From its close on, the server looks for idle connections. This answer makes the connection idle after a look.
     const answer = () => {
       response.end('first');
       connection.send(get);
@@ -76,6 +77,42 @@ test('a request on an accepted connection that is not yet read when the shutdown
   const closed = service.app.close();
   expectStatuses(await connection.readAll(), 201);
   await closed;
+});
+
+/** Sends adds, each on a connection of its own, until the service does not listen. Returns the number of answers. */
+async function addOnNewConnections(t: TestContext, baseUrl: string, key: string): Promise<number> {
+  for (let answered = 0; ; answered += 1) {
+    const connection = await openRaw(t, baseUrl, formatHeads(key).add).catch((error) => {
+      assert.equal(error.code, 'ECONNREFUSED');
+      return null;
+    });
+    if (connection === null) return answered;
+    assert.equal((await connection.read()).status, 201);
+    connection.end();
+  }
+}
+
+test('clients that connect anew for each request lose no answer during a shutdown', async (t) => {
+  const { service, key } = await startWithKey(t);
+  const clients = Array.from({ length: 16 }, () => addOnNewConnections(t, service.baseUrl, key));
+  await service.untilCounted(key, 200);
+  await service.app.close();
+  const answered = (await Promise.all(clients)).reduce((sum, one) => sum + one);
+  assert.equal(await service.countPets(), answered);
+});
+
+test('a shutdown answers the refused requests that wait for their pace', async (t) => {
+  const { service } = await startWithKey(t);
+  const count = 2 * refusalPace.burst;
+  const connections = await Promise.all(Array.from({ length: count }, () => openRaw(t, service.baseUrl)));
+  for (const connection of connections)
+    connection.send(formatRequest('GET /v1/pets', { connection: 'keep-alive' }));
+  await service.app.close();
+  for (const connection of connections) {
+    const [{ status } = assert.fail(), ...more] = await connection.readAll();
+    assert.ok(status === 401 || status === 429);
+    assert.deepEqual(more, []);
+  }
 });
 
 test('clients that keep sending during a shutdown lose no answer', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/clock.ts';
-import { beginsBan, decide, describeHeld, type Usage } from '../../../src/limits/rules/decision.ts';
+import { beginsBan, decide, decideLater, type Usage } from '../../../src/limits/rules/decision.ts';
 import { freeLimits } from '../../../src/plans/plan.ts';
 import { readHeader } from '../../support/expect-error.ts';
 
@@ -24,7 +24,8 @@ test('only a refused request with a ban begins a ban', () => {
 });
 
 describe('the headers of a held response', () => {
-  const describeAfter = (heldMs: number) => describeHeld(usage(minute(60)), freeLimits, heldMs);
+  const describeAfter = (heldMs: number) =>
+    decideLater(decide(usage(minute(60)), freeLimits), heldMs).headers;
 
   test('have the seconds that are left when the response is sent', () => {
     const headers = describeAfter(20 * secondMs);
@@ -36,6 +37,37 @@ describe('the headers of a held response', () => {
     const headers = describeAfter(minuteMs);
     assert.equal(readHeader(headers, 'ratelimit'), '"minute";r=60;t=60, "day";r=999;t=86340');
     assert.equal(readHeader(headers, 'x-ratelimit-remaining'), '60');
+  });
+});
+
+describe('a refusal that is sent later', () => {
+  const refuse = (changes: Partial<Usage>, heldMs: number) => {
+    const { code, headers, retryAfterSeconds } = decideLater(decide(usage(changes), freeLimits), heldMs);
+    assert.equal(readHeader(headers, 'retry-after'), String(retryAfterSeconds));
+    return { code, retryAfterSeconds, remaining: readHeader(headers, 'x-ratelimit-remaining') };
+  };
+  const refused = { verdict: 'refused', ...minute(60) } as const;
+
+  test('has the seconds that are left when it is sent', () => {
+    const code = 'rate_limit_exceeded';
+    assert.deepEqual(refuse(refused, 20 * secondMs), { code, retryAfterSeconds: 40, remaining: '0' });
+  });
+
+  test('may be repeated after a second if its window has ended', () => {
+    const code = 'rate_limit_exceeded';
+    assert.deepEqual(refuse(refused, minuteMs), { code, retryAfterSeconds: 1, remaining: '60' });
+  });
+
+  test('waits for the day if only the minute has ended', () => {
+    const both = { verdict: 'refused', ...minute(60), ...day(1_000) } as const;
+    const { retryAfterSeconds, remaining } = refuse(both, minuteMs);
+    assert.deepEqual([retryAfterSeconds, remaining], [(dayMs - minuteMs) / secondMs, '0']);
+  });
+
+  test('may be repeated after a second if its ban has expired', () => {
+    const bannedFor = { verdict: 'banned', ...minute(0, 0), bannedUntilMs: nowMs + secondMs } as const;
+    const { code, retryAfterSeconds } = refuse(bannedFor, 2 * secondMs);
+    assert.deepEqual([code, retryAfterSeconds], ['key_banned', 1]);
   });
 });
 

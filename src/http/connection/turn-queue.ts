@@ -1,0 +1,57 @@
+import type { Exchange } from '../exchange.ts';
+
+/**
+ * Maximum number of requests that begin in one turn of the event loop. They take about 2 ms. The loop accepts connections,
+ * runs timers and commits only between turns, so a crowd delays all of these by no more than such a turn.
+ */
+export const turnRequestsMax = 64;
+
+export interface TurnQueueOptions {
+  /** Runs `begin`, which begins all requests of a turn and ends before any other code runs. */
+  readonly together?: (begin: () => void) => void;
+  readonly requestsMax?: number;
+}
+
+export type TurnQueue = ReturnType<typeof createTurnQueue>;
+
+/**
+ * Begins requests at the end of the turn in which they arrive, first in, first out. Those beyond `requestsMax` wait for the
+ * next turns. The queue is bounded by the connections, because each has at most one request in it.
+ */
+export function createTurnQueue(begin: (exchange: Exchange) => void, options: TurnQueueOptions = {}) {
+  const { together = (act) => act(), requestsMax = turnRequestsMax } = options;
+  const waiting: Exchange[] = [];
+  let isScheduled = false;
+
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    // Runs after the turn has read its sockets. One that is set here runs in the next turn, after new sockets are read.
+    setImmediate(beginTurn);
+  }
+
+  function beginTurn(): void {
+    isScheduled = false;
+    const batch = waiting.splice(0, requestsMax);
+    if (waiting.length > 0) schedule();
+    together(() => {
+      // The client of a destroyed response has left.
+      for (const exchange of batch) if (!exchange.response.destroyed) begin(exchange);
+    });
+  }
+
+  return {
+    add(exchange: Exchange): void {
+      waiting.push(exchange);
+      schedule();
+    },
+    /** Begins a request now if it waits, out of turn. */
+    beginNow(exchange: Exchange): void {
+      const place = waiting.indexOf(exchange);
+      if (place === -1) return;
+      waiting.splice(place, 1);
+      begin(exchange);
+    },
+    count: () => waiting.length,
+  };
+}
