@@ -8,12 +8,46 @@ export interface PostgresHost {
 
 const defaultPort = '5432';
 const portMax = 65_535;
-const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
-const writers = ['read-write', 'primary'];
+/** The parameters that an address may have. docs/settings.md has their meanings. */
+export const postgresParameters: readonly string[] = [
+  'application_name',
+  'channel_binding',
+  'connect_timeout',
+  'host',
+  'options',
+  'sslcert',
+  'sslkey',
+  'sslmode',
+  'sslrootcert',
+  'target_session_attrs',
+];
+
+/** The parameters that have one of a few values. */
+const choices: Readonly<Record<string, readonly string[]>> = {
+  channel_binding: ['disable', 'prefer', 'require'],
+  sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'],
+  target_session_attrs: ['read-write', 'primary'],
+};
+const connectSecondsMax = 60;
 
 /** Returns true if a text has the scheme of a PostgreSQL address. */
 export function isPostgresUrl(text: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(text);
+}
+
+/** Throws RangeError as `parsePostgresHosts` does, also for a parameter that is unknown or stands there twice. */
+export function requirePostgresUrl(text: string): void {
+  parsePostgresHosts(text);
+  const names = [...readPostgresParameters(text).keys()];
+  const wrong = names.find(
+    (name, place) => !postgresParameters.includes(name) || names.indexOf(name) < place,
+  );
+  if (wrong === undefined) return;
+  const shown = wrong.replaceAll(/\W/g, '?');
+  const known = postgresParameters.join(', ');
+  throw new RangeError(
+    `a postgres:// address without the parameter ${shown}: it may have, each once, ${known}`,
+  );
 }
 
 /**
@@ -59,11 +93,19 @@ function nameHost(host: string): string {
 }
 
 function requireParameters(parameters: URLSearchParams): void {
+  for (const [name, values] of Object.entries(choices))
+    if (!values.includes(parameters.get(name) ?? values[0] ?? ''))
+      throw new RangeError(`a postgres:// address whose ${name} is one of ${values.join(', ')}`);
   const mode = parameters.get('sslmode') ?? 'disable';
-  if (!sslModes.includes(mode))
-    throw new RangeError(`a postgres:// address whose sslmode is one of ${sslModes.join(', ')}`);
   if (mode === 'verify-ca' && !parameters.has('sslrootcert'))
     throw new RangeError('a postgres:// address with sslrootcert, which sslmode=verify-ca needs');
-  if (!writers.includes(parameters.get('target_session_attrs') ?? 'primary'))
-    throw new RangeError(`a postgres:// address whose target_session_attrs is ${writers.join(' or ')}`);
+  const isBound = parameters.get('channel_binding') === 'require';
+  if (isBound && (mode === 'disable' || mode === 'prefer'))
+    throw new RangeError('a postgres:// address with sslmode=require, which channel_binding=require needs');
+  const seconds = parameters.get('connect_timeout');
+  if (
+    seconds !== null &&
+    !(/^\d{1,2}$/.test(seconds) && Number(seconds) <= connectSecondsMax && Number(seconds) > 0)
+  )
+    throw new RangeError(`a postgres:// address whose connect_timeout is from 1 to ${connectSecondsMax}`);
 }

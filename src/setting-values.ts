@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isPostgresUrl, parsePostgresHosts } from './postgres-address.ts';
+import { isPostgresUrl, requirePostgresUrl } from './postgres-address.ts';
 
 // Every parser in this file throws RangeError. The message completes the sentence "NAME must be …".
 
@@ -45,7 +45,11 @@ export function addressEndingIn(ending: string) {
 }
 
 export function parseDatabaseUrl(text: string): string {
-  if (isSqliteAddress(text) || (isPostgresUrl(text) && parsePostgresHosts(text).length > 0)) return text;
+  if (isSqliteAddress(text)) return text;
+  if (isPostgresUrl(text)) {
+    requirePostgresUrl(text);
+    return text;
+  }
   throw new RangeError(
     '"sqlite:" and the path of a file, which does not begin with // or ~ and has no ? and no control character, or a postgres:// address, whose password, if any, is percent-encoded',
   );

@@ -58,7 +58,9 @@ describe('the settings of contract section 8', () => {
       'postgresql://h/d',
       'postgres://u:a%2Cb@h1,[::1]:2/d',
       'postgres://h,i/d?target_session_attrs=read-write&sslmode=verify-full',
-      'postgres://u:1%2F%40@h/d?a=b',
+      'postgres://u:1%2F%40@h/d?application_name=b&connect_timeout=10&options=-c%20work_mem%3D8MB',
+      'postgres://h/d?sslmode=require&channel_binding=require',
+      'postgres:///d?host=/var/run/postgresql',
     ),
     REDIS_URL: same('rediss://u:p@h:1/2', 'redis://h:6379', 'redis://h/', 'redis+sentinel://s1:26379/m'),
     DRAIN_SECONDS: { 15: 15_000 },
@@ -109,7 +111,10 @@ describe('a wrong setting', () => {
       postgres://u:12/secret@h/d postgres://u:12?secret@h/d postgres://u:12#secret@h/d
       postgres://h1,/d postgres://h1,:5433/d postgres://h:70000/d postgres://h:0,i/d postgres://h1,H1:5432/d
       postgres://h1,%2Fvar%2Frun%2Fpostgresql/d postgres://h1,h2/d?host=/var/run/postgresql
-      postgres://h/d?target_session_attrs=any postgres://h/d?sslmode=allow postgres://h/d?sslmode=verify-ca`),
+      postgres://h/d?target_session_attrs=any postgres://h/d?sslmode=allow postgres://h/d?sslmode=verify-ca
+      postgres://h/d?pgbouncer=true postgres://h/d?sslmode=verify-full&sslmode=disable postgres://h/d?%0A=1
+      postgres://h/d?connect_timeout=0 postgres://h/d?connect_timeout=61 postgres://h/d?connect_timeout=1.5
+      postgres://h/d?sslmode=prefer&channel_binding=require postgres://h/d?channel_binding=on`),
       'postgres://h1,h 2/d',
     ],
     REDIS_URL: split(`
@@ -143,9 +148,18 @@ describe('a wrong setting', () => {
       'postgres://h1,h2:70000/d': /ports are from 1 to 65535$/,
       'postgres://h1,h2,h1/d': /names h1:5432 once$/,
       'postgres://h1,%2Frun/d': /with several servers or with one socket, not with both$/,
-      'postgres://h1,h2/d?target_session_attrs=standby': /target_session_attrs is read-write or primary$/,
+      'postgres://h1,h2/d?target_session_attrs=standby':
+        /target_session_attrs is one of read-write, primary$/,
     };
     for (const [text, rule] of Object.entries(rules)) assert.match(messageOf({ DATABASE_URL: text }), rule);
+  });
+
+  test('names the parameter of a PostgreSQL address that is unknown or repeated', () => {
+    const problem = (name: string) =>
+      new RegExp(`a postgres:// address without the parameter ${name}: it may`);
+    assert.match(messageOf({ DATABASE_URL: 'postgres://h/d?pgbouncer=transaction' }), problem('pgbouncer'));
+    assert.match(messageOf({ DATABASE_URL: 'postgres://h/d?password=a&b' }), problem('password'));
+    assert.match(messageOf({ DATABASE_URL: 'postgres://h/d?options=a&options=b' }), problem('options'));
   });
 
   test('is reported together with all other wrong settings, in one line', () => {

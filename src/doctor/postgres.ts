@@ -5,6 +5,7 @@ import { reasonOf } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
 import { createClient, describeServer } from '../storage/postgres/client.ts';
 import { connectionsMax } from '../storage/postgres/pool.ts';
+import { askSession } from '../storage/postgres/pooler.ts';
 import { askRequirements } from '../storage/postgres/requirements.ts';
 import { findPrimary } from '../storage/postgres/servers.ts';
 import { type Finding, ok, problem, warnUnless } from './finding.ts';
@@ -19,13 +20,17 @@ const answerMsMax = 3_000;
 export async function checkPostgres(url: string, environment: Environment, clock: Clock): Promise<Finding[]> {
   const server = `PostgreSQL ${describeServer(url)}`;
   try {
-    const client = createClient(await findPrimary(url), { query_timeout: answerMsMax });
+    const primary = await findPrimary(url);
+    const client = createClient(primary, { query_timeout: answerMsMax });
     try {
       await client.connect();
       const list = async (sql: string) =>
         (await client.query<object>(sql)).rows.map((row) => Object.values(row)[0]);
       const readClock = async () => Number((await list(clockSql))[0]);
-      const findings = [...(await checkServer(client, server)), await compareClocks('PostgreSQL', readClock)];
+      const findings = [
+        ...(await checkServer(primary, client, server)),
+        await compareClocks('PostgreSQL', readClock),
+      ];
       return findings.some(isUnreadable)
         ? findings
         : [...findings, ...(await checkContent(list, environment, clock))];
@@ -63,10 +68,11 @@ interface State {
   readonly bytes: bigint;
 }
 
-async function checkServer(client: Client, server: string): Promise<Finding[]> {
+async function checkServer(url: string, client: Client, server: string): Promise<Finding[]> {
   const [state] = (await client.query<State>(stateSql)).rows;
   if (state === undefined) throw new Error('it does not answer');
-  const { requirements } = await askRequirements(async (sql) => (await client.query<object>(sql)).rows);
+  const asked = await askRequirements(async (sql) => (await client.query<object>(sql)).rows);
+  const requirements = [await askSession(url, client), ...asked.requirements];
   const { version, most, open, bytes } = state;
   const unsafe = state.unsafe.join(', ');
   return [

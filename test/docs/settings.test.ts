@@ -27,6 +27,7 @@ import { cacheBytesMax } from '../../src/http/response/response-cache.ts';
 import { addressesMax } from '../../src/limits/counters.ts';
 import { waitingCharactersMax } from '../../src/observability/log.ts';
 import { operatorConnectionsMax } from '../../src/operator/operator-server.ts';
+import { postgresParameters } from '../../src/postgres-address.ts';
 import { startLockMsMax } from '../../src/storage/postgres/database.ts';
 import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';
 import { waitingJobsMax, writeWaitMsMax } from '../../src/storage/sqlite/write-queue.ts';
@@ -49,6 +50,12 @@ test('docs/settings.md lists exactly the settings of the program, with their def
     const [, type = ''] = listed.find(([cell]) => cell === `\`${name}\``) ?? [];
     assert.throws(() => settings[name].parse('?'), { message: `one of ${type.replaceAll(' | ', ', ')}` });
   }
+});
+
+test('docs/settings.md lists exactly the parameters that a PostgreSQL address may have', () => {
+  const listed = readTable(document, 'Parameters of a PostgreSQL address');
+  const names = listed.map(([parameter = '']) => parameter.replace(/^`(\w+).*$/, '$1'));
+  assert.deepEqual([...new Set(names)], postgresParameters);
 });
 
 test('docs/bounds.md has the same fixed bounds as the program', () => {

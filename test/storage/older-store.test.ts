@@ -17,7 +17,6 @@ import { openDatabase } from '../../src/storage/open-database.ts';
 import { claimMigrating, claimServing } from '../../src/storage/sqlite/claim-serving.ts';
 import { restoreSqlite } from '../../src/storage/sqlite/restore.ts';
 import { petValues } from '../support/catalogue.ts';
-import { expectMistake, runInProcess } from '../support/command-line.ts';
 import { type Engine, findPostgres, type Store, sqliteEngine } from '../support/engines.ts';
 import { migrateAsBefore, migrationsOf110 } from '../support/older-schema.ts';
 
@@ -158,17 +157,6 @@ test('an instance of release 1.0.0 on PostgreSQL gets the error "cannot connect 
   await assert.rejects(store.execute(insert), { code: '57P03' });
   for (const table of ['pets', 'event_outbox'])
     assert.deepEqual(await store.execute(`select * from ${table}`), []);
-});
-
-test('a command says that a store behind a pooler is of an older release', {
-  skip: postgres.skip,
-}, async (t) => {
-  const { url } = await makeFirstStore(t, postgres);
-  expectMistake(
-    await runInProcess('accounts list', `${url}?pgbouncer=transaction`),
-    1,
-    /an older release, 0001/,
-  );
 });
 
 test('a backup of the first release skips the ids and positions that came after it, and they are lost', async (t) => {

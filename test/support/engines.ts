@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe } from 'node:test';
+import { isPostgresUrl } from '../../src/postgres-address.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
+import { openPostgres } from '../../src/storage/postgres/database.ts';
 import {
   createEmptyPostgres,
   createPostgresStore,
@@ -129,7 +131,10 @@ function createStore(
     url,
     execute: async <Row>(sql: string) => (await execute(sql)) as Row[],
     async open(address = url) {
-      const database = await openDatabase(address, testThread);
+      // Tests may add parameters of the driver, which the address of a service must not have.
+      const database = isPostgresUrl(address)
+        ? await openPostgres(address)
+        : await openDatabase(address, testThread);
       opened.push(database);
       return database;
     },

@@ -1,23 +1,12 @@
-import { execFile } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { makeProgramFolder, untilPrinted, whyNoProgram } from './programs.ts';
 import { findFreePort } from './redis-server.ts';
 import type { Ending } from './service.ts';
 
-/**
- * Returns the reason why this machine cannot start PgBouncer, or false, and whether PgBouncer supports prepared statements
- * in transaction mode, as it does since version 1.21.
- */
-export async function findPgBouncer() {
-  const skip = await whyNoProgram('pgbouncer');
-  if (skip !== false) return { skip, carriesStatements: false };
-  const { stdout } = await promisify(execFile)('pgbouncer', ['--version']);
-  const [, major, minor] = /^PgBouncer (\d+)\.(\d+)/.exec(stdout) ?? [];
-  return { skip, carriesStatements: Number(major) > 1 || Number(minor) >= 21 };
-}
+/** Returns the reason why this machine cannot start PgBouncer, or false. */
+export const whyNoPgBouncer = () => whyNoProgram('pgbouncer');
 
 /** Starts PgBouncer in front of a server and returns the address of PgBouncer. Stops it after the test. */
 export async function startPgBouncer(

@@ -25,17 +25,9 @@ export function toCall<P extends Parameters, R>(target: Statement<P, R>, paramet
  * failure, the server skips the others. Throws AppError `unavailable` for a fault, otherwise the driver's own error.
  */
 export function sendBatch(client: ClientBase, calls: readonly Call[]): Promise<readonly Rows[]> {
-  const sent = withoutStatements.has(client) ? calls.map((call) => ({ ...call, name: '' })) : calls;
   return new Promise<readonly Rows[]>((resolve, reject) => {
-    client.query(createBatch(sent, (error, results) => (error ? reject(error) : resolve(results))));
+    client.query(createBatch(calls, (error, results) => (error ? reject(error) : resolve(results))));
   }).catch(throwStorageError);
-}
-
-const withoutStatements = new WeakSet<object>();
-
-/** Turns off prepared statements on a connection. */
-export function keepNoStatements(client: ClientBase): void {
-  withoutStatements.add(client);
 }
 
 /** The prepared statements of a connection, with the readers of their rows: null if none, `unsure` after a failure. */

@@ -1,22 +1,46 @@
 import { Client, type ClientBase, type ClientConfig, type QueryConfig, type QueryResult } from 'pg';
-import { OperatorError } from '../../errors.ts';
+import { secondMs } from '../../clock.ts';
 import { parsePostgresHosts, readPostgresParameters } from '../../postgres-address.ts';
 import { valueTypes } from './batch.ts';
+import { requireChannelBinding } from './channel-binding.ts';
 import { throwStorageError } from './faults.ts';
 
-/** Timeout in ms for opening a connection, and for waiting for a free connection of the pool. */
+/** Timeout in ms for opening a connection, unless the address sets another one. */
 export const connectMsMax = 2_000;
 
 /** Application name of the service's connections, unless the address sets another name. */
 export const applicationName = 'animal-store';
 
+interface Settings extends ClientConfig {
+  /** True if the server must sign the connection in with channel binding. */
+  readonly mustBind?: boolean;
+}
+
+/** A connection, to be created with `connectionSettings`. */
+export class StoreClient extends Client {
+  constructor(settings: Settings = {}) {
+    super(settings);
+    if (settings.mustBind) requireChannelBinding(this.connection);
+  }
+}
+
+/** Returns the time in ms in which a connection must open: that of the address, or else `msMax`. */
+export function readConnectMs(url: string, msMax = connectMsMax): number {
+  const seconds = readPostgresParameters(url).get('connect_timeout');
+  return seconds === null ? msMax : Number(seconds) * secondMs;
+}
+
 /** Returns the settings of every connection to the server at `url`, which names one host. */
-export function connectionSettings(url: string): ClientConfig {
+export function connectionSettings(url: string): Settings {
   // The driver reads `sslmode` as libpq does only with this parameter, and otherwise prints a warning.
-  const connectionString = readPostgresParameters(url).has('sslmode') ? `${url}&uselibpqcompat=true` : url;
+  const parameters = readPostgresParameters(url);
+  const connectionString = parameters.has('sslmode') ? `${url}&uselibpqcompat=true` : url;
+  const binding = parameters.get('channel_binding') ?? 'disable';
   return {
     connectionString,
-    connectionTimeoutMillis: connectMsMax,
+    connectionTimeoutMillis: readConnectMs(url),
+    enableChannelBinding: binding !== 'disable',
+    mustBind: binding === 'require',
     fallback_application_name: applicationName,
     keepAlive: true,
     types: valueTypes,
@@ -33,19 +57,6 @@ export function describeServer(url: string): string {
   }
 }
 
-/** Returns true for a pooler in transaction mode, which has no prepared statements, session settings or notices. */
-export function isLentByTransaction(url: string): boolean {
-  return readPostgresParameters(url).get('pgbouncer') === 'transaction';
-}
-
-/** Throws OperatorError of one line if the address names a pooler in transaction mode. `what` needs a session. */
-export function requireSession(url: string, what: string): void {
-  if (!isLentByTransaction(url)) return;
-  throw new OperatorError(
-    `${what} needs a session: set DATABASE_URL to the server, not to a pooler in transaction mode`,
-  );
-}
-
 /** Returns SQL that turns off the timeouts that a role or a database may set, as far as the server knows them. */
 export function removeLimits(of: 'session' | 'transaction'): string {
   return `select set_config(name, '0', ${of === 'transaction'}) from pg_settings where name in (
@@ -55,7 +66,7 @@ export function removeLimits(of: 'session' | 'transaction'): string {
 
 /** Creates a connection that is not open yet. If it is lost, the current or the next statement fails. */
 export function createClient(url: string, settings: ClientConfig = {}): Client {
-  const client = new Client({ ...connectionSettings(url), ...settings });
+  const client = new StoreClient({ ...connectionSettings(url), ...settings });
   client.on('error', () => undefined);
   return client;
 }

@@ -8,17 +8,11 @@ import { storeUnavailable, toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 import { sendBatch, toCall } from './batch.ts';
 import { createCallQueue } from './call-queue.ts';
-import {
-  connectionSettings,
-  describeServer,
-  isLentByTransaction,
-  removeLimits,
-  requireSession,
-  send,
-} from './client.ts';
+import { connectionSettings, describeServer, removeLimits, StoreClient, send } from './client.ts';
 import { isConnectionSpoilt, isRefusal } from './faults.ts';
 import { loadRows } from './load.ts';
 import { createPostgresPool } from './pool.ts';
+import { askSession } from './pooler.ts';
 import { requireUsable } from './requirements.ts';
 import { rollBackRefusal, runSteps, takeValue } from './run-steps.ts';
 import { findPrimary } from './servers.ts';
@@ -51,15 +45,17 @@ export async function openPostgres(
 
 /** Uses a connection without a statement timeout, because a migration of a large store would exceed the timeout. */
 async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean): Promise<void> {
-  const lockLimit = isLentByTransaction(url) ? {} : { lock_timeout: lockMsMax };
-  const pool = new Pool({ ...connectionSettings(url), ...lockLimit, max: 1 });
+  const pool = new Pool({ ...connectionSettings(url), Client: StoreClient, max: 1 });
   pool.on('error', () => undefined);
   try {
+    const client = await pool.connect();
+    const session = await askSession(url, client).finally(() => client.release());
+    if (session.todo !== null) throw new Error(`${session.is}: ${session.todo}`);
+    await pool.query(`set lock_timeout = ${lockMsMax}`);
     const query = async (text: string) => (await pool.query<object>(text)).rows;
     // Before the lock, so that another session's lock does not delay a start that has nothing to migrate.
     const schema = requireSchema(await requireUsable(query), describeServer(url), mayMigrate);
     if (schema === 'newest') return;
-    requireSession(url, 'a migration');
     await pool.query(removeLimits('session'));
     await pool.query(
       `set lock_timeout = ${lockMsMax}; set idle_in_transaction_session_timeout = ${silentMsMax};
@@ -115,7 +111,6 @@ function connect(url: string): Database {
       return takeValue(outcome) as never;
     },
     async load(...rows) {
-      requireSession(url, 'an import');
       return loadRows(url, ...rows);
     },
     async close() {

@@ -23,7 +23,7 @@ const lostStatements = /^(?:26000|42P05)$/;
 export function throwStorageError(error: unknown): never {
   if (error instanceof DatabaseError && lostStatements.test(codeOf(error)))
     throw new OperatorError(
-      'a pooler in front of the database loses prepared statements: set the pooler to session mode, or add ?pgbouncer=transaction to DATABASE_URL',
+      'a pooler in front of the database loses prepared statements: set the pooler to session mode',
       { cause: error },
     );
   const passes = error instanceof DatabaseError ? !faults.test(codeOf(error)) : error instanceof TypeError;

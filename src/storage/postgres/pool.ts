@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { ConnectionCounts } from '../database.ts';
 import { storeOverloaded } from '../store-errors.ts';
-import { keepNoStatements } from './batch.ts';
-import { connectionSettings, connectMsMax, createClient, isLentByTransaction } from './client.ts';
+import { connectionSettings, connectMsMax, createClient, readConnectMs, StoreClient } from './client.ts';
 import { isConnectionSpoilt, isUnanswered, repeatOnConflict, throwConnectionError } from './faults.ts';
 import { createServerChoice } from './servers.ts';
 
@@ -16,7 +15,7 @@ export const writeConnectionsMax = 5;
 /** Maximum number of connections of one instance, with one for questions to the server. */
 export const connectionsMax = readConnectionsMax + writeConnectionsMax + 1;
 
-/** Maximum number of tasks that wait for a connection to read, and to write. Each waits at most `connectMsMax`. */
+/** Maximum number of tasks that wait for a connection to read, and to write. Each waits at most `readConnectMs`. */
 export const waitingTasksMax = 1_000;
 const repeatMsMax = 5_000;
 /** Time in ms that running tasks may take after the pool closes. A server that hangs must not delay the shutdown. */
@@ -52,11 +51,11 @@ const keepaliveIdleMs = 10_000;
 const busySql = `select pid::text as process from pg_stat_activity
   where pid = any($1::int[]) and wait_event is distinct from 'ClientRead'`;
 
-class PooledClient extends Client {
+class PooledClient extends StoreClient {
   /** The socket can be closed even if the server does not answer. */
   readonly socket: Socket;
-  /** The id of the server process. Null before the connection is admitted, or behind a pooler. */
-  process: string | null = null;
+  /** The id of the server process, once the connection is admitted. */
+  process = '';
   isAdmitted = false;
 
   constructor(config: ClientConfig) {
@@ -70,7 +69,7 @@ type Lent = PoolClient & PooledClient;
 
 /**
  * Lends a connection to a task and returns the result of the task. A task that conflicts with another transaction is
- * repeated for up to `repeatMsMax`. Throws AppError `unavailable` if no connection is free within `connectMsMax`, or at
+ * repeated for up to `repeatMsMax`. Throws AppError `unavailable` if no connection is free within `readConnectMs`, or at
  * once if `waitingTasksMax` tasks already wait.
  */
 export type Lend = <T>(task: (client: PoolClient) => Promise<T>) => Promise<T>;
@@ -113,7 +112,6 @@ export function createPostgresPool(url: string, settings: PoolConfig = {}) {
 
 function createConnections(url: string, settings: PoolConfig) {
   const clients = new Set<PooledClient>();
-  const isByTransaction = isLentByTransaction(url);
   const choice = createServerChoice(url, () => {
     for (const { isAdmitted, socket } of clients) if (isAdmitted) socket.destroy();
   });
@@ -128,17 +126,16 @@ function createConnections(url: string, settings: PoolConfig) {
 
   async function admit(client: PooledClient): Promise<void> {
     await choice.admit(client);
-    if (isByTransaction) keepNoStatements(client);
-    else client.process = (await client.query<{ process: string }>(settleSql)).rows[0]?.process ?? null;
+    client.process = (await client.query<{ process: string }>(settleSql)).rows[0]?.process ?? '';
     client.isAdmitted = true;
   }
 
   const createPool = (max: number) => {
     const pool = new Pool({
-      ...(isByTransaction ? {} : sessionSettings),
+      ...sessionSettings,
       Client: ChosenClient,
       onConnect: (client) => admit(client as PooledClient),
-      connectionTimeoutMillis: connectMsMax,
+      connectionTimeoutMillis: readConnectMs(url),
       keepAliveInitialDelayMillis: keepaliveIdleMs,
       query_timeout: answerMsMax,
       max,
@@ -201,7 +198,7 @@ function lendConnections({ choice, clients }: ReturnType<typeof createConnection
         release(client, false);
         return result;
       } catch (error) {
-        if (isUnanswered(error) && client.process !== null) void keepUntilAnswered(client);
+        if (isUnanswered(error)) void keepUntilAnswered(client);
         else release(client, isConnectionSpoilt(error));
         throw error;
       }
@@ -221,7 +218,7 @@ async function dropEnded(url: string, silent: readonly PooledClient[]): Promise<
     await asker.connect();
     const { rows } = await asker.query<{ process: string }>(busySql, [silent.map((one) => one.process)]);
     const busy = new Set(rows.map((row) => row.process));
-    for (const { process, socket } of silent) if (process === null || !busy.has(process)) socket.destroy();
+    for (const { process, socket } of silent) if (!busy.has(process)) socket.destroy();
   } finally {
     void asker.end();
   }

@@ -1,7 +1,7 @@
 import type { Client, ClientBase } from 'pg';
 import { reasonOf } from '../../errors.ts';
 import { type PostgresHost, parsePostgresHosts, readPostgresParameters } from '../../postgres-address.ts';
-import { connectMsMax, createClient } from './client.ts';
+import { createClient, readConnectMs } from './client.ts';
 
 /** What a server says of itself that is no standby. */
 interface Primary {
@@ -14,7 +14,7 @@ interface Primary {
 
 type Found = Primary & { readonly url: string };
 
-/** Time in ms in which a host must answer, and after which the hosts are asked again if none takes writes. */
+/** Time in ms in which a host must answer, unless the address sets another one, and after which the hosts are asked again if none takes writes. */
 const answerMsMax = 1_000;
 const askEveryMs = 200;
 
@@ -41,7 +41,7 @@ export function createServerChoice(url: string, endConnections: () => void) {
   }
 
   async function ask(): Promise<void> {
-    const found = await askHosts(url, known, answerMsMax);
+    const found = await askHosts(url, known, readConnectMs(url, answerMsMax));
     note(found);
     chosen = found.url;
     isLost = false;
@@ -79,7 +79,7 @@ export function createServerChoice(url: string, endConnections: () => void) {
 
 /** Returns the address of the host that takes writes. Throws Error of one line that has what each host said. */
 export async function findPrimary(url: string): Promise<string> {
-  return isOneServer(url) ? url : (await askHosts(url, null, connectMsMax)).url;
+  return isOneServer(url) ? url : (await askHosts(url, null, readConnectMs(url))).url;
 }
 
 /** Opens a connection to the host that takes writes. Throws Error of one line, or that of the driver. */

@@ -5,7 +5,7 @@ import { toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 import type { Access, Row, WholeStore } from '../transfer/copy-store.ts';
 import { batchRowsMax, copiedTables } from '../transfer/copy-tables.ts';
-import { applicationName, describeServer, removeLimits, requireSession, send } from './client.ts';
+import { applicationName, describeServer, removeLimits, send } from './client.ts';
 import { toRecordset } from './load.ts';
 import { connectToPrimary } from './servers.ts';
 
@@ -32,7 +32,6 @@ export async function usePostgresStore<T>(
   access: Access,
   task: (store: WholeStore) => Promise<T>,
 ): Promise<T> {
-  requireSession(url, 'moving a store');
   await using client = await connectToPrimary(url).catch((error) => {
     throw toOpeningError(describeServer(url), error);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sql } from 'kysely';
 import { type Database, statement } from '../../../src/storage/database.ts';
-import { openDatabase } from '../../../src/storage/open-database.ts';
+import { openPostgres } from '../../../src/storage/postgres/database.ts';
 import { connectionsMax, writeConnectionsMax } from '../../../src/storage/postgres/pool.ts';
 import { addWindow, selectSubjects, unavailable } from '../../contracts/window-rows.ts';
 import { findPostgres } from '../../support/engines.ts';
@@ -24,7 +24,7 @@ describe('a connection to PostgreSQL that is given up', {
 }, () => {
   test('counts until its commit ends, so that reads go on while a synchronous standby is lost', async (t) => {
     const { primary, standby } = await startPostgresCluster(t);
-    const database = await openDatabase(`${primary.url}${shortly}`);
+    const database = await openPostgres(`${primary.url}${shortly}`);
     t.after(() => database.close());
     await write(database);
     await standby.kill();

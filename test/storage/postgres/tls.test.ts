@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chown, stat } from 'node:fs/promises';
+import { chown, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -93,4 +93,31 @@ test('a connection to PostgreSQL uses TLS as sslmode says', { skip: whyNoPostgre
   );
   await (await openDatabase(`${primary.url}?sslmode=prefer`)).close();
   assert.deepEqual(warnings, []);
+});
+
+test('a connection with channel_binding=require opens only if the server signs it in by SCRAM with channel binding', {
+  skip: whyNoPostgresCluster(),
+}, async (t) => {
+  const { primary } = await startPostgresCluster(t);
+  await turnOn(primary, await createCertificate(join(await makeFolder(t), 'own'), 'own'));
+  const rules = join(primary.data, 'pg_hba.conf');
+  const ways = ['scram-sha-256', 'md5', 'password'];
+  const lines = ways.map((way) => `hostssl all "${way}" 127.0.0.1/32 ${way}\n`);
+  await writeFile(rules, [...lines, await readFile(rules, 'utf8')].join(''));
+  for (const way of [...ways, 'trust'])
+    await primary.execute(`set password_encryption = '${way === 'md5' ? way : 'scram-sha-256'}';
+      create role "${way}" login password 'secret'`);
+  await primary.execute('select pg_reload_conf()');
+
+  const signIn = (way: string, binding: string) => {
+    const url = new URL(`${primary.url}?sslmode=require&channel_binding=${binding}`);
+    [url.username, url.password] = [way, 'secret'];
+    return ask(url.href);
+  };
+  await eventually(async () => (await signIn('password', 'disable')) === true);
+  assert.equal(await signIn('scram-sha-256', 'require'), true);
+  for (const way of ['md5', 'password', 'trust']) {
+    assert.match(String(await signIn(way, 'require')), /the server offers no channel binding/, way);
+    assert.equal(await signIn(way, 'prefer'), true, way);
+  }
 });
