@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../errors.ts';
 import type { Pipeline } from '../pipeline.ts';
-import type { Answer, HeaderList } from '../response/answer.ts';
+import { type Answer, byteEncoding, type HeaderList } from '../response/answer.ts';
 import { lingerBytesMax, lingerMs } from './bounds.ts';
 import type { Connections } from './connections.ts';
 
@@ -84,6 +84,9 @@ function writeAnswer(stream: Duplex, { status, headers, bodyHeaders, body }: Ans
   const fixed = ['date', new Date().toUTCString(), 'connection', 'close'];
   const all = [...headers, ...bodyHeaders, ...fixed];
   const lines = all.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
-  stream.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body ?? ''}`);
+  stream.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body ?? ''}`,
+    byteEncoding,
+  );
   setTimeout(() => stream.destroy(), lingerMs).unref();
 }

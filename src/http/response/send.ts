@@ -2,7 +2,7 @@ import { lingerMs } from '../connection/bounds.ts';
 import type { Exchange } from '../exchange.ts';
 import { isTooLongToDrop } from '../request/body.ts';
 import { matchesEtag } from '../request/conditions.ts';
-import { type Answer, type HeaderList, securityHeaders } from './answer.ts';
+import { type Answer, byteEncoding, type HeaderList, securityHeaders } from './answer.ts';
 
 const usualSecurity = securityHeaders();
 
@@ -27,14 +27,14 @@ export function sendAnswer(exchange: Exchange, answer: Answer, corsHeaders: Head
   const body = isKnown ? null : answer.body;
   if (!response.shouldKeepAlive && isTooLongToDrop(request.headers)) sendEarly(exchange, body);
   else if (body === null) response.end();
-  else response.end(body);
+  else response.end(body, byteEncoding);
   return status;
 }
 
 /** Sends a response whose client may still send. The end closes the connection, and a reset could overtake the response. */
 function sendEarly({ request, response }: Exchange, body: Answer['body']): void {
   request.pause();
-  if (body !== null) response.write(body);
+  if (body !== null) response.write(body, byteEncoding);
   response.flushHeaders();
   setTimeout(() => response.end(), lingerMs).unref();
 }
