@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '../errors.ts';
-import { openRedisConnection } from '../limits/redis/connection.ts';
+import { openRedisConnection, type RedisConnection } from '../limits/redis/connection.ts';
 import { showRedisHosts } from '../setting-values.ts';
 import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
 import { compareClocks } from './store.ts';
@@ -13,16 +13,19 @@ const roundTrips = 5;
 /** Time in ms above which a round trip counts as slow: a tenth of the 300 ms after which an instance counts alone. */
 const roundTripMsMax = 30;
 const fullAt = 0.9;
-/** An arbitrary key. In a cluster it selects the node to check. */
-const anyKey = 'animal-store';
+/** Begins the keys of the doctor, which expire within a day. In a cluster it selects the node to check. */
+const place = 'animal-store:{doctor}';
 
-/** Checks the Redis or Valkey server in which instances share their counts, or one node of a cluster. Changes nothing. */
+/**
+ * Checks the Redis or Valkey server in which instances share their counts, or one node of a cluster. Counts a request of
+ * its own, and changes nothing else.
+ */
 export async function checkRedis(url: string): Promise<Finding[]> {
   const server = `Redis ${showRedisHosts(url)}`;
   try {
-    const { send, destroy } = await openRedisConnection([url]);
+    const { send, run, destroy } = await openRedisConnection([url]);
     try {
-      const checking = checkServer((...command) => send(anyKey, command), server);
+      const checking = checkServer((...command) => send(place, command), run, server);
       const findings = await Promise.race([checking, sleep(answersMsMax, null, { ref: false })]);
       if (findings === null) throw new Error('Redis does not answer');
       return findings;
@@ -35,18 +38,43 @@ export async function checkRedis(url: string): Promise<Finding[]> {
   }
 }
 
-async function checkServer(ask: Ask, server: string): Promise<Finding[]> {
-  const facts = parseInfo(String(await ask('INFO')));
-  const todo =
-    'set "appendonly yes" and "appendfsync everysec": otherwise a restart forgets all counts and bans';
+async function checkServer(ask: Ask, run: RedisConnection['run'], server: string): Promise<Finding[]> {
+  const info = await ask('INFO').then(String, (error: Error) => error);
+  const facts = info instanceof Error ? {} : parseInfo(info);
   return [
     await checkAnswer(ask, server, facts),
-    facts['aof_enabled'] === '1'
-      ? ok('redis', 'appendonly is on')
-      : warning('redis', 'appendonly is off', todo),
-    checkMemory(facts),
+    await checkCounting(run),
+    ...(info instanceof Error ? [describeUnknown(info)] : [checkLog(facts), checkMemory(facts)]),
     await compareClocks('Redis', () => readClock(ask)),
   ];
+}
+
+/** Runs every script of the counters, because a user may lack the right to one command of one script. */
+async function checkCounting(run: RedisConnection['run']): Promise<Finding> {
+  try {
+    await run('takeForKey', [place, `${place}:key`], ['', '1', '1', '1', '1']);
+    await run('takeForAddress', [`${place}:address`, `${place}:addresses`], ['', '1', '1', '1', '0']);
+    await run('lift', [`${place}:key`], ['0']);
+    await run('reset', [place], ['0']);
+    return ok('redis', 'instances can count together');
+  } catch (error) {
+    const is = `instances cannot count together: ${reasonOf(error)}`;
+    const todo =
+      'name the primary in REDIS_URL, and give its user the commands of docs/scaling.md; until then each instance counts alone';
+    return problem('redis', is, todo);
+  }
+}
+
+function describeUnknown(error: Error): Finding {
+  const is = `appendonly and maxmemory-policy are unknown: ${reasonOf(error)}`;
+  return warning('redis', is, 'let the user run INFO, or check both as an administrator');
+}
+
+function checkLog(facts: Facts): Finding {
+  if (facts['aof_enabled'] === '1') return ok('redis', 'appendonly is on');
+  const todo =
+    'set "appendonly yes" and "appendfsync everysec": otherwise a restart forgets all counts and bans';
+  return warning('redis', 'appendonly is off', todo);
 }
 
 type Facts = Readonly<Record<string, string | undefined>>;
@@ -60,13 +88,11 @@ async function checkAnswer(ask: Ask, server: string, facts: Facts): Promise<Find
   let shortestMs = Number.POSITIVE_INFINITY;
   for (let count = 0; count < roundTrips; count += 1) {
     const sentMs = performance.now();
-    await ask('PING');
+    await ask('TIME');
     shortestMs = Math.min(shortestMs, performance.now() - sentMs);
   }
   const version = facts['valkey_version'] ?? facts['redis_version'] ?? 'unknown';
   const is = `${server} answers in ${shortestMs.toFixed(1)} ms, version ${version}`;
-  if (facts['role'] === 'slave')
-    return problem('redis', `${is}; it is a replica and cannot count`, 'name the primary in REDIS_URL');
   const todo = 'move it closer to the service: every request waits for it';
   return warnUnless(shortestMs <= roundTripMsMax, 'redis', is, todo);
 }

@@ -115,6 +115,27 @@ describe('about Redis, the doctor reports', { skip: redis.skip }, () => {
   });
 });
 
+describe('about a Redis user with few rights, the doctor reports', { skip: await whyNoRedisServer() }, () => {
+  async function examineAs(t: Ending, ...rights: string[]) {
+    const server = await startRedisServer(t);
+    await server.command('acl', 'setuser', 'few', 'on', '>secret', '~animal-store:*', ...rights);
+    return examineRedis(t, server.url.replace('//', '//few:secret@'));
+  }
+
+  test('that instances count together without the dangerous commands, and that it cannot see the rest', async (t) => {
+    const findings = await examineAs(t, '+@all', '-@dangerous');
+    expectFinding(findings, 'redis', 'ok', /^instances can count together$/);
+    expectFinding(findings, 'redis', 'warning', /^appendonly and maxmemory-policy are unknown: .*\binfo\b/);
+    expectFinding(findings, 'clock', 'ok', /the clock of Redis agrees/);
+  });
+
+  for (const command of ['zadd', 'del', 'set'])
+    test(`that instances cannot count together without ${command}`, async (t) => {
+      const findings = await examineAs(t, '+@all', `-${command}`);
+      expectFinding(findings, 'redis', 'problem', /^instances cannot count together: /);
+    });
+});
+
 describe('about a misconfigured Redis, the doctor reports', { skip: await whyNoRedisServer() }, () => {
   test('that it evicts keys when its memory is full, forgets them at a restart, or is a replica', async (t) => {
     const server = await startRedisServer(t, '--maxmemory-policy', 'allkeys-lru');
@@ -124,6 +145,11 @@ describe('about a misconfigured Redis, the doctor reports', { skip: await whyNoR
     await server.command('config', 'set', 'appendonly', 'yes');
     expectFinding(await examineRedis(t, server.url), 'redis', 'ok', /^appendonly is on/);
     await server.command('replicaof', '127.0.0.1', '1');
-    expectFinding(await examineRedis(t, server.url), 'redis', 'problem', /it is a replica/);
+    expectFinding(
+      await examineRedis(t, server.url),
+      'redis',
+      'problem',
+      /^instances cannot count together: .*replica/,
+    );
   });
 });
