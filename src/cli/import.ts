@@ -74,9 +74,13 @@ export async function importFile(
   try {
     const pets = readPets(readBytes(file, terminal, progress.advance), format, rows.refuse, ignoreUnknown);
     counts = await catalogue.load(rows.pass(pets), {
-      onWrite: progress.beginWriting,
-      onBadChange: (badLine, field, rule) => rows.refuseChange(badLine, { field, rule }),
+      onBadChanges: rows.refuseChanges,
+      onChecked() {
+        rows.check();
+        progress.beginWriting();
+      },
       *finish(counted) {
+        // Rows may have become bad since the check.
         rows.check();
         const after = { ...counted, refused: rows.countBad() };
         yield* addAuditEntry(by, 'pets.imported', nameSource(basename(file)), { after });

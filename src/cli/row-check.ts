@@ -2,6 +2,7 @@ import { OperatorError } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { toPrintable } from '../observability/safe-text.ts';
 import type { LoadedPet } from '../pets/load-pets.ts';
+import type { BadChanges } from '../pets/loaded-pets.ts';
 import type { BadField } from '../pets/pet-files.ts';
 import { countThings } from './output.ts';
 
@@ -15,10 +16,8 @@ export function createRowCheck(skipInvalid: boolean) {
   let [rowCount, badCount, total] = [0, 0, 0];
   const kept: Verdict[] = [];
 
-  function refuseChange(line: number, ...violations: readonly BadField[]): void {
-    badCount += 1;
-    total += violations.length;
-    for (const violation of violations) if (kept.length < keptMax) kept.push({ line, ...violation });
+  function keep(violations: readonly Verdict[]): void {
+    kept.push(...violations.slice(0, keptMax - kept.length));
   }
 
   function check(): void {
@@ -30,10 +29,16 @@ export function createRowCheck(skipInvalid: boolean) {
   return {
     refuse(line: number, violations: readonly BadField[]): void {
       rowCount += 1;
-      refuseChange(line, ...violations);
+      badCount += 1;
+      total += violations.length;
+      keep(violations.map((violation) => ({ line, ...violation })));
     },
-    /** Reports a row of `pass` that cannot change its animal, which is known only after all rows are read. */
-    refuseChange,
+    /** Reports rows of `pass` that cannot change their animals, which is known only after all rows are read. */
+    refuseChanges({ count, first }: BadChanges): void {
+      badCount += count;
+      total += count;
+      keep(first);
+    },
     check,
     /** Yields batches until a row is invalid. Then reads the others only to find all invalid rows, and throws. */
     async *pass(batches: AsyncIterable<readonly LoadedPet[]>) {

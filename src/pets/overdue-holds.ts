@@ -3,6 +3,9 @@ import { type Dialect, type Parameters, type Steps, statement } from '../storage
 import { toStep } from '../storage/transaction.ts';
 import { setPetState } from './pet-rows.ts';
 
+const isOverdue = (nowMs: RawBuilder<bigint>) =>
+  sql<boolean>`closed_at_ms is null and expires_at_ms <= ${nowMs}`;
+
 /**
  * Declares a statement that selects expired holds in the order of their expiry, by the store's clock, and locks each with
  * its animal, the order first. `lockFreeRows` leaves out a hold if another transaction has locked one of them.
@@ -17,19 +20,25 @@ export function selectOverdueHolds<P extends Parameters>(
       .innerJoin('pets', 'pets.id', 'orders.pet_id')
       .select(['orders.id', 'orders.pet_id'])
       .where(areWanted(p, dialect))
-      .where('closed_at_ms', 'is', null)
-      .where('expires_at_ms', '<=', dialect.nowMs)
+      .where(isOverdue(dialect.nowMs))
       .orderBy('expires_at_ms')
       .orderBy('orders.id')
       .modifyEnd(dialect[lock]),
   );
 }
 
-/** The hold of an animal, at most one. The status repeats the condition of the index `orders_owning`, which is partial. */
+/** Repeats the condition of the index `orders_owning`, which is partial. It has at most one order of an animal. */
+const isOwning = sql<boolean>`orders.status in ('reserved', 'completed')`;
+
+/** The hold of an animal, at most one. */
 export const selectOverdueHold = selectOverdueHolds<{ petId: bigint }>(
   'lockRows',
-  ({ petId }) => sql`orders.pet_id = ${petId} and orders.status in ('reserved', 'completed')`,
+  ({ petId }) => sql`orders.pet_id = ${petId} and ${isOwning}`,
 );
+
+/** True for a row of `pets` that has an overdue hold, by the store's clock. */
+export const hasOverdueHold = (nowMs: RawBuilder<bigint>) =>
+  sql<boolean>`exists (select 1 from orders where orders.pet_id = pets.id and ${isOwning} and ${isOverdue(nowMs)})`;
 
 const expireOrder = statement<{ orderId: bigint }>()((query, p) =>
   query

@@ -99,16 +99,16 @@ export interface Transaction<I, T> {
   readonly body: (input: I) => Steps<T>;
 }
 
-/** How `Database.load` writes its rows. */
+/** How `Database.load` checks and writes its rows, which are in the table `loaded` of its connection. */
 export interface LoadOptions {
-  /** Called after the last row is read. */
-  readonly onWrite?: (() => void) | undefined;
+  /** Runs after the last row is read. Other writes wait for nothing that it does, so it may only write to `loaded`. */
+  readonly check: () => Steps<void>;
   /**
-   * Changes existing rows by the table `loaded`, which has all rows that were read, before new rows are added. May run
-   * again after a deadlock, so it locks all rows that it needs before it has a side effect.
+   * The transaction that changes existing rows by those of `loaded`, before new rows are added. Null: nothing is written.
+   * It decides anew what the check may only expect. May run again after a deadlock, so it locks all rows that it needs
+   * before it has a side effect.
    */
-  readonly apply: () => Steps<void>;
-  readonly isDryRun: boolean;
+  readonly apply: (() => Steps<void>) | null;
 }
 
 /**
@@ -140,9 +140,10 @@ export interface Database {
   transact<I, T>(transaction: Transaction<I, T>, input: I): Promise<T>;
 
   /**
-   * Changes and adds rows of a table, all or none. Reads the whole source before it writes. A row has the values of
-   * `columns`, the id of the row that it changes or null, and its line number. New rows are added in their order.
-   * Throws OutcomeUnknownError if the connection is lost during the write.
+   * Changes and adds rows of a table, all or none. Reads and checks the whole source before it writes. A row has the
+   * values of `columns`, the id of the row that it changes or null, and its line number. In the table `loaded`, it also
+   * has a `problem`, which is null at first. New rows are added in their order. Throws OutcomeUnknownError if the
+   * connection is lost during the write.
    */
   load(
     table: keyof Tables,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
 import { importFile } from '../../src/cli/import.ts';
@@ -129,6 +130,18 @@ describe('import of a file with bad rows', () => {
   });
 });
 
+/** Imports CSV from standard input into a catalogue. */
+function importInto(catalogue: Catalogue, content: string) {
+  const options = { format: 'csv', skipInvalid: false, dryRun: false } as const;
+  const by = { actor: { kind: 'command', name: 'mira' }, nowMs: 0 } as const;
+  const stdin = Readable.from([Buffer.from(content)]);
+  return importFile(catalogue, '-', options, by, {
+    stdin,
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+  });
+}
+
 test('import reports no numbers if its outcome is unknown', async (t) => {
   const store = await sqliteEngine.createStore(t);
   const catalogue = openCatalogue(await store.open());
@@ -139,11 +152,7 @@ test('import reports no numbers if its outcome is unknown', async (t) => {
       throw new OutcomeUnknownError('the connection was lost');
     },
   };
-  const options = { format: 'csv', skipInvalid: false, dryRun: false } as const;
-  const by = { actor: { kind: 'command', name: 'mira' }, nowMs: 0 } as const;
-  const stdin = Readable.from([Buffer.from(`${header}Rex,1,\n`)]);
-  const terminal = { stdin, stdout: new PassThrough(), stderr: new PassThrough() };
-  const { json, failure } = await importFile(lost, '-', options, by, terminal);
+  const { json, failure } = await importInto(lost, `${header}Rex,1,\n`);
   assert.partialDeepStrictEqual(json, { imported: null, changed: null, skipped: 0, errorsTotal: 0 });
   assert.ok(failure instanceof OutcomeUnknownError);
 });
@@ -214,6 +223,45 @@ describe('imported rows with an id', () => {
     assert.match(dry.stdout, /^would import 1 animal and change 1 from .* s, skipped 1 invalid row\n$/);
     assert.match(dry.stderr, /^line 4: id names no animal\n/);
     assert.deepEqual([dry.pets.length, dry.pets[0]], [3, '1 Rex 1 available']);
+  });
+});
+
+describe('import of changes beside another write', () => {
+  const content = 'id,name,categoryId,status\n1,Rex,1,sold\n2,Tom,1,sold\n';
+
+  test('an import with --dry-run succeeds while another program has the lock of the store', async (t) => {
+    const world = await createWorld(t);
+    await load(world, 'two.csv', `${header}Rex,1,\nTom,1,\n`);
+    const locker = new DatabaseSync(join(world.folder, 'store.db'));
+    t.after(() => locker.close());
+    locker.exec('begin immediate');
+    const { stdout } = await load(world, 'a.csv', content, '--dry-run');
+    assert.match(stdout, /^would import 0 animals and change 2 /);
+  });
+
+  test('an import is refused with the line of an animal that an order takes after the check', async (t) => {
+    const store = await sqliteEngine.createStore(t);
+    const catalogue = openCatalogue(await store.open());
+    for (const name of ['Rex', 'Tom']) await catalogue.add({ name, categoryId: 1n });
+    const overtaken: Catalogue = {
+      ...catalogue,
+      load: (batches, options) =>
+        catalogue.load(batches, {
+          ...options,
+          onChecked() {
+            options?.onChecked?.();
+            void store.execute("update pets set is_owned = 1, status = 'pending' where id = 2");
+          },
+        }),
+    };
+    const { json, failure } = await importInto(overtaken, content);
+    assert.match(String(failure), /nothing was imported: 1 of 2 rows is invalid/);
+    assert.partialDeepStrictEqual(json, {
+      imported: 0,
+      errors: [{ line: 3, field: 'status' }],
+      errorsTotal: 1,
+    });
+    assert.deepEqual(await store.execute("select id from pets where status = 'sold'"), []);
   });
 });
 

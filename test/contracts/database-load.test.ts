@@ -41,8 +41,8 @@ await describeOnEngines('loading rows', (engine) => {
         events.push(`${await countPets(database)} there`);
       }
     };
-    await loadPets(database, source(), { onWrite: () => void events.push('writing') });
-    assert.deepEqual(events, ['0 there', '0 there', 'writing']);
+    await loadPets(database, source(), { onChecked: () => void events.push('checked') });
+    assert.deepEqual(events, ['0 there', '0 there', 'checked']);
     assert.equal(await countPets(database), 20);
   });
 });

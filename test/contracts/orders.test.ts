@@ -5,6 +5,7 @@ import type { OrderStatus } from '../../src/orders/order.ts';
 import type { Orders } from '../../src/orders/orders.ts';
 import type { OrderReader } from '../../src/orders/place-order.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
+import type { BadChanges } from '../../src/pets/loaded-pets.ts';
 import type { PlanName } from '../../src/plans/plan.ts';
 import { fieldOf, fieldsOf, walk } from '../accounts/world.ts';
 import { describeOnEngines, type Engine } from '../support/engines.ts';
@@ -354,8 +355,9 @@ await describeOnEngines('orders', (engine) => {
     await shop.place(buyer, held);
     await shop.takeEvents();
     const bad: number[] = [];
+    const onBadChanges = ({ first }: BadChanges) => void bad.push(...first.map(({ line }) => line));
     const load = (isDryRun: boolean) =>
-      loadPets(shop.database, sell(overdue, held), { onBadChange: (line) => bad.push(line), isDryRun });
+      loadPets(shop.database, sell(overdue, held), { onBadChanges, isDryRun });
     assert.deepEqual(await load(true), { added: 0, changed: 1 });
     assert.deepEqual(await shop.takeEvents(), []);
     assert.deepEqual(await load(false), { added: 0, changed: 1 });

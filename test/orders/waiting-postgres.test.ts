@@ -212,7 +212,7 @@ describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip
       yield [{ name: 'New', categoryId: 1n }, ...changes];
     };
     const bad: number[] = [];
-    const counts = await loadPets(shop.database, rows(), { onBadChange: (line) => bad.push(line) });
+    const counts = await loadPets(shop.database, rows(), { onBadChanges: ({ count }) => bad.push(count) });
     assert.deepEqual([counts, bad], [{ added: 1, changed: 1 }, [1]]);
     assert.equal(await shop.readRows(petId), 'available, expired');
   });

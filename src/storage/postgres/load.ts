@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { OutcomeUnknownError } from '../../errors.ts';
-import type { Database, LoadOptions, Value } from '../database.ts';
+import type { Database, Steps, Value } from '../database.ts';
 import { removeLimits, send } from './client.ts';
 import { isFromServer, repeatOnConflict, throwConnectionError } from './faults.ts';
 import { runSteps, takeValue } from './run-steps.ts';
@@ -9,28 +9,34 @@ import { connectToPrimary } from './servers.ts';
 /** Implements `load` on PostgreSQL. Rows first go to a temporary table, so no transaction is open while they arrive. */
 export async function loadRows(
   url: string,
-  ...[table, columns, batches, options]: Parameters<Database['load']>
+  ...[table, columns, batches, { check, apply }]: Parameters<Database['load']>
 ): Promise<void> {
   await using client = await connectToPrimary(url).catch(throwConnectionError);
   await send(client, { text: removeLimits('session') });
   const names = columns.join(', ');
   await send(client, { text: `create temp table loaded as select ${names} from ${table} with no data` });
-  const added = 'add id bigint, add line bigint, add place bigint generated always as identity';
+  const added =
+    'add id bigint, add line bigint, add problem text, add place bigint generated always as identity';
   await send(client, { text: `alter table loaded ${added}` });
   await stageRows(client, [...columns, 'id', 'line'], batches);
-  options.onWrite?.();
   await send(client, { text: 'create index on loaded (id); analyze loaded' });
+  // Without a transaction, which would hold up the deletion of old row versions.
+  await runAlone(client, check());
+  if (apply === null) return;
   const insert = `insert into ${table} (${names}) select ${names} from loaded where id is null order by place`;
-  await repeatOnConflict(() => changeAndAdd(client, options, insert), Number.POSITIVE_INFINITY);
+  await repeatOnConflict(() => changeAndAdd(client, apply, insert), Number.POSITIVE_INFINITY);
 }
 
-async function changeAndAdd(client: ClientBase, { apply, isDryRun }: LoadOptions, insert: string) {
+async function runAlone(client: ClientBase, body: Steps<void>): Promise<void> {
+  const [done] = await runSteps(client, [body]);
+  takeValue(done);
+}
+
+async function changeAndAdd(client: ClientBase, apply: () => Steps<void>, insert: string) {
   await send(client, { text: 'begin isolation level read committed' });
   try {
-    const [applied] = await runSteps(client, [apply()]);
-    takeValue(applied);
-    for (const text of [insert, isDryRun ? 'rollback' : 'commit'])
-      await send(client, { text }).catch(throwUnlessOpen);
+    await runAlone(client, apply());
+    for (const text of [insert, 'commit']) await send(client, { text }).catch(throwUnlessOpen);
   } catch (error) {
     await send(client, { text: 'rollback' }).catch(() => undefined);
     throw error;

@@ -8,28 +8,44 @@ import { runSteps } from './statements.ts';
 /** Implements `load` on SQLite. Rows first go to a file beside the store, so other writes wait only for the copy. */
 export async function loadRows(
   path: string,
-  ...[table, columns, batches, { onWrite, apply, isDryRun }]: Parameters<Database['load']>
+  ...[table, columns, batches, { check, apply }]: Parameters<Database['load']>
 ): Promise<void> {
   const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
-  const { raw } = connection;
+  const { raw, run, requireInPlace } = connection;
   const staging = attachStaging(raw, path);
   try {
     const names = columns.join(', ');
     raw.exec(`create table staging.loaded as select ${names} from ${table} where false;
-      alter table staging.loaded add column id integer; alter table staging.loaded add column line integer`);
-    await stageRows(raw, columns.length + 2, batches);
+      alter table staging.loaded add column id integer; alter table staging.loaded add column line integer;
+      alter table staging.loaded add column problem text`);
+    await stageRows(raw, [...columns, 'id', 'line'], batches);
     raw.exec('create index staging.loaded_by_id on loaded (id)');
-    onWrite?.();
-    await repeatWhileBusy(() => raw.exec('begin immediate'), lockWaitMsMax);
-    runSteps(connection.run, apply());
-    raw.exec(`insert into main.${table} (${names})
-      select ${names} from staging.loaded where id is null order by rowid`);
-    connection.requireInPlace();
-    raw.exec(isDryRun ? 'rollback' : 'commit');
+    // Reads the store in a snapshot. Only `begin immediate` locks it for other writers.
+    await transact(raw, 'begin', () => runSteps(run, check()));
+    if (apply === null) return;
+    await transact(raw, 'begin immediate', () => {
+      runSteps(run, apply());
+      raw.exec(`insert into main.${table} (${names})
+        select ${names} from staging.loaded where id is null order by rowid`);
+      requireInPlace();
+    });
   } finally {
     connection.close();
     staging.remove();
   }
+}
+
+/** Runs a transaction, from its beginning again while another connection has the lock that it needs first. */
+function transact(raw: DatabaseSync, begin: 'begin' | 'begin immediate', body: () => void): Promise<void> {
+  return repeatWhileBusy(() => {
+    raw.exec(begin);
+    try {
+      body();
+      raw.exec('commit');
+    } finally {
+      if (raw.isTransaction) raw.exec('rollback');
+    }
+  }, lockWaitMsMax);
 }
 
 /** Attaches an empty database as `staging`, without syncs. Uses no temporary folder, which may be missing. */
@@ -54,10 +70,10 @@ function attachStaging(raw: DatabaseSync, path: string): { remove(): void } {
 
 async function stageRows(
   raw: DatabaseSync,
-  width: number,
+  columns: readonly string[],
   batches: AsyncIterable<readonly (readonly Value[])[]>,
 ): Promise<void> {
-  const insert = raw.prepare(`insert into staging.loaded values (${Array(width).fill('?')})`);
+  const insert = raw.prepare(`insert into staging.loaded (${columns}) values (${columns.map(() => '?')})`);
   for await (const batch of batches) {
     raw.exec('begin');
     for (const row of batch) insert.run(...row);
