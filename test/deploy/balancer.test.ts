@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { availableParallelism } from 'node:os';
 import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { findPostgres } from '../support/engines.ts';
@@ -14,8 +13,8 @@ const postgres = await findPostgres();
 const skip = postgres.skip || (await whyNoRedisServer()) || (await whyNoNginx());
 
 const freePerMinute = 60;
-/** Each worker process of nginx needs two failed requests to detect that an instance is down. */
-const triesMax = 1 + 2 * availableParallelism();
+/** After two failed requests, the workers of nginx know together that an instance is down. */
+const triesMax = 3;
 
 /** Sends a request without a key from `localAddress`. */
 async function askFrom(localAddress: string, url: string, headers: Record<string, string> = {}) {

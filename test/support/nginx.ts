@@ -1,5 +1,6 @@
 import type { SpawnOptions } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { endProgram, makeProgramFolder, whyNoProgram } from './programs.ts';
@@ -68,18 +69,36 @@ export async function startNginx(
   return { url, ownUrl: `http://127.0.0.1:${ownPort}` };
 }
 
+type Ports = Readonly<Record<'port' | 'opsPort', number | string>>;
+
 /**
- * Starts HAProxy with `deploy/haproxy.cfg` in front of instances with these ports and operator's ports of this machine.
- * Returns the address for clients, without `/v1`.
+ * Starts HAProxy with `deploy/haproxy.cfg` in front of instances with these ports of this machine. Replaces the addresses of
+ * the file, then applies `changes`. Returns the address for clients, without `/v1`, and a function that reads a field of
+ * HAProxy's statistics for each instance.
  */
 export async function startHaproxy(
   test: Ending,
-  instances: readonly { readonly port: number; readonly opsPort: number }[],
-): Promise<string> {
-  const { port, url, replace, start } = await prepareProxy(test, 'haproxy.cfg');
+  instances: readonly Ports[],
+  changes: readonly (readonly [from: string, to: string])[] = [],
+) {
+  const { folder, port, url, replace, start } = await prepareProxy(test, 'haproxy.cfg');
+  const socket = join(folder, 'statistics');
+  replace('global', `global\n    stats socket ${socket}`);
   replace('bind :8080', `bind 127.0.0.1:${port}`);
   for (const [place, instance] of instances.entries())
     replace(`service-${place + 1}:8080`, `127.0.0.1:${instance.port} port ${instance.opsPort}`);
+  for (const [from, to] of changes) replace(from, to);
   await start('haproxy', '-db', '-f');
-  return url;
+  return {
+    url,
+    /** Returns a field of each instance, and then of all together (`show stat` in the management guide of HAProxy). */
+    async readStatistics(field: string): Promise<string[]> {
+      const [names = [], ...rows] = (await text(connect(socket).end('show stat\n')))
+        .trim()
+        .split('\n')
+        .map((line) => line.split(','));
+      const place = names.indexOf(field);
+      return rows.filter(([proxy]) => proxy === 'instances').map((row) => row[place] ?? '');
+    },
+  };
 }

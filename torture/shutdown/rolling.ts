@@ -70,7 +70,7 @@ async function startFleet(context: TortureContext) {
   return {
     store,
     key,
-    urls: [url, await startHaproxy(context, places)],
+    urls: [url, (await startHaproxy(context, places)).url],
     async restart(place: number) {
       const { code, stderr } = await elementAt(services, place).end('SIGTERM');
       if (code !== 0) throw new Error(`an instance exited with ${code}: ${stderr}`);
