@@ -1,4 +1,3 @@
-import type { Step } from '../database.ts';
 import { findTransaction } from '../transaction.ts';
 import type { SqliteConnection } from './connection.ts';
 import { type PackedError, packError } from './packed-error.ts';
@@ -17,20 +16,16 @@ export type Outcome = { readonly result: unknown } | { readonly error: PackedErr
 export function createRunBatch(connection: SqliteConnection) {
   const { raw } = connection;
 
-  /** Runs a job, and opens a savepoint before the first of several statements. */
   function run(job: Job, openSavepoint: () => void): unknown {
     if ('sql' in job) return connection.run(job);
-    const body = findTransaction(job.name).body(job.input as never);
-    const first = body.next([]);
-    if (!isOneStatement(first)) openSavepoint();
-    return runSteps(connection.run, body, first);
+    return runSteps(connection.run, findTransaction(job.name).body(job.input as never), openSavepoint);
   }
 
   function runAlone(job: Job): Outcome {
     let isInSavepoint = false;
     try {
       const result = run(job, () => {
-        connection.run(savepoint);
+        if (!isInSavepoint) connection.run(savepoint);
         isInSavepoint = true;
       });
       if (isInSavepoint) connection.run(release);
@@ -62,11 +57,6 @@ export function createRunBatch(connection: SqliteConnection) {
 const savepoint: SqliteCall = { sql: 'savepoint job', values: [] };
 const release: SqliteCall = { sql: 'release job', values: [] };
 const rollbackToSavepoint: SqliteCall = { sql: 'rollback to job', values: [] };
-
-/** SQLite itself undoes a statement that fails, with what its triggers wrote. Then the job needs no savepoint. */
-function isOneStatement({ done, value }: IteratorResult<readonly Step[], unknown>): boolean {
-  return !done && value.length === 1 && value[0]?.isLast === true;
-}
 
 /** Rolls back. If that fails, every later `begin`, and so every job, fails until a rollback succeeds. */
 function undo({ raw }: SqliteConnection): void {

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import { compileStatement, createRowMaker, placeParameters } from '../compile.ts';
-import type { Parameters, Statement, Steps, Value } from '../database.ts';
+import type { Parameters, Statement, Step, Steps, Value } from '../database.ts';
 
 /** The text of a statement and the values of its placeholders, in a form that can be sent to another thread. */
 export interface SqliteCall {
@@ -38,10 +38,21 @@ export function createRunCall(raw: DatabaseSync): RunCall {
   return ({ sql, values }) => (prepared.get(sql) ?? prepare(sql))(values);
 }
 
-/** Runs a transaction body from its `first` steps to its end. The caller begins and commits the transaction. */
-export function runSteps<T>(run: RunCall, body: Steps<T>, first = body.next([])): T {
-  let next = first;
-  while (!next.done)
+/**
+ * Runs a transaction body to its end. The caller begins and commits the transaction. Calls `beforeWrite` before each write
+ * that the body may have to undo.
+ */
+export function runSteps<T>(run: RunCall, body: Steps<T>, beforeWrite: () => void = () => {}): T {
+  let next = body.next([]);
+  while (!next.done) {
+    if (mayBeUndone(next.value)) beforeWrite();
     next = body.next(next.value.map(({ statement, parameters }) => run(toCall(statement, parameters))));
+  }
   return next.value;
+}
+
+/** A write that ends its transaction, after reads alone, is undone by SQLite itself if it fails, with what its triggers wrote. */
+function mayBeUndone(steps: readonly Step[]): boolean {
+  const place = steps.findIndex(({ statement }) => compileStatement(statement, 'sqlite').isWriting);
+  return place !== -1 && !(place === steps.length - 1 && steps[place]?.isLast === true);
 }

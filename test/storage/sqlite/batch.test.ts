@@ -4,12 +4,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { int64Max } from '../../../src/int64.ts';
-import { insertPet } from '../../../src/pets/pet-rows.ts';
+import { insertPet, selectPet } from '../../../src/pets/pet-rows.ts';
 import { statement } from '../../../src/storage/database.ts';
 import { createRunBatch, type Job } from '../../../src/storage/sqlite/batch.ts';
 import { openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { toCall } from '../../../src/storage/sqlite/statements.ts';
-import { toLastStep, transaction } from '../../../src/storage/transaction.ts';
+import { toLastStep, toStep, transaction } from '../../../src/storage/transaction.ts';
 import { addAndThrow, addSecret } from '../../contracts/works.ts';
 import { petValues } from '../../support/catalogue.ts';
 import { makeFolder } from '../../support/service.ts';
@@ -59,22 +59,29 @@ const addTwo = transaction(function* addTwo(_input: null) {
   yield [toLastStep(insertTwo, {})];
 });
 
-const oneStatement = [
+/** Reads, then writes once with its last statement. */
+const lookAndAddTwo = transaction(function* lookAndAddTwo(_input: null) {
+  yield [toStep(selectPet, { id: 1n })];
+  yield [toLastStep(insertTwo, {})];
+});
+
+const oneWrite = [
   ['a statement', toCall(insertTwo, {})],
   ['a transaction of one statement', { name: addTwo.name, input: null }],
+  ['a transaction that writes only with its last statement', { name: lookAndAddTwo.name, input: null }],
 ] as const;
 
-for (const [what, job] of oneStatement)
+for (const [what, job] of oneWrite)
   test(`${what} that fails in a batch leaves nothing behind`, async (t) => {
     const { run, count } = await open(t);
     assert.deepEqual(run(add, job, add), [1n, 'failed', 2n]);
     assert.equal(count('events'), 2);
   });
 
-test('a job of one statement opens no savepoint', async (t) => {
+test('a job whose only write is its last statement opens no savepoint', async (t) => {
   const { raw, run } = await open(t);
   const prepare = t.mock.method(raw, 'prepare');
-  run(...oneStatement.map(([, job]) => job));
+  run(...oneWrite.map(([, job]) => job));
   assert.ok(prepare.mock.calls.every(({ arguments: [sql] }) => !sql.startsWith('savepoint')));
 });
 
