@@ -1,3 +1,4 @@
+import { busyReaders, strangers } from './abuse/busy-crowds.ts';
 import { fewDescriptors, idleSockets, slowBodies, slowHeads, slowReaders } from './abuse/crowds.ts';
 import { floods } from './abuse/floods.ts';
 import { heavyInputs } from './abuse/heavy-inputs.ts';
@@ -43,6 +44,8 @@ export const scenarios: readonly Scenario[] = [
   slowBodies,
   slowReaders,
   idleSockets,
+  strangers,
+  busyReaders,
   ...floods,
   heavyInputs,
   stalledLog,

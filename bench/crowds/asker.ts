@@ -22,6 +22,7 @@ const buffer = Buffer.allocUnsafe(65_536);
  * bytes that it has not read, or bytes arrive after it has closed, the client gets a reset. Otherwise it gets an end.
  */
 export function openAsker({ address, tally, nextText, isOver }: Asking): Socket {
+  const number = tally.addConnection();
   let isWaiting = false;
   let wasReset = false;
   let sentMs = 0;
@@ -33,7 +34,7 @@ export function openAsker({ address, tally, nextText, isOver }: Asking): Socket 
   };
   const scanner = createAnswerScanner(({ status, isLast }) => {
     isWaiting = false;
-    tally.noteAnswer(status, performance.now() - sentMs);
+    tally.noteAnswer(number, status, performance.now() - sentMs);
     if (!isLast && !isOver()) send();
   });
   const read = (bytes: number) => {

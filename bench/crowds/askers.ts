@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Asking, openAsker } from './asker.ts';
 import type { Run } from './client.ts';
 import { openAll, toAddress } from './sockets.ts';
@@ -18,6 +19,9 @@ export interface AskersOrder {
 
 /** A connection that was closed is replaced after this time, so that a server that has ended costs no time. */
 const replaceMs = 10;
+/** The longest wait until each connection has got an answer. A server may starve some of them. */
+const answeredMsMax = 5_000;
+const lookMs = 10;
 
 export async function runAskers(order: AskersOrder, { onReady, stopped }: Run): Promise<CrowdSeen> {
   const { origin, connections, texts, isUntilClosed = false } = order;
@@ -44,6 +48,9 @@ export async function runAskers(order: AskersOrder, { onReady, stopped }: Run): 
   }
 
   await openAll(connections, open);
+  const deadlineMs = performance.now() + answeredMsMax;
+  const isWaiting = () => sockets.size > 0 && !tally.hasAnsweredAll() && performance.now() < deadlineMs;
+  while (isWaiting()) await pause(lookMs);
   tally.begin();
   onReady();
   await (isUntilClosed ? Promise.race([allClosed, stopped]) : stopped);

@@ -10,7 +10,7 @@ import { runGoodClient } from './good-client.ts';
 import { runSlowBodies } from './slow-bodies.ts';
 
 export interface Run {
-  /** To be called when all clients are connected. */
+  /** To be called when all clients are there. */
   onReady(): void;
   /** Resolves when the clients shall end. */
   readonly stopped: Promise<void>;

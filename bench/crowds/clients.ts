@@ -30,7 +30,8 @@ const file = join(import.meta.dirname, 'client.ts');
 
 /** Starts clients in a process of their own, so that they wait for no others. Resolves when they are ready. */
 export async function startClients<O extends Order>(order: O): Promise<RunningClients<SeenBy[O['kind']]>> {
-  const child = fork(file);
+  // The flags of a test runner are not for it.
+  const child = fork(file, { execArgv: [] });
   const forget = atExit(() => child.kill('SIGKILL'));
   const ready = Promise.withResolvers<void>();
   const seen = Promise.withResolvers<SeenBy[O['kind']]>();

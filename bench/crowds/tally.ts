@@ -20,6 +20,8 @@ export type Tally = ReturnType<typeof createTally>;
 
 export function createTally() {
   const waitsMs = new Map<number, number[]>();
+  /** The number of answers of each connection. */
+  const counts: number[] = [];
   let startedMs = performance.now();
   let lost = 0;
   let unread = 0;
@@ -28,9 +30,15 @@ export function createTally() {
     /** Forgets what was counted so far. */
     begin(): void {
       waitsMs.clear();
+      counts.fill(0);
       startedMs = performance.now();
     },
-    noteAnswer(status: number, ms: number): void {
+    /** True if each connection has got an answer since the beginning. */
+    hasAnsweredAll: (): boolean => counts.every((count) => count > 0),
+    /** Returns the number of a new connection. */
+    addConnection: (): number => counts.push(0) - 1,
+    noteAnswer(connection: number, status: number, ms: number): void {
+      counts[connection] = (counts[connection] ?? 0) + 1;
       const known = waitsMs.get(status);
       if (known === undefined) waitsMs.set(status, [ms]);
       else known.push(ms);

@@ -14,8 +14,6 @@ import { isKeyText } from '../../src/accounts/api-key.ts';
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nRex';
 const last = 'HTTP/1.1 429 Too Many Requests\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
 const request = 'GET / HTTP/1.1\r\n\r\n';
-const never = new Promise<void>(() => {});
-const controls = { onReady: () => {}, stopped: never };
 
 /** Starts a server that calls `act` with each connection. Returns its origin. */
 async function listen(t: TestContext, act: (socket: Socket) => void): Promise<string> {
@@ -33,8 +31,11 @@ async function listen(t: TestContext, act: (socket: Socket) => void): Promise<st
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
 }
 
-const askUntilClosed = (origin: string) =>
-  runAskers({ kind: 'askers', origin, connections: 1, texts: [request], isUntilClosed: true }, controls);
+const askUntilClosed = (origin: string, onReady = () => {}) =>
+  runAskers(
+    { kind: 'askers', origin, connections: 1, texts: [request], isUntilClosed: true },
+    { onReady, stopped: new Promise(() => {}) },
+  );
 
 test('the scanner finds each answer, however its bytes are split', () => {
   const bytes = Buffer.from(ok + last + ok, 'latin1');
@@ -54,19 +55,21 @@ test('the scanner finds each answer, however its bytes are split', () => {
 });
 
 test('an asker asks again after each answer, until one closes the connection', async (t) => {
+  const { promise: ready, resolve } = Promise.withResolvers<void>();
   let asked = 0;
   const origin = await listen(t, (socket) => {
-    socket.on('data', () => {
+    socket.on('data', async () => {
       asked += 1;
-      if (asked < 3) socket.write(ok);
+      const answer = asked < 4 ? ok : last;
+      // Only answers after the crowd is ready count, and it is ready after the first one.
+      if (asked > 1) await ready;
+      if (answer === ok) socket.write(ok);
       else socket.end(last);
     });
   });
-  const { answers, lost, unread } = await askUntilClosed(origin);
-  assert.deepEqual(
-    { asked, answers, lost, unread },
-    { asked: 3, answers: { 200: 2, 429: 1 }, lost: 0, unread: 0 },
-  );
+  const { answers, lost, unread } = await askUntilClosed(origin, resolve);
+  assert.deepEqual({ answers, lost, unread }, { answers: { 200: 2, 429: 1 }, lost: 0, unread: 0 });
+  assert.equal(asked, 4);
 });
 
 test('a request that the server has read counts as lost if no whole answer comes', async (t) => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { defaultTimeouts } from '../../src/http/connection/bounds.ts';
 import { waitingRequestsMax } from '../../src/http/connection/connections.ts';
 import { until } from '../../test/support/processes.ts';
@@ -8,7 +7,7 @@ import { startLoad } from '../load.ts';
 import { type Scenario, Skipped, share, type TortureContext } from '../scenario.ts';
 import { startTarget } from '../target.ts';
 import { abuse } from './abuse.ts';
-import { type Crowd, openCrowd } from './sockets.ts';
+import { type Crowd, openCrowd, requireDescriptors } from './sockets.ts';
 
 /** Tolerance, because the service checks timeouts once a second and a busy machine delays the checks. */
 const lateMsMax = 15_000;
@@ -121,13 +120,6 @@ export const idleSockets = abuse({
     };
   },
 });
-
-/** Throws Skipped if this process, whose limit the service inherits, may not open enough files for the connections. */
-function requireDescriptors(count: number): void {
-  const [, limit] = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-  const needed = count + 100;
-  if (Number(limit) < needed) throw new Skipped(`needs ${needed} open files, has ${limit} (ulimit -n)`);
-}
 
 const descriptors = 256;
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { until } from '../../test/support/processes.ts';
-import type { TortureContext } from '../scenario.ts';
+import { Skipped, type TortureContext } from '../scenario.ts';
 import type { Target } from '../target.ts';
 
 /** Many connections of one misbehaving client. They come from several addresses, because each has limited ports. */
@@ -76,4 +77,11 @@ export async function openCrowd(
 /** Returns a loopback address for a number below 15 million. Each number has its own address, never 127.0.0.1. */
 export function loopbackAddress(number: number): string {
   return `127.${1 + (Math.floor(number / 62_500) % 250)}.${Math.floor(number / 250) % 250}.${1 + (number % 250)}`;
+}
+
+/** Throws Skipped if this process, whose limit the service inherits, may not open enough files for the connections. */
+export function requireDescriptors(count: number): void {
+  const [, limit] = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  const needed = count + 100;
+  if (Number(limit) < needed) throw new Skipped(`needs ${needed} open files, has ${limit} (ulimit -n)`);
 }

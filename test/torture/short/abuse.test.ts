@@ -1,3 +1,4 @@
+import { busyReaders, strangers } from '../../../torture/abuse/busy-crowds.ts';
 import { fewDescriptors, slowHeads } from '../../../torture/abuse/crowds.ts';
 import { floods } from '../../../torture/abuse/floods.ts';
 import { heavyInputs } from '../../../torture/abuse/heavy-inputs.ts';
@@ -17,3 +18,5 @@ const parts = [
 
 for (const [scenario, scale] of parts) testShort(scenario, scale, 7, 'a good client is served');
 for (const flood of floods) testShort(flood, 0.05, 7, 'a good client is served');
+for (const crowd of [strangers, busyReaders])
+  testShort(crowd, 0.05, 7, 'a good client gets its turns, and SIGTERM loses no received request');
