@@ -2,8 +2,10 @@ import { secondMs } from './clock.ts';
 import { OperatorError, reasonOf } from './errors.ts';
 import {
   addressEndingIn,
+  connectionsDefault,
   loopback,
   oneOf,
+  parseConnections,
   parseDatabaseUrl,
   parseHost,
   parseNetworks,
@@ -51,6 +53,7 @@ export const settings = {
   ENVIRONMENT: setting('environment', oneOf(environments), 'development'),
   PUBLIC_URL: setting('publicUrl', addressEndingIn('/v1'), none),
   DATABASE_URL: setting('databaseUrl', parseDatabaseUrl, 'sqlite:./data/animal-store.db'),
+  DATABASE_CONNECTIONS: setting('databaseConnections', parseConnections, String(connectionsDefault)),
   REDIS_URL: setting('redisUrl', parseRedisUrl, none),
   DRAIN_SECONDS: setting('drainMs', (text) => parseSeconds(text) * secondMs, '0'),
   TRUST_PROXY: setting('trustProxy', parseTrustProxy, 'false'),

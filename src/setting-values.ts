@@ -11,17 +11,22 @@ export function parseHost(text: string): string {
   throw new RangeError('an IP address or a host name');
 }
 
-/** Returns a parser of whole numbers from 0 to `max`, without more digits than `max` has. */
-function wholeNumber(of: string, max: number) {
+/** Returns a parser of whole numbers from `min` to `max`, without more digits than `max` has. */
+function wholeNumber(of: string, max: number, min = 0) {
   return (text: string): number => {
-    if (/^\d+$/.test(text) && text.length <= String(max).length && Number(text) <= max) return Number(text);
-    throw new RangeError(`a whole number${of} from 0 to ${max}`);
+    const number = /^\d+$/.test(text) && text.length <= String(max).length ? Number(text) : -1;
+    if (number >= min && number <= max) return number;
+    throw new RangeError(`a whole number${of} from ${min} to ${max}`);
   };
 }
 
 /** 0 means any free port. */
 export const parsePort = wholeNumber('', 65_535);
 export const parseSeconds = wholeNumber(' of seconds', 3_600);
+/** Maximum number of connections of one instance to PostgreSQL, unless a setting says otherwise. */
+export const connectionsDefault = 10;
+/** At least one that reads, one that writes, and one that asks the server what it is. */
+export const parseConnections = wholeNumber('', 100, 3);
 
 /** Returns a parser that accepts only these words. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]) {

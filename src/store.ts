@@ -23,12 +23,14 @@ export type Store = Awaited<ReturnType<typeof openStore>>;
 
 /** Opens the store of a configuration as `openDatabase` does. `wrap` wraps the database, to measure its calls. */
 export async function openStore(
-  config: Pick<Config, 'databaseUrl' | 'environment'>,
+  config: Pick<Config, 'databaseUrl' | 'environment'> & Partial<Pick<Config, 'databaseConnections'>>,
   clock: Clock,
   wrap: (database: Database) => Database = (database) => database,
   mayMigrate = true,
 ) {
-  const database = wrap(await openDatabase(config.databaseUrl, undefined, mayMigrate));
+  const database = wrap(
+    await openDatabase(config.databaseUrl, undefined, mayMigrate, config.databaseConnections),
+  );
   const version = createVersion(database);
   const firstAnswers = createFirstAnswers(database);
   const changeAs = prepareChanges(database, clock, keyEnvironmentOf[config.environment]);

@@ -25,6 +25,7 @@ describe('the settings of contract section 8', () => {
     environment: 'development',
     publicUrl: null,
     databaseUrl: 'sqlite:./data/animal-store.db',
+    databaseConnections: 10,
     redisUrl: null,
     drainMs: 0,
     trustProxy: false,
@@ -117,6 +118,7 @@ describe('a wrong setting', () => {
       postgres://h/d?sslmode=prefer&channel_binding=require postgres://h/d?channel_binding=on`),
       'postgres://h1,h 2/d',
     ],
+    DATABASE_CONNECTIONS: ['2', '101', '-4', '4.0', 'x'],
     REDIS_URL: split(`
       http://:secret@127.0.0.1:6379 x redis:// 127.0.0.1:6379
       redis://h:6379/prod redis://h/1.5 redis://h/-1 redis://h/1/ rediss://h//

@@ -38,8 +38,8 @@ function notChecked(check: string, error: unknown): Finding {
   return problem(check, `it cannot be checked: ${reasonOf(error)}`, todo);
 }
 
-async function checkStore({ databaseUrl, environment }: Config, clock: Clock): Promise<StoreCheck> {
-  const { engine, location } = parseStoreAddress(databaseUrl);
-  if (engine === 'sqlite') return checkSqlite(location, environment, clock);
-  return { findings: await checkPostgres(location, environment, clock), isServed: null };
+async function checkStore(config: Config, clock: Clock): Promise<StoreCheck> {
+  const { engine, location } = parseStoreAddress(config.databaseUrl);
+  if (engine === 'sqlite') return checkSqlite(location, config.environment, clock);
+  return { findings: await checkPostgres(location, config, clock), isServed: null };
 }

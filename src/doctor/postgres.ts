@@ -1,10 +1,9 @@
 import type { Client } from 'pg';
 import type { Clock } from '../clock.ts';
-import type { Environment } from '../config.ts';
+import type { Config } from '../config.ts';
 import { reasonOf } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
 import { createClient, describeServer } from '../storage/postgres/client.ts';
-import { connectionsMax } from '../storage/postgres/pool.ts';
 import { askSession } from '../storage/postgres/pooler.ts';
 import { askRequirements } from '../storage/postgres/requirements.ts';
 import { findPrimary } from '../storage/postgres/servers.ts';
@@ -17,7 +16,11 @@ const majorMin = 15;
 const answerMsMax = 3_000;
 
 /** Checks a PostgreSQL server and the store on it. Changes nothing. A start asks for the same requirements. */
-export async function checkPostgres(url: string, environment: Environment, clock: Clock): Promise<Finding[]> {
+export async function checkPostgres(
+  url: string,
+  { environment, databaseConnections }: Pick<Config, 'environment' | 'databaseConnections'>,
+  clock: Clock,
+): Promise<Finding[]> {
   const server = `PostgreSQL ${describeServer(url)}`;
   try {
     const primary = await findPrimary(url);
@@ -28,7 +31,7 @@ export async function checkPostgres(url: string, environment: Environment, clock
         (await client.query<object>(sql)).rows.map((row) => Object.values(row)[0]);
       const readClock = async () => Number((await list(clockSql))[0]);
       const findings = [
-        ...(await checkServer(primary, client, server)),
+        ...(await checkServer(primary, client, server, databaseConnections)),
         await compareClocks('PostgreSQL', readClock),
       ];
       return findings.some(isUnreadable)
@@ -68,10 +71,16 @@ interface State {
   readonly bytes: bigint;
 }
 
-async function checkServer(url: string, client: Client, server: string): Promise<Finding[]> {
+async function checkServer(
+  url: string,
+  client: Client,
+  server: string,
+  databaseConnections: number,
+): Promise<Finding[]> {
   const [state] = (await client.query<State>(stateSql)).rows;
   if (state === undefined) throw new Error('it does not answer');
-  const asked = await askRequirements(async (sql) => (await client.query<object>(sql)).rows);
+  const query = async (sql: string) => (await client.query<object>(sql)).rows;
+  const asked = await askRequirements(query, databaseConnections);
   const requirements = [await askSession(url, client), ...asked.requirements];
   const { version, most, open, bytes } = state;
   const unsafe = state.unsafe.join(', ');
@@ -91,9 +100,9 @@ async function checkServer(url: string, client: Client, server: string): Promise
           `set ${unsafe} to on, for this database, this user and the server`,
         ),
     warnUnless(
-      Number(most - open) >= connectionsMax,
+      Number(most - open) >= databaseConnections,
       'connections',
-      `${open} of ${most} connections are open; an instance takes up to ${connectionsMax}`,
+      `${open} of ${most} connections are open; an instance takes up to ${databaseConnections}`,
       'raise max_connections, or see in pg_stat_activity which clients keep connections open',
     ),
     ok('size', `the database takes ${formatBytes(Number(bytes))}; autovacuum gives unused space back`),

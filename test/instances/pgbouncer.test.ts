@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { checkPostgres } from '../../src/doctor/postgres.ts';
+import { connectionsDefault } from '../../src/setting-values.ts';
 import { sendBatch, toCall } from '../../src/storage/postgres/batch.ts';
 import { createPostgresPool } from '../../src/storage/postgres/pool.ts';
 import { selectSubjects } from '../contracts/window-rows.ts';
@@ -70,7 +71,11 @@ describe('behind PgBouncer', { skip }, () => {
   test('in transaction mode the doctor names the pooler as a problem', async (t) => {
     const store = await postgres.createStore(t);
     const url = await startPgBouncer(t, store.url, { pool_mode: 'transaction' });
-    const findings = await checkPostgres(url, 'staging', Date.now);
+    const findings = await checkPostgres(
+      url,
+      { environment: 'staging', databaseConnections: connectionsDefault },
+      Date.now,
+    );
     const problems = findings.filter(({ verdict }) => verdict === 'problem').map(({ is }) => is);
     assert.deepEqual(problems, ['a pooler in front of the server lends its connections by transaction']);
   });

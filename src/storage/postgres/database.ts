@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { type ClientBase, DatabaseError, Pool } from 'pg';
 import { minuteMs } from '../../clock.ts';
 import { OperatorError } from '../../errors.ts';
+import { connectionsDefault } from '../../setting-values.ts';
 import type { Database, Parameters, Statement, Transaction } from '../database.ts';
 import { migrate, requireSchema } from '../migrations/migrate.ts';
 import { storeUnavailable, toOpeningError } from '../store-errors.ts';
@@ -34,17 +35,24 @@ export async function openPostgres(
   url: string,
   lockMsMax = startLockMsMax,
   mayMigrate = true,
+  connections = connectionsDefault,
 ): Promise<Database> {
   try {
-    await prepareServer(await findPrimary(url), lockMsMax, mayMigrate);
+    await prepareServer(await findPrimary(url), { lockMsMax, mayMigrate, connections });
   } catch (error) {
     throw toOpeningError(describeServer(url), error);
   }
-  return connect(url);
+  return connect(url, connections);
+}
+
+interface Start {
+  readonly lockMsMax: number;
+  readonly mayMigrate: boolean;
+  readonly connections: number;
 }
 
 /** Uses a connection without a statement timeout, because a migration of a large store would exceed the timeout. */
-async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean): Promise<void> {
+async function prepareServer(url: string, { lockMsMax, mayMigrate, connections }: Start): Promise<void> {
   const pool = new Pool({ ...connectionSettings(url), Client: StoreClient, max: 1 });
   pool.on('error', () => undefined);
   try {
@@ -54,7 +62,7 @@ async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean
     await pool.query(`set lock_timeout = ${lockMsMax}`);
     const query = async (text: string) => (await pool.query<object>(text)).rows;
     // Before the lock, so that another session's lock does not delay a start that has nothing to migrate.
-    const schema = requireSchema(await requireUsable(query), describeServer(url), mayMigrate);
+    const schema = requireSchema(await requireUsable(query, connections), describeServer(url), mayMigrate);
     if (schema === 'newest') return;
     await pool.query(removeLimits('session'));
     await pool.query(
@@ -63,7 +71,7 @@ async function prepareServer(url: string, lockMsMax: number, mayMigrate: boolean
     );
     await pool.query('select pg_advisory_lock($1)', [migratorLock]);
     await migrate(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), 'postgres');
-    await requireUsable(query);
+    await requireUsable(query, connections);
   } catch (error) {
     const reason = error instanceof DatabaseError ? refusals[error.code ?? '']?.(error) : undefined;
     if (reason === undefined) throw error;
@@ -80,8 +88,8 @@ const batchReadsMax = 32;
 /** Maximum number of adds in one transaction. */
 const groupAddsMax = 64;
 
-function connect(url: string): Database {
-  const pool = createPostgresPool(url);
+function connect(url: string, connections: number): Database {
+  const pool = createPostgresPool(url, connections);
   const reads = createCallQueue(pool.read, sendBatch, batchReadsMax);
   const adds = createCallQueue(pool.write, transact, groupAddsMax, 1);
   let isClosed = false;

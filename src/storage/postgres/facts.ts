@@ -8,6 +8,8 @@ export interface Facts {
   readonly has_tables: boolean;
   readonly may_create: boolean;
   readonly may_use_temporary: boolean;
+  /** How many connections this user may open, or null if only the server limits them. */
+  readonly connection_limit: bigint | null;
   /** Names as SQL quotes them. */
   readonly role: string;
   readonly database: string;
@@ -52,6 +54,8 @@ export const factsSql = `
     exists (select from anchor) as has_tables,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
     has_database_privilege(current_database(), 'temporary') as may_use_temporary,
+    (select least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) from pg_roles, pg_database
+      where rolname = current_user and datname = current_database() and not rolsuper) as connection_limit,
     quote_ident(current_user) as role, quote_ident(current_database()) as database,
     coalesce((select place::regnamespace::text from anchor), quote_ident(current_schema()), 'public') as schema,
     array(select name from ours where not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')

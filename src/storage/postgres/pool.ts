@@ -2,18 +2,21 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { connectionsDefault } from '../../setting-values.ts';
 import type { ConnectionCounts } from '../database.ts';
 import { storeOverloaded } from '../store-errors.ts';
 import { connectionSettings, connectMsMax, createClient, readConnectMs, StoreClient } from './client.ts';
 import { isConnectionSpoilt, isUnanswered, repeatOnConflict, throwConnectionError } from './faults.ts';
 import { createServerChoice } from './servers.ts';
 
-/** Maximum number of connections that read. A write that waits takes none of them. */
-export const readConnectionsMax = 4;
-/** Maximum number of connections that write. */
-export const writeConnectionsMax = 5;
-/** Maximum number of connections of one instance, with one for questions to the server. */
-export const connectionsMax = readConnectionsMax + writeConnectionsMax + 1;
+/**
+ * Divides the connections of an instance. A write that waits takes none of those that read, and one asks the server what
+ * it is.
+ */
+export function divideConnections(all: number): { readonly reads: number; readonly writes: number } {
+  const reads = Math.max(1, Math.floor(((all - 1) * 4) / 9));
+  return { reads, writes: all - 1 - reads };
+}
 
 /** Maximum number of tasks that wait for a connection to read, and to write. Each waits at most `readConnectMs`. */
 export const waitingTasksMax = 1_000;
@@ -75,8 +78,12 @@ type Lent = PoolClient & PooledClient;
 export type Lend = <T>(task: (client: PoolClient) => Promise<T>) => Promise<T>;
 
 /** Creates a bounded pool, and opens no connection yet. Reads have their own, so that they do not wait for writes. */
-export function createPostgresPool(url: string, settings: PoolConfig = {}) {
-  const connections = createConnections(url, settings);
+export function createPostgresPool(
+  url: string,
+  connectionsMax = connectionsDefault,
+  settings: PoolConfig = {},
+) {
+  const connections = createConnections(url, connectionsMax, settings);
   const { reads, writes } = connections;
   const lent = lendConnections(connections);
   const running = new Set<Promise<unknown>>();
@@ -110,7 +117,7 @@ export function createPostgresPool(url: string, settings: PoolConfig = {}) {
   };
 }
 
-function createConnections(url: string, settings: PoolConfig) {
+function createConnections(url: string, connectionsMax: number, settings: PoolConfig) {
   const clients = new Set<PooledClient>();
   const choice = createServerChoice(url, () => {
     for (const { isAdmitted, socket } of clients) if (isAdmitted) socket.destroy();
@@ -149,7 +156,8 @@ function createConnections(url: string, settings: PoolConfig) {
     pool.on('connect', (client) => client.on('error', ignore));
     return pool;
   };
-  return { reads: createPool(readConnectionsMax), writes: createPool(writeConnectionsMax), choice, clients };
+  const { reads, writes } = divideConnections(connectionsMax);
+  return { reads: createPool(reads), writes: createPool(writes), choice, clients };
 }
 
 function lendConnections({ choice, clients }: ReturnType<typeof createConnections>) {

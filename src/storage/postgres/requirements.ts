@@ -4,7 +4,16 @@ import { type Facts, factsSql } from './facts.ts';
 
 /** Something that the service needs from a PostgreSQL server, or from the store on it. */
 export interface Requirement {
-  readonly check: 'store' | 'commits' | 'writing' | 'rights' | 'parts' | 'rows' | 'ids' | 'promotion';
+  readonly check:
+    | 'store'
+    | 'commits'
+    | 'writing'
+    | 'connections'
+    | 'rights'
+    | 'parts'
+    | 'rows'
+    | 'ids'
+    | 'promotion';
   readonly is: string;
   /** What the operator should do, or null if the requirement is met. */
   readonly todo: string | null;
@@ -22,11 +31,20 @@ interface Examined {
 
 const isUnmet = ({ todo }: Requirement) => todo !== null;
 
-/** Asks a server for everything that a start needs. Changes nothing. Only a store of the newest schema is examined. */
-export async function askRequirements(query: Query): Promise<Examined> {
+/**
+ * Asks a server for everything that the start of an instance with so many `connections` needs. Changes nothing. Only a
+ * store of the newest schema is examined.
+ */
+export async function askRequirements(query: Query, connections: number): Promise<Examined> {
   const [facts] = (await query(factsSql)) as readonly Facts[];
   if (facts === undefined) throw new Error('it does not answer');
-  const server = [checkEncoding(facts), checkCommits(facts), checkWriting(facts), checkRights(facts)];
+  const server = [
+    checkEncoding(facts),
+    checkCommits(facts),
+    checkWriting(facts),
+    checkConnections(facts, connections),
+    checkRights(facts),
+  ];
   if (server.some(isUnmet)) return { requirements: server, run: null };
   const run = await listRunMigrations(query);
   if (compareSchema(run) !== 'newest') return { requirements: server, run };
@@ -38,8 +56,8 @@ export async function askRequirements(query: Query): Promise<Examined> {
 }
 
 /** Returns the migrations that ran. Throws Error of one line for the first requirement that is not met. */
-export async function requireUsable(query: Query): Promise<readonly string[]> {
-  const { requirements, run } = await askRequirements(query);
+export async function requireUsable(query: Query, connections: number): Promise<readonly string[]> {
+  const { requirements, run } = await askRequirements(query, connections);
   for (const { is, todo } of requirements) if (todo !== null) throw new Error(`${is}: ${todo}`);
   return run ?? [];
 }
@@ -59,6 +77,17 @@ function checkWriting({ is_read_only }: Facts): Requirement {
   if (!is_read_only) return { check: 'writing', is: 'the database can be written', todo: null };
   const todo = 'name the primary in DATABASE_URL, not a standby';
   return { check: 'writing', is: 'the server is read-only', todo };
+}
+
+function checkConnections({ connection_limit, role, database }: Facts, connections: number): Requirement {
+  const check = 'connections';
+  if (connection_limit === null || connection_limit >= connections)
+    return { check, is: 'the user may open the connections of an instance', todo: null };
+  return {
+    check,
+    is: `the user ${role} may open ${connection_limit} connections to ${database}, and an instance takes up to ${connections}`,
+    todo: `raise the connection limit of the user or the database, or set DATABASE_CONNECTIONS to ${connection_limit} or less`,
+  };
 }
 
 function checkRights(facts: Facts): Requirement {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sql } from 'kysely';
+import { connectionsDefault } from '../../../src/setting-values.ts';
 import { type Database, statement } from '../../../src/storage/database.ts';
 import { openPostgres } from '../../../src/storage/postgres/database.ts';
-import { connectionsMax, writeConnectionsMax } from '../../../src/storage/postgres/pool.ts';
+import { divideConnections } from '../../../src/storage/postgres/pool.ts';
 import { addWindow, selectSubjects, unavailable } from '../../contracts/window-rows.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { startPostgresCluster, whyNoPostgresCluster } from '../../support/postgres-cluster.ts';
@@ -14,6 +15,7 @@ import { startRelay } from '../../support/relay.ts';
 const postgres = await findPostgres();
 /** The server may take half a second for an answer. */
 const shortly = '?query_timeout=500';
+const { writes } = divideConnections(connectionsDefault);
 const processesSql = `select pid from pg_stat_activity where application_name = 'animal-store'`;
 let written = 0;
 
@@ -28,14 +30,14 @@ describe('a connection to PostgreSQL that is given up', {
     t.after(() => database.close());
     await write(database);
     await standby.kill();
-    for (let round = 0; round < writeConnectionsMax + 2; round += 1) {
+    for (let round = 0; round < writes + 2; round += 1) {
       const [added, read] = await Promise.allSettled([write(database), database.read(selectSubjects, {})]);
       assert.equal(added.status === 'rejected' && added.reason.code, 'unavailable');
       assert.equal(read.status, 'fulfilled');
-      assert.ok((await primary.execute(processesSql)).length <= connectionsMax);
+      assert.ok((await primary.execute(processesSql)).length <= connectionsDefault);
     }
     const commits = `${processesSql} and wait_event = 'SyncRep'`;
-    assert.equal((await primary.execute(commits)).length, writeConnectionsMax);
+    assert.equal((await primary.execute(commits)).length, writes);
     await primary.alterSystem('reset synchronous_standby_names');
     await eventually(() => succeeds(write(database)));
   });
@@ -46,8 +48,7 @@ describe('a connection to PostgreSQL that is given up', {
     const database = await store.open(`${relay.url}${shortly}`);
     await Promise.all(Array.from({ length: 20 }, () => write(database)));
     relay.silence();
-    for (let count = 0; count <= writeConnectionsMax; count += 1)
-      await assert.rejects(write(database), unavailable);
+    for (let count = 0; count <= writes; count += 1) await assert.rejects(write(database), unavailable);
     await relay.mend();
     await eventually(() => succeeds(write(database)));
   });

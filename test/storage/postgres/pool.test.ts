@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { sql } from 'kysely';
+import { connectionsDefault } from '../../../src/setting-values.ts';
 import { type Database, statement } from '../../../src/storage/database.ts';
 import { sendBatch, toCall } from '../../../src/storage/postgres/batch.ts';
 import { createCallQueue } from '../../../src/storage/postgres/call-queue.ts';
 import {
   createPostgresPool,
+  divideConnections,
   type Lend,
-  readConnectionsMax,
   waitingTasksMax,
 } from '../../../src/storage/postgres/pool.ts';
 import { storeUnavailable } from '../../../src/storage/store-errors.ts';
@@ -19,25 +20,29 @@ import { eventually } from '../../support/redis-server.ts';
 
 const postgres = await findPostgres();
 const test = testsUnless(postgres.skip);
+const { reads: readsMax } = divideConnections(connectionsDefault);
 
 test('the pool opens at most the allowed number of connections to PostgreSQL, runs all waiting tasks, and refuses more', async (t) => {
   const store = await postgres.createStore(t);
   // Disables the connection timeout, because the test is about the number of waiting tasks.
-  const pool = createPostgresPool(store.url, { connectionTimeoutMillis: 0, application_name: 'pool' });
+  const pool = createPostgresPool(store.url, connectionsDefault, {
+    connectionTimeoutMillis: 0,
+    application_name: 'pool',
+  });
   t.after(() => pool.close());
   const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
   let started = 0;
-  const tasks = Array.from({ length: readConnectionsMax + waitingTasksMax }, (_, index) =>
+  const tasks = Array.from({ length: readsMax + waitingTasksMax }, (_, index) =>
     pool.read(async () => {
       started += 1;
       await isOver;
       return index;
     }),
   );
-  await eventually(async () => started === readConnectionsMax);
+  await eventually(async () => started === readsMax);
   const connections = await store.execute(`
     select pid from pg_stat_activity where datname = current_database() and application_name = 'pool'`);
-  assert.equal(connections.length, readConnectionsMax);
+  assert.equal(connections.length, readsMax);
   const nothing = async () => undefined;
   const message = 'too many calls wait for the store; try again';
   await assert.rejects(pool.read(nothing), { code: 'unavailable', message });
@@ -84,7 +89,7 @@ async function occupyConnections(t: TestContext) {
     return rows.length;
   };
   const running: ReturnType<Database['read']>[] = [];
-  while (running.length < readConnectionsMax) {
+  while (running.length < readsMax) {
     running.push(database.read(readBehind, { lock: 1n }));
     await eventually(async () => (await countBlocked(1)) === running.length);
   }
@@ -94,9 +99,9 @@ async function occupyConnections(t: TestContext) {
 test('a read while all reading connections of PostgreSQL work is refused as unavailable before they end', async (t) => {
   const { database, running, unlock, countBlocked } = await occupyConnections(t);
   await assert.rejects(async () => database.read(selectSubjects, {}), { code: 'unavailable' });
-  assert.equal(await countBlocked(1), readConnectionsMax);
+  assert.equal(await countBlocked(1), readsMax);
   await unlock(1);
-  assert.equal((await Promise.all(running)).length, readConnectionsMax);
+  assert.equal((await Promise.all(running)).length, readsMax);
 });
 
 test('a read while all reading connections of PostgreSQL work is not sent behind a slow read that waited before it', async (t) => {

@@ -3,6 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { DatabaseError } from 'pg';
 import { AppError } from '../../../src/errors.ts';
 import { addWindow, selectSubjects } from '../../contracts/window-rows.ts';
+import { examineWith, expectFinding } from '../../doctor/examined.ts';
 import { importPets } from '../../support/catalogue.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { executePostgres } from '../../support/postgres-databases.ts';
@@ -15,6 +16,8 @@ const refusals = {
   '55000': ['alter database NAME allow_connections false', 'alter database NAME allow_connections true'],
   '53300': ['alter role NAME connection limit 0', 'alter role NAME connection limit -1'],
 } as const;
+
+const few = 4;
 
 /** Creates a store of a role that has the name of the database, whose connections the server can refuse. */
 async function createRefusable(t: TestContext, code: keyof typeof refusals) {
@@ -33,7 +36,8 @@ async function createRefusable(t: TestContext, code: keyof typeof refusals) {
     const ends = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`;
     while ((await execute(ends)).length !== 0);
   }
-  return { open: () => store.open(own.href), url: own.href, refuse, allow: () => execute(end) };
+  const allowFew = () => execute(`alter role ${name} connection limit ${few}`);
+  return { open: () => store.open(own.href), url: own.href, refuse, allow: () => execute(end), allowFew };
 }
 
 describe('a PostgreSQL that refuses connections', { skip: postgres.skip }, () => {
@@ -49,6 +53,28 @@ describe('a PostgreSQL that refuses connections', { skip: postgres.skip }, () =>
       await allow();
       assert.equal((await database.read(selectSubjects, {})).length, 1);
     });
+
+  test('beyond a few lets an instance start only if it is told to use no more', async (t) => {
+    const { open, url, allowFew } = await createRefusable(t, '53300');
+    await (await open()).close();
+    await allowFew();
+    const needed =
+      /may open 4 connections to \w+, and an instance takes up to 10: .* set DATABASE_CONNECTIONS to 4 or/;
+    await assert.rejects(open(), needed);
+    const settings = { DATABASE_URL: url };
+    expectFinding(await examineWith(settings), 'connections', 'problem', /may open 4 connections/);
+
+    const service = await startService(t, { ...settings, DATABASE_CONNECTIONS: String(few) });
+    const key = await service.createKey();
+    const sending = Array.from({ length: 200 }, async (_, place) => {
+      const body = JSON.stringify({ name: `animal ${place}`, categoryId: 1 });
+      const headers = { 'content-type': 'application/json' };
+      const added = await service.request(key, '/pets', { method: 'POST', headers, body });
+      return [added.status, (await service.request(key, `/pets?limit=${1 + (place % 100)}`)).status];
+    });
+    for (const statuses of await Promise.all(sending)) assert.deepEqual(statuses, [201, 200]);
+    await service.stop();
+  });
 
   test('makes a service answer 503 and log the refusal as a fault of the store without a stack', async (t) => {
     const { url, refuse, allow } = await createRefusable(t, '55000');
