@@ -20,15 +20,24 @@ const half = Math.floor(sizes.animals / 2);
 const numbered = (prefix: string, round: number, length = 16) =>
   `${prefix}${String(round + 1).padStart(length, '0')}`;
 
-/** Calls of every page and action. The pages include the slowest cases: deep pages, rare filters, empty searches. */
-export const consoleCalls: readonly ConsoleCall[] = [
+/**
+ * Lists calls of every page and action. The pages include the slowest cases: deep pages, rare filters, empty searches.
+ * `eventId` is the id of an event of the store.
+ */
+export const listConsoleCalls = (eventId: string): readonly ConsoleCall[] => [
   get('/session'),
   get('/overview'),
   get('/accounts'),
   get('/accounts?before=5000'),
   get('/accounts?name=nothing'),
+  get('/accounts?sort=name'),
+  get('/accounts?sort=requests'),
   get(large),
   get('/accounts/shop%209000'),
+  get('/bans'),
+  get('/requests'),
+  get('/requests?status=429'),
+  get('/requests?key=nothing'),
   get('/pets'),
   get(`/pets?before=${half}`),
   get('/pets?status=sold&categoryId=2'),
@@ -49,10 +58,12 @@ export const consoleCalls: readonly ConsoleCall[] = [
   get('/webhooks?before=5000'),
   get('/webhooks?status=disabled'),
   get(`/webhooks?account=${encodeURIComponent(largeAccount)}&status=disabled`),
+  get(`/webhooks/${numbered('wh_', 0)}`),
   get('/audit'),
   get('/audit?before=100000'),
   get(`/audit?account=${encodeURIComponent(largeAccount)}`),
   get('/audit?action=ban.lifted'),
+  get('/audit?actor=nobody'),
   get(`/audit?action=ban.lifted&account=${encodeURIComponent(largeAccount)}`),
   act(
     'POST',
@@ -63,6 +74,17 @@ export const consoleCalls: readonly ConsoleCall[] = [
     'PUT',
     () => `${large}/plan`,
     (round) => ({ plan: round % 2 === 0 ? 'free' : 'pro' }),
+  ),
+  act(
+    'PUT',
+    () => `${large}/limits`,
+    (round) => ({ perMinute: 100 + round, perDay: 10_000 }),
+  ),
+  act('POST', () => `${large}/reset-limits`),
+  act(
+    'POST',
+    (round) => `/accounts/shop%20${round + 5_000}/delete`,
+    (round) => ({ confirm: `shop ${round + 5_000}` }),
   ),
   act(
     'PUT',
@@ -82,7 +104,16 @@ export const consoleCalls: readonly ConsoleCall[] = [
     () => ({ overlapSeconds: 60 }),
   ),
   act('POST', (round) => `/keys/${numbered('key_', round * 10 + 4)}/lift-ban`),
-  act('POST', (round) => `/keys/${numbered('key_', round + 100)}/revoke`),
+  act(
+    'POST',
+    (round) => `/keys/${numbered('key_', round + 100)}/revoke`,
+    () => ({ disableWebhooks: false }),
+  ),
+  act(
+    'POST',
+    () => '/pets',
+    () => ({ name: 'Rex', categoryId: 1 }),
+  ),
   act('DELETE', (round) => `/pets/${half + round}`),
   act(
     'PUT',
@@ -99,15 +130,23 @@ export const consoleCalls: readonly ConsoleCall[] = [
     (round) => `/webhooks/${numbered('wh_', round)}/replay`,
     () => ({ after: 'now' }),
   ),
+  act(
+    'POST',
+    (round) => `/webhooks/${numbered('wh_', round)}/send`,
+    () => ({ eventId }),
+  ),
 ];
 
 /** Lists the operations that no call measures. PATCH is left out: it needs an ETag and costs as much as DELETE. */
-export function listMissing(operations: readonly ConsoleOperation[]): string[] {
+export function listMissing(
+  operations: readonly ConsoleOperation[],
+  calls: readonly ConsoleCall[],
+): string[] {
   const addresses = operations.map(({ address }) => address);
   return addresses.filter((address) => {
     const [method, path = ''] = address.split(' ');
     const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}(?:\\?|$)`);
-    const isMeasured = consoleCalls.some((call) => call.method === method && pattern.test(call.path(0)));
+    const isMeasured = calls.some((call) => call.method === method && pattern.test(call.path(0)));
     return address !== 'PATCH /pets/{petId}' && !isMeasured;
   });
 }

@@ -11,6 +11,7 @@ export const sizes = {
   orders: 200_000,
   webhooks: 10_000,
   deeds: 200_000,
+  requests: 100_000,
 } as const;
 
 /** The account with the most keys and usage rows. */
@@ -46,6 +47,11 @@ export function fillStore(file: DatabaseSync, nowMs: number): void {
       (select max(id) from events) - n, 0, 1, ${nowMs + 10 * dayMs}, ${nowMs}, '503', ${nowMs} from numbers`);
   file.exec(`${count(sizes.deeds)} insert into audit (at_ms, actor_kind, actor, action, subject, account_id, before, after)
     select ${nowMs}, 'key', 'key_1', 'key.created', 'key_' || n, 1 + n % ${sizes.accounts}, null, '{"name":"n"}' from numbers`);
+  file.exec(`${count(sizes.requests)} insert into requests (at_ms, last_at_ms, account_id, key_id, address, operation,
+      status, code, message, request_id, duration_ms, times)
+    select ${nowMs} - ${sizes.requests} + n, ${nowMs} - ${sizes.requests} + n, 1 + n % ${sizes.accounts},
+      'key_' || printf('%016d', n % 1000), '192.0.2.1', 'GET /pets/{petId}', 404, 'not_found', 'there is no such animal',
+      'r-' || n, 1, 1 from numbers`);
   file.exec(`${count(24 * 7)} insert into usage_hours (account_id, hour_at_ms, requests, refusals, errors)
     select accounts.id, ${nowMs - (nowMs % 3_600_000)} - n * 3600000, 100 + n, n % 7, n % 5
     from numbers, accounts where accounts.id = 1 or n <= 12`);

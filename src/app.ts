@@ -221,7 +221,7 @@ function buildOperator(
     return { problems, notes: [...describeSharing(counting.sharing()), ...listStoreNotes()] };
   };
   const { environment, consoleUrl } = config;
-  const services = { ...store, sessions, vitals, look, clock, environment, readHealth, eventIds };
+  const services = { ...store.aside, sessions, vitals, look, clock, environment, readHealth, eventIds };
   return buildOperatorServer({ readHealth, registry, console: buildConsole(services, consoleUrl), log });
 }
 

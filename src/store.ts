@@ -14,7 +14,7 @@ import { prepareChanges } from './operator/changes.ts';
 import { createOrders } from './orders/orders.ts';
 import { createCatalogue } from './pets/catalogue.ts';
 import { createVersion } from './storage/content-version.ts';
-import type { Database } from './storage/database.ts';
+import { type Database, readsAside } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
 import { claimServing } from './storage/sqlite/claim-serving.ts';
 
@@ -32,12 +32,22 @@ export async function openStore(
     await openDatabase(config.databaseUrl, undefined, mayMigrate, config.databaseConnections),
   );
   const version = createVersion(database);
-  const firstAnswers = createFirstAnswers(database);
-  const changeAs = prepareChanges(database, clock, keyEnvironmentOf[config.environment]);
   return {
-    database,
+    ...openRooms(database, clock, config),
+    /** The same for the console: its reads may take seconds, and hold up no request. */
+    aside: openRooms(readsAside(database), clock, config),
     version,
     feed: createFeed(database, clock),
+    countOpenHolds: (accountId: bigint) => countOpenHolds(database, accountId),
+    close: () => database.close(),
+  };
+}
+
+function openRooms(database: Database, clock: Clock, { environment }: Pick<Config, 'environment'>) {
+  const firstAnswers = createFirstAnswers(database);
+  const changeAs = prepareChanges(database, clock, keyEnvironmentOf[environment]);
+  return {
+    database,
     firstAnswers,
     catalogue: createCatalogue(database, firstAnswers),
     countInventory: createInventory(database),
@@ -46,8 +56,6 @@ export async function openStore(
     changeAs,
     ...changeAs(commandActor()),
     audit: createAudit(database, clock),
-    countOpenHolds: (accountId: bigint) => countOpenHolds(database, accountId),
-    close: () => database.close(),
   };
 }
 

@@ -17,6 +17,6 @@ import './usage/usage.ts';
 import './webhooks/attempt-rows.ts';
 import './webhooks/change-webhook.ts';
 import './webhooks/requested-messages.ts';
-import { serveWrites } from './storage/sqlite/thread.ts';
+import { serveWrites } from './storage/sqlite/writer.ts';
 
 serveWrites();

@@ -41,6 +41,7 @@ export function createStoreWatch(
       return {
         ...database,
         read: (statement, parameters) => read.watch(() => database.read(statement, parameters)),
+        readAside: (statement, parameters) => read.watch(() => database.readAside(statement, parameters)),
         readNow: watchReadNow(database, read),
         run: (statement, parameters) => write.watch(() => database.run(statement, parameters)),
         transact: (work, input) => write.watch(() => database.transact(work, input)),

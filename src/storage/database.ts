@@ -122,6 +122,12 @@ export interface Database {
   /** Returns the rows of one statement, which sees everything committed before the call. */
   read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
 
+  /**
+   * Like `read`, for a read that may take long, such as a report for an operator, and holds up no other call. Such reads
+   * run one after the other: on SQLite on a thread of their own, on PostgreSQL on one connection.
+   */
+  readAside<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
+
   countConnections(): ConnectionCounts;
 
   /** Like `read`, but synchronous. Null on PostgreSQL, where a read takes a round trip. */
@@ -154,6 +160,11 @@ export interface Database {
 
   /** Waits for all pending calls except loads, then closes the database. A second call does nothing. */
   close(): Promise<void>;
+}
+
+/** Returns the same database, but all its reads are aside. */
+export function readsAside(database: Database): Database {
+  return { ...database, read: database.readAside, readNow: null };
 }
 
 /** Declares a statement. `P` is the type of its parameters. */

@@ -55,6 +55,17 @@ await describeOnEngines('a database', (engine) => {
     assert.deepEqual(await readSubjects(other), ['a', 'b']);
   });
 
+  test('reads aside each get their own rows, and only an invalid one fails', async (t) => {
+    const [database, other] = await openTwo(t);
+    await addWindow(other, 'a');
+    const aside = (subject: string) => database.readAside(selectUsed, { subject });
+    const found = aside('a');
+    const invalid = database.readAside(selectFromNowhere, {});
+    const none = aside('b');
+    await assert.rejects(invalid, (error) => !(error instanceof AppError));
+    assert.deepEqual([(await found).length, (await none).length], [1, 0]);
+  });
+
   test('any integer, text and bytes are stored exactly', async (t) => {
     const database = await open(t);
     const integers = [int64Min, -1n, 0n, 2n ** 53n + 1n, int64Max];
@@ -185,8 +196,9 @@ await describeOnEngines('a database', (engine) => {
     const { store, database } = await openStore(t, engine);
     const add = (_: unknown, index: number) => addWindow(database, `${index}`);
     const adds = Array.from({ length: 50 }, add);
+    const aside = [database.readAside(selectSubjects, {}), database.readAside(selectSubjects, {})];
     await database.close();
-    await Promise.all(adds);
+    await Promise.all([...adds, ...aside]);
     assert.equal((await readSubjects(await store.open())).length, 50);
   });
 
@@ -195,6 +207,7 @@ await describeOnEngines('a database', (engine) => {
     await database.close();
     await database.close();
     await assert.rejects(async () => database.read(selectSubjects, {}), unavailable);
+    await assert.rejects(database.readAside(selectSubjects, {}), unavailable);
     await assert.rejects(addWindow(database, 'a'), unavailable);
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { selectAccountsByName } from '../../src/accounts/account-rows.ts';
 import { type AccountQuery, createAccounts } from '../../src/accounts/accounts.ts';
@@ -81,6 +81,25 @@ test('with 3,000 webhooks, a page reads only its own rows with any filter, and t
     'SEARCH orders USING INDEX orders_owning (pet_id=?)',
     'SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)',
   ]);
+});
+
+test('no read of the console runs on the thread that serves requests', async (t) => {
+  const prepare = t.mock.method(DatabaseSync.prototype, 'prepare');
+  const { call, signIn, createKey } = await startConsole(t);
+  await createKey('pro', undefined, { account: 'Zoo' });
+  const cookie = await signIn();
+  /** The lists, each with a part of its statement that no other statement has. */
+  const lists = {
+    'accounts?sort=requests': /sum\(requests\)/,
+    'accounts/Zoo': /as "keys"/,
+    bans: /from "key_bans" inner join/,
+    'audit?actor=mira': /from "audit" left join/,
+    webhooks: /as "events_behind"/,
+  };
+  for (const list of Object.keys(lists)) assert.equal((await call(cookie, `/${list}`)).status, 200, list);
+  const prepared = prepare.mock.calls.map(({ arguments: [sql] }) => String(sql));
+  const onThisThread = Object.entries(lists).filter(([, part]) => prepared.some((sql) => part.test(sql)));
+  assert.deepEqual(onThisThread, []);
 });
 
 const postgres = await findPostgres();

@@ -5,9 +5,10 @@ import { OperatorError } from '../../errors.ts';
 import { connectionsDefault } from '../../setting-values.ts';
 import type { Database, Parameters, Statement, Transaction } from '../database.ts';
 import { migrate, requireSchema } from '../migrations/migrate.ts';
+import { oneAtATime } from '../one-at-a-time.ts';
 import { storeUnavailable, toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
-import { sendBatch, toCall } from './batch.ts';
+import { type Call, sendBatch, toCall } from './batch.ts';
 import { createCallQueue } from './call-queue.ts';
 import { connectionSettings, describeServer, removeLimits, StoreClient, send } from './client.ts';
 import { isConnectionSpoilt, isRefusal } from './faults.ts';
@@ -92,6 +93,7 @@ function connect(url: string, connections: number): Database {
   const pool = createPostgresPool(url, connections);
   const reads = createCallQueue(pool.read, sendBatch, batchReadsMax);
   const adds = createCallQueue(pool.write, transact, groupAddsMax, 1);
+  const asideReads = oneAtATime((call: Call) => pool.read((client) => sendBatch(client, [call])));
   let isClosed = false;
 
   function requireOpen(): void {
@@ -105,6 +107,11 @@ function connect(url: string, connections: number): Database {
       return (await reads.run(toCall(statement, parameters))) as readonly R[];
     },
     readNow: null,
+    async readAside<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
+      requireOpen();
+      const [rows = []] = await asideReads.run(toCall(statement, parameters));
+      return rows as readonly R[];
+    },
     countConnections: pool.count,
     async run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
       requireOpen();
@@ -124,7 +131,7 @@ function connect(url: string, connections: number): Database {
     async close() {
       if (isClosed) return;
       isClosed = true;
-      await pool.close(Promise.all([reads.drain(), adds.drain()]));
+      await pool.close(Promise.all([reads.drain(), asideReads.drain(), adds.drain()]));
     },
   };
 }

@@ -4,10 +4,11 @@ import { toOpeningError } from '../store-errors.ts';
 import { requireOneName } from './claim-serving.ts';
 import { lockWaitMsMax, openReadingConnection, repeatWhileBusy, toStorageError } from './connection.ts';
 import { loadRows } from './load.ts';
+import { createReader } from './reader.ts';
 import { migrateFile, requireStore } from './schema.ts';
 import { toCall } from './statements.ts';
-import { startThread } from './thread.ts';
 import { createWriteQueue } from './write-queue.ts';
+import { startWriter } from './writer.ts';
 
 /** The entry of the thread that knows the transactions of the service. */
 const defaultThread = new URL('../../writing-thread.ts', import.meta.url);
@@ -33,9 +34,10 @@ export async function openSqlite(
 }
 
 async function connect(path: string, writingThread: URL): Promise<Database> {
-  const thread = await startThread(path, writingThread);
+  const thread = await startWriter(path, writingThread);
   const reading = await repeatWhileBusy(() => openReadingConnection(path, readBusyTimeoutMs), lockWaitMsMax);
   const queue = createWriteQueue(thread);
+  const reader = createReader(path);
 
   function readNow<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): readonly R[] {
     try {
@@ -49,6 +51,9 @@ async function connect(path: string, writingThread: URL): Promise<Database> {
     engine: 'sqlite',
     read: async (statement, parameters) => readNow(statement, parameters),
     readNow,
+    async readAside<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
+      return (await reader.read(toCall(statement, parameters))) as readonly R[];
+    },
     countConnections: queue.count,
     run: async (statement, parameters) => queue.add(toCall(statement, parameters)),
     transact: ({ name }, input) => queue.add({ name, input }),
@@ -59,6 +64,7 @@ async function connect(path: string, writingThread: URL): Promise<Database> {
     async close() {
       // First, so that the writing thread has the last connection, which makes the final checkpoint.
       reading.close();
+      await reader.close();
       await queue.close();
     },
   };

@@ -1,41 +1,39 @@
 import { getCompileCacheDir } from 'node:module';
 import { parentPort, Worker } from 'node:worker_threads';
-import { createRunBatch, type Job, type Outcome } from './batch.ts';
-import { lockWaitMsMax, openConnection, repeatWhileBusy, type SqliteConnection } from './connection.ts';
 import { type PackedError, packError, unpackError } from './packed-error.ts';
 
-/** A message to the writing thread: the path of a store to open, the jobs of one commit, or null to close the store. */
-type Order = string | readonly Job[] | null;
+/** A message to a thread: a store to open, a task, or null to close the store. */
+type Order = { readonly path: string } | { readonly task: unknown } | null;
 
 /** The answer to an order. `notDone` means that nothing was done. */
-type Answer = { readonly notDone: PackedError } | { readonly outcomes: readonly Outcome[] };
+type Answer = { readonly notDone: PackedError } | { readonly result: unknown };
 
-/** Sends an order to a thread and returns the outcomes of its jobs. Throws the error if nothing was done. */
-type Ask = (order: Order) => Promise<readonly Outcome[]>;
+/** Sends an order to a thread and returns the result. Throws the error if nothing was done. */
+type Ask = (order: Order) => Promise<unknown>;
 
-/** The writing thread of a store, which alone in the process writes to it. Wait for each call before the next call. */
-export type WritingThread = Awaited<ReturnType<typeof startThread>>;
+/** A thread that works on one store. Wait for each call before the next call. */
+export type StoreThread<Task, Result> = Awaited<ReturnType<typeof startThread<Task, Result>>>;
 
 /** Threads without a store, by their entry. A thread takes ten times as long to start as a store to open. */
 const idle = new Map<string, Ask[]>();
 
 /**
- * Opens the store at `path` on a writing thread, whose module `entry` calls `serveWrites`. The thread keeps the process
- * alive only while it works, and an error that ends it ends the process. Throws if the store cannot be opened.
+ * Opens the store at `path` on a thread, whose module `entry` calls `serveTasks`. The thread keeps the process alive only
+ * while it works, and an error that ends it ends the process. Throws if the store cannot be opened.
  */
-export async function startThread(path: string, entry: URL) {
+export async function startThread<Task, Result>(path: string, entry: URL) {
   const threads = idle.get(entry.href) ?? [];
   idle.set(entry.href, threads);
   const ask = threads.pop() ?? createThread(entry);
   try {
-    await ask(path);
+    await ask({ path });
   } catch (error) {
     threads.push(ask);
     throw error;
   }
   return {
-    /** Runs jobs in one commit (batch.ts). Throws if nothing was done. */
-    run: (jobs: readonly Job[]) => ask(jobs),
+    /** Does a task. Throws if nothing was done. */
+    run: (task: Task) => ask({ task }) as Promise<Result>,
     /** Closes the store. The thread waits for another store. */
     async close(): Promise<void> {
       await ask(null);
@@ -71,33 +69,35 @@ function createThread(entry: URL): Ask {
       worker.postMessage(order);
     });
     if ('notDone' in answer) throw unpackError(answer.notDone);
-    return answer.outcomes;
+    return answer.result;
   };
 }
 
-/** Serves one store after another in this thread. The entry of the thread calls it once. */
-export function serveWrites(): void {
-  if (parentPort === null) throw new Error('writes are served only in a worker thread');
-  const port = parentPort;
-  let connection: SqliteConnection | undefined;
-  let runBatch: ReturnType<typeof createRunBatch> = () => [];
+/** An open store in its thread. */
+interface Opened<Task> {
+  run(task: Task): unknown;
+  close(): void;
+}
 
-  async function open(path: string): Promise<void> {
-    connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
-    // Otherwise SQLite writes the pages that a savepoint keeps to a temporary file, beyond 64 KiB.
-    connection.raw.exec('pragma temp_store = memory');
-    runBatch = createRunBatch(connection);
+/** Serves one store after another in this thread. The entry of the thread calls it once. */
+export function serveTasks<Task>(open: (path: string) => Promise<Opened<Task>>): void {
+  if (parentPort === null) throw new Error('tasks are served only in a worker thread');
+  const port = parentPort;
+  let store: Opened<Task> | undefined;
+
+  async function follow(order: Order): Promise<unknown> {
+    if (order !== null && 'task' in order) return store?.run(order.task as Task);
+    store?.close();
+    store = order === null ? undefined : await open(order.path);
+    return null;
   }
 
-  async function follow(order: Order): Promise<Answer> {
+  async function answer(order: Order): Promise<Answer> {
     try {
-      if (typeof order === 'string') await open(order);
-      else if (order === null) connection?.close();
-      else return { outcomes: runBatch(order) };
-      return { outcomes: [] };
+      return { result: await follow(order) };
     } catch (error) {
       return { notDone: packError(error) };
     }
   }
-  port.on('message', async (order: Order) => port.postMessage(await follow(order)));
+  port.on('message', async (order: Order) => port.postMessage(await answer(order)));
 }

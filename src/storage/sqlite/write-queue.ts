@@ -5,7 +5,7 @@ import { storeOverloaded, storeUnavailable } from '../store-errors.ts';
 import type { Job, Outcome } from './batch.ts';
 import { isBusy, toStorageError } from './connection.ts';
 import { unpackError } from './packed-error.ts';
-import type { WritingThread } from './thread.ts';
+import type { Writer } from './writer.ts';
 
 /** Time in ms after which a job that has not begun fails with `unavailable`. */
 export const writeWaitMsMax = 10_000;
@@ -27,7 +27,7 @@ interface Waiting {
  * Creates the queue of writes for a writing thread. One commit runs at a time, and the next one takes all jobs that came
  * during it (group commit). While another process has the lock, the jobs wait and are tried again.
  */
-export function createWriteQueue(thread: WritingThread) {
+export function createWriteQueue(thread: Writer) {
   let waiting: Waiting[] = [];
   let running: Promise<void> | null = null;
   let isClosed = false;

@@ -75,8 +75,8 @@ const readBehind = statement<{ lock: bigint }>()((query, p) =>
   query.selectNoFrom(sql`pg_advisory_xact_lock_shared(cast(${p.lock} as bigint))::text`.as('locked')),
 );
 
-/** Opens a store whose reading connections all work on reads that wait for lock 1. Lock 2 is held too. */
-async function occupyConnections(t: TestContext) {
+/** Opens a store beside a connection that holds the locks 1 and 2. */
+async function openLocked(t: TestContext) {
   const store = await postgres.createStore(t);
   const database = await store.open(`${store.url}${patiently}`);
   const holder = await connectPostgres(t, store.url);
@@ -88,6 +88,12 @@ async function occupyConnections(t: TestContext) {
       and database = (select oid from pg_database where datname = current_database()) and not granted`);
     return rows.length;
   };
+  return { database, unlock, countBlocked };
+}
+
+/** Opens a store whose reading connections all work on reads that wait for lock 1. Lock 2 is held too. */
+async function occupyConnections(t: TestContext) {
+  const { database, unlock, countBlocked } = await openLocked(t);
   const running: ReturnType<Database['read']>[] = [];
   while (running.length < readsMax) {
     running.push(database.read(readBehind, { lock: 1n }));
@@ -95,6 +101,16 @@ async function occupyConnections(t: TestContext) {
   }
   return { database, running, unlock, countBlocked };
 }
+
+test('reads aside hold one connection to PostgreSQL, however many there are', async (t) => {
+  const { database, unlock, countBlocked } = await openLocked(t);
+  const reads = Array.from({ length: readsMax + 1 }, () => database.readAside(readBehind, { lock: 1n }));
+  await eventually(async () => (await countBlocked(1)) === 1);
+  assert.deepEqual(await database.read(selectSubjects, {}), []);
+  assert.equal(await countBlocked(1), 1);
+  await unlock(1);
+  await Promise.all(reads);
+});
 
 test('a read while all reading connections of PostgreSQL work is refused as unavailable before they end', async (t) => {
   const { database, running, unlock, countBlocked } = await occupyConnections(t);

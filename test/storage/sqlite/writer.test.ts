@@ -7,18 +7,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openReadingConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import { toCall } from '../../../src/storage/sqlite/statements.ts';
-import { startThread } from '../../../src/storage/sqlite/thread.ts';
 import { createWriteQueue, waitingJobsMax, writeWaitMsMax } from '../../../src/storage/sqlite/write-queue.ts';
+import { startWriter } from '../../../src/storage/sqlite/writer.ts';
 import { insertWindow, selectSubjects, unavailable } from '../../contracts/window-rows.ts';
 import { doNothing } from '../../contracts/works.ts';
 import { testThread } from '../../support/engines.ts';
 import { makeFolder } from '../../support/service.ts';
 
 /** Starts a queue with a real worker thread. A test can delay its replies, as a hanging disk does. */
-async function startWriter(t: TestContext) {
+async function startQueue(t: TestContext) {
   const path = join(await makeFolder(t), 'store.db');
   const database = await openSqlite(path, testThread);
-  const thread = await startThread(path, testThread);
+  const thread = await startWriter(path, testThread);
   /** Number of jobs in each sent transaction. */
   const batches: number[] = [];
   let isHolding = false;
@@ -66,7 +66,7 @@ function stopClock(t: TestContext) {
 }
 
 test('a commit is shared by the writes of one turn of the event loop, and by all that arrive during another commit', async (t) => {
-  const { batches, write, hold, release } = await startWriter(t);
+  const { batches, write, hold, release } = await startQueue(t);
   const first = await hold(() => Promise.all([write(), write(), write()]));
   const others = Array.from({ length: 100 }, write);
   await nextTurn();
@@ -77,7 +77,7 @@ test('a commit is shared by the writes of one turn of the event loop, and by all
 });
 
 test('a write that does not begin in time is withdrawn, and the running write is answered when it settles', async (t) => {
-  const { add, listSubjects, hold, release } = await startWriter(t);
+  const { add, listSubjects, hold, release } = await startQueue(t);
   const advance = stopClock(t);
   const underWay = await hold(() => add('under way'));
   const late = assert.rejects(add('late'), unavailable);
@@ -91,7 +91,7 @@ test('a write that does not begin in time is withdrawn, and the running write is
 });
 
 test('a write that waits too long for another process fails as unavailable, and later writes succeed', async (t) => {
-  const { path, write, add, listSubjects } = await startWriter(t);
+  const { path, write, add, listSubjects } = await startQueue(t);
   const other = new DatabaseSync(path);
   other.exec('begin immediate');
   const advance = stopClock(t);
@@ -110,7 +110,7 @@ test('a write that waits too long for another process fails as unavailable, and 
 });
 
 test('while another process holds the lock, all waiting writes try again together', async (t) => {
-  const { path, batches, write } = await startWriter(t);
+  const { path, batches, write } = await startQueue(t);
   const other = new DatabaseSync(path);
   other.exec('begin immediate');
   const works = [write(), write(), write()];
@@ -121,7 +121,7 @@ test('while another process holds the lock, all waiting writes try again togethe
 });
 
 test('a write beyond the bound of the queue is refused immediately', async (t) => {
-  const { write, hold, release } = await startWriter(t);
+  const { write, hold, release } = await startQueue(t);
   const underWay = await hold(write);
   const waiting = Array.from({ length: waitingJobsMax }, write);
   await assert.rejects(write(), unavailable);
@@ -130,7 +130,7 @@ test('a write beyond the bound of the queue is refused immediately', async (t) =
 });
 
 test('the reading connection leaves checkpoints to the writing connection', async (t) => {
-  const { path, database, queue, add } = await startWriter(t);
+  const { path, database, queue, add } = await startQueue(t);
   await add('a');
   await queue.close();
   const reading = openReadingConnection(path, 0);

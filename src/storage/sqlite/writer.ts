@@ -1,0 +1,21 @@
+import { createRunBatch, type Job, type Outcome } from './batch.ts';
+import { lockWaitMsMax, openConnection, repeatWhileBusy } from './connection.ts';
+import { type StoreThread, serveTasks, startThread } from './thread.ts';
+
+/** The writing thread of a store, which alone in the process writes to it. A task is the jobs of one commit (batch.ts). */
+export type Writer = StoreThread<readonly Job[], readonly Outcome[]>;
+
+/** Opens a store on a writing thread, whose module `entry` calls `serveWrites`. Throws if it cannot be opened. */
+export function startWriter(path: string, entry: URL): Promise<Writer> {
+  return startThread(path, entry);
+}
+
+/** Serves writes in this thread. The entry of the writing thread calls it once. */
+export function serveWrites(): void {
+  serveTasks(async (path) => {
+    const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
+    // Otherwise SQLite writes the pages that a savepoint keeps to a temporary file, beyond 64 KiB.
+    connection.raw.exec('pragma temp_store = memory');
+    return { run: createRunBatch(connection), close: connection.close };
+  });
+}
