@@ -61,7 +61,7 @@ export const selectDue = statement<{ afterPosition: bigint; afterId: bigint; cou
   (query, p, dialect) =>
     query
       .selectFrom('webhooks')
-      .select(['id', 'public_id', 'position', nextEventId(dialect).as('next_id')])
+      .select(['id', 'public_id', 'account_id', 'position', nextEventId(dialect).as('next_id')])
       .select(toFlag(hasLostEvents).as('is_lost'))
       .where(isDue(dialect))
       .where(isBehind)
@@ -76,12 +76,15 @@ export const selectRequested = statement<Record<never, never>>()((query) =>
   query
     .selectFrom('webhook_requests')
     .innerJoin('webhooks', 'webhooks.id', 'webhook_requests.webhook_id')
-    .select(['webhooks.id', 'public_id'])
+    .select(['webhooks.id', 'public_id', 'account_id'])
     .where(ofActiveAccount)
-    .groupBy(['webhooks.id', 'public_id'])
+    .groupBy(['webhooks.id', 'public_id', 'account_id'])
     .orderBy(({ fn }) => fn.min('webhook_requests.id'))
     .limit(sql.lit(requestedRows)),
 );
+
+/** A webhook with something to send. */
+export type DueWebhook = RowOf<typeof selectRequested>;
 
 /** Selects a webhook of an active account, with `next_id` and `is_lost` as in `selectDue`. `is_due`: events may be sent. */
 export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>

@@ -253,7 +253,7 @@ await describeOnEngines('the deliveries of webhooks', (engine) => {
     const idle = await add({ types: ['category.deleted'] });
     for (let count = 0; count < 2; count += 1) await add();
     await addPets(3);
-    await world.startSender({ sendingsMax: 1 }).send();
+    await world.startSender({ places: 1 }).send();
     expectSent(1n, 1n, 2n, 2n, 3n, 3n);
     await idle.expect({ after: ids.write(3n), lastAttempt: null });
   });

@@ -95,6 +95,7 @@ async function openWorld(t: TestContext, engine: Engine) {
     ...shop,
     engine,
     receiver,
+    startReceiver: () => startReceiver(t),
     buyer,
     reader,
     webhooks,
@@ -146,7 +147,7 @@ async function openWorld(t: TestContext, engine: Engine) {
   };
 }
 
-type World = Awaited<ReturnType<typeof openWorld>>;
+export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** Returns a function that declares a test with a world of its own. */
 export const testsOn = (engine: Engine) => (title: string, body: (world: World) => Promise<void>) =>

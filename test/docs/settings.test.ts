@@ -33,6 +33,7 @@ import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';
 import { waitingJobsMax, writeWaitMsMax } from '../../src/storage/sqlite/write-queue.ts';
 import { ownRowsMax } from '../../src/usage/failed-requests.ts';
 import { requestRowsMax } from '../../src/usage/request-rows.ts';
+import { placesMax } from '../../src/webhooks/places.ts';
 import { readDocument, readTable } from './markdown.ts';
 
 const document = await readDocument('docs/settings.md');
@@ -94,6 +95,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     lane.waitingMax.toLocaleString('en'),
     seconds(lane.waitMsMax),
     waitingPagesMax.toLocaleString('en'),
+    String(placesMax),
     bytes(cacheBytesMax),
     seconds(slowRequestMs),
     String(linesPerSecondMax),

@@ -1,0 +1,81 @@
+import type { Turn } from './attempts.ts';
+
+/** A delivery of an account, which takes turns until it has nothing to send. */
+export interface Delivery {
+  readonly name: string;
+  readonly accountId: bigint;
+  /** Never rejects. `failed`: a fault before or after the attempt. */
+  readonly takeTurn: () => Promise<Turn | 'failed'>;
+}
+
+interface Account {
+  /** The deliveries without a place, by name, in the order of their turns. */
+  readonly waiting: Map<string, Delivery>;
+  places: number;
+}
+
+/** Maximum number of messages that are sent at the same time, and so of connections to receivers. */
+export const placesMax = 200;
+
+/**
+ * Creates the places of the deliveries that take a turn at the same time, `count` of them. The places go round by
+ * account. An account takes its first place as soon as one is free, and further ones only while fewer than half of all
+ * are taken. So slow receivers delay no other account, unless their accounts are more than half of the places.
+ *
+ * A delivery whose turn has failed, or that is sealed, stops for `heldMs`.
+ */
+export function createPlaces(count: number, heldMs: number) {
+  /** The accounts with deliveries, in the order of their turns. */
+  const accounts = new Map<bigint, Account>();
+  const running = new Map<string, Promise<void>>();
+  const held = new Set<string>();
+
+  function fill(): void {
+    for (const [id, account] of accounts) {
+      if (running.size >= count) return;
+      const [delivery] = account.waiting.values();
+      if (delivery === undefined) {
+        if (account.places === 0) accounts.delete(id);
+      } else if (account.places === 0 || running.size < count / 2) {
+        // The account goes to the end, where this loop meets it again.
+        accounts.delete(id);
+        accounts.set(id, account);
+        account.waiting.delete(delivery.name);
+        account.places += 1;
+        running.set(delivery.name, run(account, delivery));
+      }
+    }
+  }
+
+  async function run(account: Account, delivery: Delivery): Promise<void> {
+    const { name } = delivery;
+    const turn = await delivery.takeTurn();
+    running.delete(name);
+    account.places -= 1;
+    if (turn === 'more') account.waiting.set(name, delivery);
+    else if (turn !== 'done') hold(name);
+    fill();
+  }
+
+  function hold(name: string): void {
+    held.add(name);
+    setTimeout(() => held.delete(name), heldMs).unref();
+  }
+
+  return {
+    /** Adds deliveries, except those that wait, run or are held already. */
+    add(deliveries: readonly Delivery[]): void {
+      for (const delivery of deliveries) {
+        const { name, accountId } = delivery;
+        if (running.has(name) || held.has(name)) continue;
+        const account = accounts.get(accountId) ?? { waiting: new Map(), places: 0 };
+        accounts.set(accountId, account);
+        if (!account.waiting.has(name)) account.waiting.set(name, delivery);
+      }
+      fill();
+    },
+    async untilIdle(): Promise<void> {
+      while (running.size > 0) await Promise.allSettled(running.values());
+    },
+  };
+}
