@@ -68,7 +68,7 @@ get 503 after 10 s. The disk needs free space of twice the content.`)
       const refusal = 'PostgreSQL needs no vacuum: autovacuum does it';
       const location = requireSqlite(readConfig().databaseUrl, refusal);
       await requireStore(location);
-      const { before, after } = vacuumSqlite(location);
+      const { before, after } = await vacuumSqlite(location);
       const back = formatBytes(Math.max(0, before - after));
       return printLines({ before, after }, `gave ${back} back: the store takes ${formatBytes(after)}`);
     });

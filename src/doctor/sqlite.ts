@@ -69,7 +69,7 @@ export async function inspectSqlite(
   const args = ['--input-type=module', '--eval', program, '--', file, environment, aheadMs];
   const limits = { timeout: msMax, killSignal: 'SIGKILL' } as const;
   try {
-    const nameProblem = findNameProblem(file);
+    const nameProblem = await findNameProblem(file);
     if (nameProblem !== null) {
       const todo = 'name the store by the path that its service uses';
       return unknown(problem('store', `${file} is not safe to open: ${nameProblem}`, todo));

@@ -9,8 +9,8 @@ import { openReadOnly } from './connection.ts';
  * to the store. Blocks the thread. The caller must fsync the copy. `pageBytes` is the page size of the copy, that of the
  * store by default. Throws OperatorError if the store cannot be read completely or the copy cannot be written.
  */
-export function backupSqlite(path: string, file: string, pageBytes?: number): void {
-  requireOneName(path);
+export async function backupSqlite(path: string, file: string, pageBytes?: number): Promise<void> {
+  await requireOneName(path);
   using store = openReadOnly(path);
   try {
     if (pageBytes !== undefined) store.exec(`pragma page_size = ${pageBytes}`);

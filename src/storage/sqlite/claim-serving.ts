@@ -9,7 +9,9 @@ import { toOpeningError } from '../store-errors.ts';
 
 /** Time in ms for which to retry the lock on the file. A command that checks the lock takes it for a moment. */
 const lockMsMax = secondMs;
-const retryAfterMs = 5;
+/** Time in ms that a service may take from its lock on the file until its store is open, on a busy machine some seconds. */
+const startMsMax = 10 * secondMs;
+const retryAfterMs = 20;
 
 /**
  * Offset of the locked byte, beyond the end of the largest database (2^48 bytes) and the bytes that SQLite locks. The
@@ -57,12 +59,12 @@ export async function claimMigrating(path: string): Promise<() => void> {
 
 async function claim(path: string, refusal: string): Promise<() => void> {
   const descriptor = openSync(path, 'r+');
-  const lastAtMs = performance.now() + lockMsMax;
+  const startedMs = performance.now();
   while (!tryLock(descriptor, lockedByte, 1)) {
-    if (performance.now() >= lastAtMs)
-      throw new OperatorError(
-        hasLog(path) ? refusal : `another service is serving the database ${path} under another name`,
-      );
+    const waitedMs = performance.now() - startedMs;
+    if (waitedMs >= lockMsMax && hasLog(path)) throw new OperatorError(refusal);
+    if (waitedMs >= startMsMax)
+      throw new OperatorError(`another service is serving the database ${path} under another name`);
     await setTimeout(retryAfterMs);
   }
   return () => unlock(descriptor, lockedByte, 1);
@@ -70,11 +72,33 @@ async function claim(path: string, refusal: string): Promise<() => void> {
 
 /** Returns true if a service serves the file, under this or another name. The check takes the lock for a moment. */
 export function isServed(path: string): boolean {
-  if (!existsSync(path)) return false;
-  const descriptor = openSync(path, 'r');
+  return existsSync(path) && isLocked(openSync(path, 'r'));
+}
+
+function isLocked(descriptor: number): boolean {
   if (!tryLock(descriptor, lockedByte, 1, { shared: true })) return true;
   unlock(descriptor, lockedByte, 1);
   return false;
+}
+
+/**
+ * Waits until `isReady`, while another process has the lock of an existing file, for at most the time of a start. Returns
+ * false if that time was too short. Does nothing if this process serves the store.
+ */
+export async function untilStarted(
+  path: string,
+  isReady: () => boolean | Promise<boolean>,
+): Promise<boolean> {
+  if (served.has(path)) return true;
+  const lastAtMs = performance.now() + startMsMax;
+  let descriptor: number | undefined;
+  while (!(await isReady())) {
+    descriptor ??= openSync(path, 'r');
+    if (!isLocked(descriptor)) return true;
+    if (performance.now() >= lastAtMs) return false;
+    await setTimeout(retryAfterMs);
+  }
+  return true;
 }
 
 /**
@@ -82,20 +106,20 @@ export function isServed(path: string): boolean {
  * `-wal` beside the path under which a store was opened. A process that uses a second name of the file (a hard link, a
  * mount, a rename during use) does not see it, and two writers overwrite each other's pages.
  */
-export function findNameProblem(path: string): string | null {
+export async function findNameProblem(path: string): Promise<string | null> {
   const file = statSync(path, { throwIfNoEntry: false });
   if (!file?.isFile()) return null;
   if (file.nlink > 1)
     return `the file has ${file.nlink} names (hard links), and a store may have only one: copy it, or remove the others`;
-  // A service that ends between the first two checks removes its log, so the last check looks again.
-  const isElsewhere = !served.has(path) && isServed(path) && !hasLog(path) && isServed(path);
-  return isElsewhere ? 'a service serves the same file under another name' : null;
+  // A service that starts has the lock before its log, and one that stops removes its log before the lock.
+  const isHere = await untilStarted(path, () => hasLog(path));
+  return isHere ? null : 'a service serves the same file under another name';
 }
 
 /** Throws OperatorError if it is unsafe to open a store under this path, or if the file cannot be checked. */
-export function requireOneName(path: string): void {
+export async function requireOneName(path: string): Promise<void> {
   try {
-    const problem = findNameProblem(path);
+    const problem = await findNameProblem(path);
     if (problem !== null) throw new Error(problem);
   } catch (error) {
     throw toOpeningError(path, error);

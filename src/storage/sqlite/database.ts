@@ -23,7 +23,7 @@ export async function openSqlite(
 ): Promise<Database> {
   try {
     if (mayMigrate) {
-      requireOneName(path);
+      await requireOneName(path);
       await makeStoreFile(path);
       await repeatWhileBusy(() => migrateFile(path), lockWaitMsMax);
     } else await requireStore(path);

@@ -37,7 +37,7 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
     await makeStoreFile(copy, ownerOnly);
     // A copy over a store in WAL mode needs the same page size.
     const pageBytes = orNull(() => Number(old.prepare('pragma page_size').get()?.['page_size']));
-    backupSqlite(file, copy, pageBytes ?? newPageBytes);
+    await backupSqlite(file, copy, pageBytes ?? newPageBytes);
     return await replaceStore(copy, path, old, (raw) => recordRestore(raw, file, by));
   } finally {
     removeStore(copy);

@@ -5,20 +5,31 @@ import { dirname, resolve } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { Kysely, SqliteDialect } from 'kysely';
 import { makeStoreFile, syncFolder } from '../durable-files.ts';
-import { listRunMigrations, migrate, newestSchema, requireSchema } from '../migrations/migrate.ts';
+import {
+  compareSchema,
+  listRunMigrations,
+  migrate,
+  newestSchema,
+  requireSchema,
+} from '../migrations/migrate.ts';
 import { toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 import { backupSqlite } from './backup.ts';
-import { claimMigrating, requireOneName } from './claim-serving.ts';
+import { claimMigrating, requireOneName, untilStarted } from './claim-serving.ts';
 import { openConnection, openReadOnly } from './connection.ts';
 
-/** Throws OperatorError of one line if a path has no store of this release that can be read. Changes nothing. */
+/**
+ * Throws OperatorError of one line if a path has no store of this release that can be read. Waits for a service that is
+ * creating or migrating the store. Changes nothing.
+ */
 export async function requireStore(path: string): Promise<void> {
-  requireOneName(path);
+  await requireOneName(path);
   try {
     // A path below a file is not missing, and `statSync` does not tell the two apart.
     const fault = await stat(path).catch(({ code }) => code);
-    requireSchema(fault === 'ENOENT' ? [] : await readMigrations(path), resolve(path), false);
+    if (fault === 'ENOENT') requireSchema([], resolve(path), false);
+    await untilStarted(path, async () => compareSchema(await readMigrations(path)) === 'newest');
+    requireSchema(await readMigrations(path), resolve(path), false);
   } catch (error) {
     throw toOpeningError(path, error);
   }
@@ -40,6 +51,7 @@ export async function migrateFile(path: string): Promise<void> {
   const listRun = () => listRunMigrations((sql) => raw.prepare(sql).all());
   const readSchema = async () => requireSchema(await listRun(), resolve(path), true);
   // Before the lock, so that a service that writes does not delay a command that has nothing to migrate.
+  await untilStarted(path, async () => (await readSchema()) === 'newest');
   const schema = await readSchema();
   if (schema === 'newest') return;
   const release = schema === 'older' ? await claimMigrating(path) : () => undefined;
@@ -61,7 +73,7 @@ async function keepCopy(path: string): Promise<void> {
   const unfinished = `${copy}.tmp`;
   rmSync(unfinished, { force: true });
   await makeStoreFile(unfinished, statSync(path).mode & 0o600);
-  backupSqlite(path, unfinished);
+  await backupSqlite(path, unfinished);
   const file = await open(unfinished, 'r+');
   await file.sync();
   await file.close();

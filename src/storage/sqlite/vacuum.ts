@@ -13,8 +13,10 @@ const copies = 2;
  * and after in bytes. Other connections can still read; their writes wait. Blocks the thread. Throws OperatorError,
  * with the store unchanged, if the disk has too little space or the store cannot be written.
  */
-export function vacuumSqlite(path: string): { readonly before: number; readonly after: number } {
-  requireOneName(path);
+export async function vacuumSqlite(
+  path: string,
+): Promise<{ readonly before: number; readonly after: number }> {
+  await requireOneName(path);
   try {
     using raw = openConnection(path, lockWaitMsMax).raw;
     const { bytes: before, freeBytes } = readSizes(raw);

@@ -17,7 +17,7 @@ export async function useSqliteStore<T>(
   access: Access,
   task: (store: WholeStore) => Promise<T>,
 ): Promise<T> {
-  requireOneName(path);
+  await requireOneName(path);
   const writing = access === 'write' ? openConnection(path, 0) : null;
   using raw = writing?.raw ?? openReadOnly(path);
   try {
