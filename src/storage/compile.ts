@@ -76,7 +76,8 @@ const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
     storeVersion: postgresVersion,
     // After a promotion or a restore, until the first insert (skip_lost_ids in migration 0004).
     tookOver: sqlText`case when pg_is_in_recovery() then 0
-      when exists (select from server_timeline where timeline = read_timeline() and table_id = tableoid) then 0
+      when exists (select from server_timeline
+        where timeline = read_timeline() and table_id = tableoid and written_in = xmin) then 0
       else 1 end`,
     storeBytes: sqlText`pg_database_size(current_database())`,
     least: (one, other) => sqlText`least(${one}, ${other})`,

@@ -6,14 +6,16 @@ import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { createInventory } from '../../src/inventory/inventory.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { openDatabase } from '../../src/storage/open-database.ts';
 import { petValues } from '../support/catalogue.ts';
 import { findPostgres, type Store } from '../support/engines.ts';
 import { migrateAsBefore, migrationsOf110 } from '../support/older-schema.ts';
+import { startPostgresCluster, whyNoPostgresCluster } from '../support/postgres-cluster.ts';
 import { openDumpFolder, whyNoPostgresTools } from '../support/postgres-tools.ts';
 import { findBlocks, readDocument } from './markdown.ts';
 
 const postgres = await findPostgres();
-const skip = postgres.skip || (await whyNoPostgresTools());
+const skip = postgres.skip || (await whyNoPostgresTools()) || whyNoPostgresCluster();
 
 const blocks = findBlocks(await readDocument('docs/operations/backup-and-restore.md'));
 const findCode = (part: RegExp) => blocks.find(({ code }) => part.test(code))?.code ?? assert.fail(`${part}`);
@@ -83,6 +85,23 @@ describe('the guide to backups of PostgreSQL', { skip }, () => {
       await run(target.url, restore);
       await expectSkipped(await target.open(), added);
     });
+
+  test('lets a store skip ids even if its dump comes to a server on which everything happened as on the former one', async (t) => {
+    const run = await openDumpFolder(t);
+    const first = await postgres.createStore(t);
+    await run(first.url, dump);
+    let last = 0n;
+    for (const server of ['former', 'new']) {
+      const { primary } = await startPostgresCluster(t);
+      await run(primary.url, restores['into an empty database']);
+      const database = await openDatabase(primary.url);
+      const { id } = await add(database);
+      assert.ok(id > last, `the ${server} server gives the id ${id}`);
+      await run(primary.url, dump);
+      last = (await add(database)).id;
+      await database.close();
+    }
+  });
 
   test('restores no dump of an older release over a newer store, and changes nothing then', async (t) => {
     const run = await openDumpFolder(t);

@@ -139,12 +139,13 @@ alter table event_horizon add column only_row bigint primary key default 1 check
 
 alter table inventory_totals add column only_row bigint primary key default 1 check (only_row = 1);
 
--- The server that gave the last ids: its timeline, which a promotion changes, and the oid of this table, which the
--- restore of a dump changes.
+-- The server that gave the last ids: its timeline, which a promotion changes, the oid of this table, and the transaction
+-- that wrote the row. The restore of a dump writes the row in another transaction, and in a new server with another oid.
 create table server_timeline (
   only_row bigint primary key default 1 check (only_row = 1),
   timeline bigint not null,
-  table_id oid not null
+  table_id oid not null,
+  written_in xid not null default pg_current_xact_id()::xid
 );
 
 create function read_timeline() returns bigint language sql as $$
@@ -164,7 +165,8 @@ create function skip_lost_ids() returns trigger language plpgsql as $$
     last_position bigint;
     last_skipped bigint := 0;
   begin
-    select timeline into seen from server_timeline where timeline <> server or table_id <> tableoid for update;
+    select timeline into seen from server_timeline
+      where timeline <> server or table_id <> tableoid or written_in <> xmin for update;
     if not found then return null; end if;
     lost := 1000000 * greatest(1, server - seen);
     select greatest(deleted_to, (select max(id) from events), (select max(skipped_to) from event_gaps))
@@ -181,7 +183,7 @@ create function skip_lost_ids() returns trigger language plpgsql as $$
       last_skipped := setval(name, greatest(currval(name), last_position + lost));
     end if;
     insert into event_gaps values (last_position, last_skipped);
-    update server_timeline set timeline = server, table_id = tableoid;
+    update server_timeline set timeline = server, table_id = tableoid, written_in = default;
     return null;
   end $$;
 
