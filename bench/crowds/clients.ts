@@ -41,9 +41,10 @@ export async function startClients<O extends Order>(order: O): Promise<RunningCl
     if (message === 'ready') ready.resolve();
     else seen.resolve(message as SeenBy[O['kind']]);
   });
-  child.once('exit', (code) => {
-    forget();
-    const failure = new Error(`the clients of the kind ${order.kind} ended with ${code}`);
+  child.once('exit', forget);
+  // Unlike `exit`, `disconnect` comes after the last message.
+  child.once('disconnect', () => {
+    const failure = new Error(`the clients of the kind ${order.kind} ended without a result`);
     ready.reject(failure);
     seen.reject(failure);
   });

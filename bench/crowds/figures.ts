@@ -7,7 +7,7 @@ export interface Figure {
   readonly goal: string;
   readonly value: number;
   readonly max: number;
-  readonly unit: 'ms' | 'MiB' | 's' | '/s' | '';
+  readonly unit: 'ms' | 'MiB' | 's' | '/ 1,000' | '';
   /** How `max` follows from other values of the round, such as `3 × bare + 5 ms`. */
   readonly rule?: string;
 }

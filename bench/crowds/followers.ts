@@ -22,8 +22,9 @@ export async function runFollowers(order: FollowersOrder, { onReady, stopped }: 
   let isOver = false;
   let pages = 0;
 
-  /** Reads one page after the other. Throws if one is refused. */
-  async function follow(key: string): Promise<void> {
+  /** Reads one page after the other. Throws if one is refused. The clients begin one after the other. */
+  async function follow(key: string, place: number): Promise<void> {
+    await pause((place * pageEveryMs) / keys.length);
     let path = '/v1/events?limit=100';
     for (let read = 0; read < pagesMax && !isOver; read += 1) {
       const next = pause(pageEveryMs);

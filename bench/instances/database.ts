@@ -11,22 +11,28 @@ export async function withDatabase<T>(
   template = 'template0',
 ): Promise<T> {
   const name = `animal_store_bench_${randomUUID().replaceAll('-', '')}`;
-  await execute(server.href, `create database ${name} template ${template} encoding 'UTF8'`);
+  await query(server.href, `create database ${name} template ${template} encoding 'UTF8'`);
   const address = new URL(server);
   address.pathname = `/${name}`;
   try {
     return await task(address.href);
   } finally {
-    await execute(server.href, `drop database ${name} with (force)`);
+    await query(server.href, `drop database ${name} with (force)`);
   }
 }
 
 /** Does what autovacuum would soon do, so that the scenarios before do not change the result. */
-export const vacuum = (databaseUrl: string): Promise<void> => execute(databaseUrl, 'vacuum analyze');
+export async function vacuum(databaseUrl: string): Promise<void> {
+  await query(databaseUrl, 'vacuum analyze');
+}
 
-async function execute(url: string, sql: string): Promise<void> {
-  const client = new Client({ connectionString: url });
+/** Runs SQL on a connection of its own. Returns the rows. */
+export async function query<Row extends object>(databaseUrl: string, sql: string): Promise<Row[]> {
+  const client = new Client({ connectionString: databaseUrl });
   await client.connect();
-  await client.query(sql);
-  await client.end();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
 }
