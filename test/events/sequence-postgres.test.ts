@@ -86,7 +86,7 @@ test('an instance that is stopped while it assigns positions holds up no events'
     child.kill('SIGSTOP');
     await add(`while stopped ${stops}`);
     const names: string[] = [];
-    while (names.at(-1) !== `while stopped ${stops}`) {
+    while (!names.includes(`while stopped ${stops}`)) {
       await sequence();
       const page = await read(next);
       names.push(...page.names);
