@@ -1,6 +1,7 @@
 import { type ClientBase, type ClientConfig, type Connection, types } from 'pg';
 import { compileStatement, createRowMaker, placeParameters } from '../compile.ts';
 import type { Parameters, Statement, Value } from '../database.ts';
+import { requireConfirmed } from './confirmation.ts';
 import { throwStorageError } from './faults.ts';
 
 /** A statement with the values of its placeholders. */
@@ -24,10 +25,13 @@ export function toCall<P extends Parameters, R>(target: Statement<P, R>, paramet
  * Sends statements in order in one round trip and returns the rows of each. Outside a transaction, they form one. After a
  * failure, the server skips the others. Throws AppError `unavailable` for a fault, otherwise the driver's own error.
  */
-export function sendBatch(client: ClientBase, calls: readonly Call[]): Promise<readonly Rows[]> {
-  return new Promise<readonly Rows[]>((resolve, reject) => {
+export async function sendBatch(client: ClientBase, calls: readonly Call[]): Promise<readonly Rows[]> {
+  const sent = new Promise<readonly Rows[]>((resolve, reject) => {
     client.query(createBatch(calls, (error, results) => (error ? reject(error) : resolve(results))));
-  }).catch(throwStorageError);
+  });
+  const results = await sent.catch(throwStorageError);
+  requireConfirmed(client);
+  return results;
 }
 
 /** The prepared statements of a connection, with the readers of their rows: null if none, `unsure` after a failure. */

@@ -3,6 +3,7 @@ import { secondMs } from '../../clock.ts';
 import { parsePostgresHosts, readPostgresParameters } from '../../postgres-address.ts';
 import { valueTypes } from './batch.ts';
 import { requireChannelBinding } from './channel-binding.ts';
+import { noteCancelledWaits, requireConfirmed } from './confirmation.ts';
 import { throwStorageError } from './faults.ts';
 
 /** Timeout in ms for opening a connection, unless the address sets another one. */
@@ -20,6 +21,7 @@ interface Settings extends ClientConfig {
 export class StoreClient extends Client {
   constructor(settings: Settings = {}) {
     super(settings);
+    noteCancelledWaits(this);
     if (settings.mustBind) requireChannelBinding(this.connection);
   }
 }
@@ -72,6 +74,8 @@ export function createClient(url: string, settings: ClientConfig = {}): Client {
 }
 
 /** Sends SQL. Throws AppError `unavailable` for a fault, otherwise the driver's own error. */
-export function send(client: ClientBase, sql: QueryConfig): Promise<QueryResult> {
-  return client.query(sql).catch(throwStorageError);
+export async function send(client: ClientBase, sql: QueryConfig): Promise<QueryResult> {
+  const result = await client.query(sql).catch(throwStorageError);
+  requireConfirmed(client);
+  return result;
 }

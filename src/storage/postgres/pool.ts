@@ -7,7 +7,7 @@ import type { ConnectionCounts } from '../database.ts';
 import { storeOverloaded } from '../store-errors.ts';
 import { connectionSettings, connectMsMax, createClient, readConnectMs, StoreClient } from './client.ts';
 import { isConnectionSpoilt, isUnanswered, repeatOnConflict, throwConnectionError } from './faults.ts';
-import { createServerChoice } from './servers.ts';
+import { createServerChoice, type ServerChoice } from './servers.ts';
 
 /**
  * Divides the connections of an instance. A write that waits takes none of those that read, and one asks the server what
@@ -45,10 +45,14 @@ const lifetimeSeconds = 1_800;
  */
 export const planSettings = `set_config('enable_bitmapscan', 'off', false), set_config('jit', 'off', false)`;
 
-/** Each side notices within 25 s that the other is lost: the server ends its process, the client an idle connection. */
+/**
+ * Each side notices within 25 s that the other is lost: the server ends its process, the client an idle connection. The
+ * server sends its warnings, which `requireConfirmed` needs.
+ */
 const settleSql = `select pg_backend_pid()::text as process, ${planSettings},
   set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
-  set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '25000', false)`;
+  set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '25000', false),
+  set_config('client_min_messages', 'warning', false)`;
 const keepaliveIdleMs = 10_000;
 /** Server processes that still do a statement. A process that waits for its client has lost the client's statement. */
 const busySql = `select pid::text as process from pg_stat_activity
@@ -160,17 +164,31 @@ function createConnections(url: string, connectionsMax: number, settings: PoolCo
   return { reads: createPool(reads), writes: createPool(writes), choice, clients };
 }
 
+async function takeConnection(pool: Pool, choice: ServerChoice): Promise<Lent> {
+  // While a connection works, no task waits for the hosts. A new one joins it on its server, and is checked too.
+  if (pool.totalCount === 0) await choice.find().catch(throwConnectionError);
+  if (pool.waitingCount >= waitingTasksMax) throw storeOverloaded();
+  const client = await pool.connect().catch((error) => {
+    choice.leave();
+    return throwConnectionError(error);
+  });
+  return client as Lent;
+}
+
 function lendConnections({ choice, clients }: ReturnType<typeof createConnections>) {
   /** The lent connections, each with the time at which its task began. */
   const lent = new Map<Lent, number>();
   /** Those whose task has failed because the server did not answer. */
   const givenUp = new Set<Lent>();
   let isStopped = false;
-  /** If a task is slow, its server may be lost or have a successor, or may have ended the process of the task. */
+  /**
+   * If a connection was lost or a task is slow, the server may have a successor. Then the older connections end. The server
+   * may also have ended the process of a task.
+   */
   async function watch(): Promise<void> {
     for (; !isStopped; await setTimeout(watchEveryMs, undefined, { ref: false })) {
       const isSlow = (sinceMs: number) => performance.now() - sinceMs > watchEveryMs;
-      if (!lent.values().some(isSlow)) continue;
+      if (!choice.isLost() && !lent.values().some(isSlow)) continue;
       const looking = choice.look().then(() => dropEnded(choice.readUrl(), [...givenUp]));
       await looking.catch(() => undefined);
     }
@@ -194,12 +212,7 @@ function lendConnections({ choice, clients }: ReturnType<typeof createConnection
   void watch();
   return {
     async run<T>(pool: Pool, task: (client: PoolClient) => Promise<T>): Promise<T> {
-      await choice.find().catch(throwConnectionError);
-      if (pool.waitingCount >= waitingTasksMax) throw storeOverloaded();
-      const client = (await pool.connect().catch((error) => {
-        choice.leave();
-        return throwConnectionError(error);
-      })) as Lent;
+      const client = await takeConnection(pool, choice);
       lent.set(client, performance.now());
       try {
         const result = await task(client);

@@ -23,6 +23,9 @@ const serverSql = `
     case when pg_is_in_recovery() then '' else left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) end as timeline,
     current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
 
+/** The server that is used, of those that an address names. */
+export type ServerChoice = ReturnType<typeof createServerChoice>;
+
 /**
  * Creates a choice among the hosts of an address. Calls `endConnections` when the address leads to another server or to
  * a newer timeline than before. An older connection could read what a former primary has.
@@ -61,6 +64,8 @@ export function createServerChoice(url: string, endConnections: () => void) {
   return {
     /** Returns the address for a new connection: the server found last. */
     readUrl: () => chosen,
+    /** Returns true after `leave`, until a host is found that takes writes. */
+    isLost: () => isLost,
     /** Asks the hosts of the address which one takes writes, if that is unknown. Throws Error if there is none. */
     async find(): Promise<void> {
       if (isLost) await look();

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { ClientBase } from 'pg';
+import { connectionsDefault } from '../../../src/setting-values.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import { openDatabase } from '../../../src/storage/open-database.ts';
+import { send } from '../../../src/storage/postgres/client.ts';
+import { createPostgresPool, divideConnections } from '../../../src/storage/postgres/pool.ts';
 import { addWindow, selectSubjects, unavailable } from '../../contracts/window-rows.ts';
 import {
   addressOf,
@@ -74,6 +78,38 @@ test('an address with several PostgreSQL hosts leads to the one that takes write
     await eventually(() => isServed(database));
     assert.equal((await database.read(selectSubjects, {})).length, 2);
   });
+});
+
+test('after the loss of a connection, the others go on while the servers refuse new ones', {
+  skip,
+}, async (t) => {
+  const { primary, standby } = await startPostgresCluster(t);
+  await primary.execute('create role shop login');
+  const pool = createPostgresPool(
+    addressOf(standby, primary).replace(/\/\/.*@/, '//shop@'),
+    connectionsDefault,
+  );
+  const { reads } = divideConnections(connectionsDefault);
+  t.after(() => pool.close());
+  const { promise: isLost, resolve: lose } = Promise.withResolvers<void>();
+  let opened = 0;
+  const ask = (client: ClientBase) => send(client, { text: 'select' });
+  const tasks = Array.from({ length: reads }, () =>
+    pool.read(async (client) => {
+      opened += 1;
+      await isLost;
+      return ask(client);
+    }),
+  );
+  await eventually(async () => opened === reads);
+  await primary.execute('alter role shop connection limit 0');
+  const ofShop = `from pg_stat_activity where usename = 'shop'`;
+  await primary.execute(`select pg_terminate_backend(pid) ${ofShop} limit 1`);
+  await eventually(async () => (await primary.execute(`select ${ofShop}`)).length === reads - 1);
+  lose();
+  const ends = await Promise.allSettled(tasks);
+  assert.equal(ends.filter(({ status }) => status === 'rejected').length, 1);
+  for (let count = 0; count < 20; count += 1) await pool.read(ask);
 });
 
 test('a start fails with one line that says what each PostgreSQL host said', { skip }, async (t) => {

@@ -3,11 +3,12 @@ import { createKeyring } from '../../../src/accounts/keyring.ts';
 import type { OrderAction } from '../../../src/orders/close-order.ts';
 import type { Order } from '../../../src/orders/order.ts';
 import type { OrderReader } from '../../../src/orders/place-order.ts';
+import { openDatabase } from '../../../src/storage/open-database.ts';
 import { openStore } from '../../../src/store.ts';
 import { removeWebhook } from '../../../src/webhooks/change-webhook.ts';
 import { makePlan, operatorError, order } from '../../accounts/world.ts';
 import { hold, keyed, readOrder } from '../../contracts/order-shop.ts';
-import { unavailable } from '../../contracts/window-rows.ts';
+import { addWindow, unavailable } from '../../contracts/window-rows.ts';
 import { type PostgresServer, testOnCluster as test } from '../../support/postgres-cluster.ts';
 import { eventually } from '../../support/redis-server.ts';
 
@@ -95,4 +96,18 @@ test('a repeated act that changes nothing waits for the synchronous standby', as
   await t.test('but a read does not', async () => {
     assert.equal((await readSome())?.name, 'Rex');
   });
+});
+
+test('a write whose wait for the synchronous standby is cancelled fails as unavailable', async ({
+  t,
+  primary,
+  standby,
+}) => {
+  const database = await openDatabase(primary.url);
+  t.after(() => database.close());
+  await standby.kill();
+  const refused = assert.rejects(addWindow(database, 'a'), unavailable);
+  await eventually(async () => (await primary.execute(`select from ${waitingCommits}`)).length > 0);
+  await primary.execute(`select pg_cancel_backend(pid) from ${waitingCommits}`);
+  await refused;
 });
