@@ -1,5 +1,6 @@
 import { secondMs } from './clock.ts';
 import { OperatorError, reasonOf } from './errors.ts';
+import { remoteFileSystemNames } from './file-systems.ts';
 import {
   addressEndingIn,
   connectionsDefault,
@@ -54,6 +55,7 @@ export const settings = {
   PUBLIC_URL: setting('publicUrl', addressEndingIn('/v1'), none),
   DATABASE_URL: setting('databaseUrl', parseDatabaseUrl, 'sqlite:./data/animal-store.db'),
   DATABASE_CONNECTIONS: setting('databaseConnections', parseConnections, String(connectionsDefault)),
+  ALLOW_FILE_SYSTEM: setting('allowedFileSystem', oneOf(remoteFileSystemNames), none),
   REDIS_URL: setting('redisUrl', parseRedisUrl, none),
   DRAIN_SECONDS: setting('drainMs', (text) => parseSeconds(text) * secondMs, '0'),
   TRUST_PROXY: setting('trustProxy', parseTrustProxy, 'false'),

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
 import { AppError, OperatorError, UsageError } from '../errors.ts';
 import { toSafeText } from '../observability/safe-text.ts';
+import { allowFileSystem } from '../storage/sqlite/file-system.ts';
 import { openStore } from '../store.ts';
 import { addAccounts } from './accounts.ts';
 import { addBackup, addRestore, addVacuum } from './backup.ts';
@@ -33,7 +34,11 @@ export async function runCommandLine(argv: readonly string[], options: CommandLi
   const { environment, terminal, lifetime, clock = systemClock } = options;
   const report = (error: unknown) => terminal.stderr.write(toOneLine(`error: ${describeFailure(error)}`));
   lifetime.onCrash(report);
-  const readConfig = () => parseConfig(environment);
+  const readConfig = () => {
+    const config = parseConfig(environment);
+    allowFileSystem(config.allowedFileSystem);
+    return config;
+  };
   const withStore: CommandContext['withStore'] = async (task, makesStore = false) => {
     const store = await openStore(readConfig(), clock, undefined, makesStore);
     try {

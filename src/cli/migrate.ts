@@ -18,6 +18,7 @@ store. Changes to the old store after the start of the move are not copied.`)
     .option('--from <address>', 'move the store at this address')
     .option('--to <address>', 'move the store to this address, which must have an empty store or no store')
     .does(async (context, { from, to }: MigrateOptions) => {
+      context.readConfig();
       checkAddress('--from', from);
       checkAddress('--to', to);
       if (from !== undefined && to !== undefined) return move(context, from, to);

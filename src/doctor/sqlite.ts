@@ -10,6 +10,7 @@ import type { Environment } from '../config.ts';
 import { reasonOf } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
 import { findNameProblem, isServed } from '../storage/sqlite/claim-serving.ts';
+import { findFileSystemProblem } from '../storage/sqlite/file-system.ts';
 import { readSizes } from '../storage/sqlite/vacuum.ts';
 import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
 import { checkOwnership } from './machine.ts';
@@ -36,6 +37,11 @@ export async function checkSqlite(
   clock: Clock,
 ): Promise<StoreCheck> {
   const file = resolve(location);
+  const placeProblem = await findFileSystemProblem(file);
+  if (placeProblem !== null) {
+    const todo = 'move the store to a local disk';
+    return unknown(problem('store', `${file} is not safe to open: ${placeProblem}`, todo));
+  }
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) {
     if (found.code !== 'ENOENT') return cannotOpen(file, found);

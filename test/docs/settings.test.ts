@@ -30,6 +30,7 @@ import { operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { postgresParameters } from '../../src/postgres-address.ts';
 import { startLockMsMax } from '../../src/storage/postgres/database.ts';
 import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';
+import { startMsMax } from '../../src/storage/sqlite/claim-serving.ts';
 import { waitingJobsMax, writeWaitMsMax } from '../../src/storage/sqlite/write-queue.ts';
 import { ownRowsMax } from '../../src/usage/failed-requests.ts';
 import { requestRowsMax } from '../../src/usage/request-rows.ts';
@@ -47,7 +48,7 @@ test('docs/settings.md lists exactly the settings of the program, with their def
   ]);
   const told = listed.map(([name, , fallback]) => [name, fallback]);
   assert.deepEqual(told, actual);
-  for (const name of ['ENVIRONMENT', 'LOG_LEVEL', 'LOG_REQUESTS'] as const) {
+  for (const name of ['ENVIRONMENT', 'ALLOW_FILE_SYSTEM', 'LOG_LEVEL', 'LOG_REQUESTS'] as const) {
     const [, type = ''] = listed.find(([cell]) => cell === `\`${name}\``) ?? [];
     assert.throws(() => settings[name].parse('?'), { message: `one of ${type.replaceAll(' | ', ', ')}` });
   }
@@ -86,6 +87,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     backlogMax.toLocaleString('en'),
     waitingJobsMax.toLocaleString('en'),
     seconds(writeWaitMsMax),
+    seconds(startMsMax),
     seconds(startLockMsMax),
     waitingTasksMax.toLocaleString('en'),
     addressesMax.toLocaleString('en'),

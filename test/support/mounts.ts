@@ -11,8 +11,16 @@ export function whyNoMounts(): string | false {
   return reason;
 }
 
-/** One mount: a folder that is bound to another path or made read-only. Mounts below the folder stay unchanged. */
-type Mount = { readonly from: string; readonly at: string } | { readonly readOnly: string };
+/**
+ * One mount: a folder that is bound to another path or made read-only, or a new file system over a folder. Mounts below the
+ * folder stay unchanged. No program serves the `fuse` file system: it has a type, but nobody may open a file there.
+ */
+type Mount =
+  | { readonly from: string; readonly at: string }
+  | { readonly readOnly: string }
+  | { readonly tmpfs: string }
+  | { readonly overlay: string }
+  | { readonly fuse: string };
 
 /**
  * Returns a command that runs another command in a new mount namespace, with these mounts in order. It is a `wrapper`
@@ -25,8 +33,19 @@ export function withMounts(...mounts: readonly Mount[]): readonly string[] {
 
 function describeMount(mount: Mount): string {
   if ('from' in mount) return `mount --bind '${mount.from}' '${mount.at}'`;
+  if ('tmpfs' in mount) return `mount -t tmpfs tmpfs '${mount.tmpfs}'`;
+  if ('overlay' in mount) return describeOverlay(mount.overlay);
+  if ('fuse' in mount)
+    return `exec 9<>/dev/fuse; mount -i -t fuse -o fd=9,rootmode=40000,user_id=1,group_id=1 fuse '${mount.fuse}'`;
   const { readOnly } = mount;
   // The root of a process does not change if a mount covers `/`, so the existing mount is made read-only.
   const separate = readOnly === '/' ? ':' : `mount --rbind '${readOnly}' '${readOnly}'`;
   return `${separate}; mount -o remount,bind,ro '${readOnly}'`;
+}
+
+/** The layers of an overlay may not be on an overlay, such as the root of a container, so they are on a tmpfs. */
+function describeOverlay(folder: string): string {
+  const layers = `mount -t tmpfs tmpfs '${folder}'; mkdir '${folder}/low' '${folder}/high' '${folder}/work'`;
+  const options = `lowerdir=${folder}/low,upperdir=${folder}/high,workdir=${folder}/work`;
+  return `${layers}; mount -t overlay -o '${options}' overlay '${folder}'`;
 }

@@ -6,11 +6,12 @@ import { OperatorError } from '../../errors.ts';
 import { makeStoreFile } from '../durable-files.ts';
 import { parseStoreAddress } from '../store-address.ts';
 import { toOpeningError } from '../store-errors.ts';
+import { findFileSystemProblem } from './file-system.ts';
 
 /** Time in ms for which to retry the lock on the file. A command that checks the lock takes it for a moment. */
 const lockMsMax = secondMs;
 /** Time in ms that a service may take from its lock on the file until its store is open, on a busy machine some seconds. */
-const startMsMax = 10 * secondMs;
+export const startMsMax = 10 * secondMs;
 const retryAfterMs = 20;
 
 /**
@@ -33,6 +34,7 @@ export async function claimServing(databaseUrl: string): Promise<() => void> {
   const { engine, location } = parseStoreAddress(databaseUrl);
   if (engine !== 'sqlite') return () => undefined;
   try {
+    await requireNone(location, findFileSystemProblem);
     await makeStoreFile(location);
     const release = await claim(
       location,
@@ -117,9 +119,17 @@ export async function findNameProblem(path: string): Promise<string | null> {
 }
 
 /** Throws OperatorError if it is unsafe to open a store under this path, or if the file cannot be checked. */
-export async function requireOneName(path: string): Promise<void> {
+export async function requireSafePlace(path: string): Promise<void> {
+  await requireNone(path, findFileSystemProblem);
+  await requireOneName(path);
+}
+
+/** Like `requireSafePlace`, for a file that is only read, such as a backup. It may be on any file system. */
+export const requireOneName = (path: string) => requireNone(path, findNameProblem);
+
+async function requireNone(path: string, find: (path: string) => Promise<string | null>): Promise<void> {
   try {
-    const problem = await findNameProblem(path);
+    const problem = await find(path);
     if (problem !== null) throw new Error(problem);
   } catch (error) {
     throw toOpeningError(path, error);

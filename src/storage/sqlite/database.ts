@@ -1,7 +1,7 @@
 import type { Database, Parameters, Statement } from '../database.ts';
 import { makeStoreFile } from '../durable-files.ts';
 import { toOpeningError } from '../store-errors.ts';
-import { requireOneName } from './claim-serving.ts';
+import { requireSafePlace } from './claim-serving.ts';
 import { lockWaitMsMax, openReadingConnection, repeatWhileBusy, toStorageError } from './connection.ts';
 import { loadRows } from './load.ts';
 import { createReader } from './reader.ts';
@@ -23,7 +23,7 @@ export async function openSqlite(
 ): Promise<Database> {
   try {
     if (mayMigrate) {
-      await requireOneName(path);
+      await requireSafePlace(path);
       await makeStoreFile(path);
       await repeatWhileBusy(() => migrateFile(path), lockWaitMsMax);
     } else await requireStore(path);

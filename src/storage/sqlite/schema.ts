@@ -15,7 +15,7 @@ import {
 import { toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
 import { backupSqlite } from './backup.ts';
-import { claimMigrating, requireOneName, untilStarted } from './claim-serving.ts';
+import { claimMigrating, requireSafePlace, untilStarted } from './claim-serving.ts';
 import { openConnection, openReadOnly } from './connection.ts';
 
 /**
@@ -23,7 +23,7 @@ import { openConnection, openReadOnly } from './connection.ts';
  * creating or migrating the store. Changes nothing.
  */
 export async function requireStore(path: string): Promise<void> {
-  await requireOneName(path);
+  await requireSafePlace(path);
   try {
     // A path below a file is not missing, and `statSync` does not tell the two apart.
     const fault = await stat(path).catch(({ code }) => code);

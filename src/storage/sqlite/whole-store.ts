@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Access, Row, WholeStore } from '../transfer/copy-store.ts';
 import { batchRowsMax } from '../transfer/copy-tables.ts';
-import { claimServing, requireOneName } from './claim-serving.ts';
+import { claimServing, requireSafePlace } from './claim-serving.ts';
 import {
   lockWaitMsMax,
   openConnection,
@@ -17,7 +17,7 @@ export async function useSqliteStore<T>(
   access: Access,
   task: (store: WholeStore) => Promise<T>,
 ): Promise<T> {
-  await requireOneName(path);
+  await requireSafePlace(path);
   const writing = access === 'write' ? openConnection(path, 0) : null;
   using raw = writing?.raw ?? openReadOnly(path);
   try {
