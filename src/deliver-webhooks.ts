@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { type Clock, hourMs, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
-import { AppError, OperatorError } from './errors.ts';
+import { isUnavailable, OperatorError } from './errors.ts';
 import { createEventIds } from './events/event-ids.ts';
 import type { ClockWatch } from './jobs/clock-watch.ts';
 import type { JobRunner } from './jobs/job-runner.ts';
@@ -96,7 +96,7 @@ function observe(log: Log, metrics: ReturnType<typeof exposeWebhooks>): Delivery
     onAttempt: metrics.noteAttempt,
     onFault(webhook, err) {
       // Faults of the store have their own log lines (store-watch.ts).
-      if (err instanceof AppError && err.code === 'unavailable') return;
+      if (isUnavailable(err)) return;
       log.error({ webhook, err }, 'an attempt to send to a webhook failed unexpectedly');
     },
     onDisabled: (webhook, reason) => log.warn({ webhook }, `a webhook is disabled: ${reason}`),

@@ -62,6 +62,11 @@ export class AppError extends Error {
   }
 }
 
+/** Returns true for the failure of a call that the store could not do at that moment. */
+export function isUnavailable(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'unavailable';
+}
+
 /** Returns the 404 error for the path parameter `name`, which identifies no `record`. */
 export function notFound(name: string, record: string): AppError {
   return new AppError('not_found', `${name}: there is no ${record} with this identifier`);

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { isUnavailable } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
 import type { ClockWatch } from './clock-watch.ts';
 
@@ -35,7 +35,7 @@ export function createJobRunner(log: Log, { mayClose, mayDelete }: ClockWatch) {
           if (await mayRun(job)) await job.run();
         } catch (err) {
           // Faults of the store have their own log lines (store-watch.ts).
-          if (err instanceof AppError && err.code === 'unavailable') return;
+          if (isUnavailable(err)) return;
           log.error({ err, job: job.name }, 'a background job failed; its next run tries again');
         } finally {
           isRunning = false;

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Clock } from '../clock.ts';
-import { AppError, reasonOf } from '../errors.ts';
+import { isUnavailable, reasonOf } from '../errors.ts';
 import { type Database, statement } from '../storage/database.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import type { Log } from './log.ts';
@@ -67,7 +67,7 @@ function watchCalls(what: string, log: Log, clock: Clock, elapsedMs: () => numbe
   }
 
   function fail(error: unknown): void {
-    if (!(error instanceof AppError) || error.code !== 'unavailable') return;
+    if (!isUnavailable(error)) return;
     const nowMs = elapsedMs();
     failures += 1;
     fault ??= begin(nowMs);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
-import { AppError, notFound } from '../errors.ts';
+import { AppError, isUnavailable, notFound } from '../errors.ts';
 import { expireHolds, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { setPetState } from '../pets/pet-rows.ts';
 import { type Database, type Steps, statement } from '../storage/database.ts';
@@ -135,7 +135,7 @@ export async function expireOrders(database: Database): Promise<number> {
       try {
         closed += await database.transact(expireGiven, batch);
       } catch (error) {
-        if (error instanceof AppError && error.code === 'unavailable') throw error;
+        if (isUnavailable(error)) throw error;
         if (size === 1) failures.push(error);
         else closed += await close(batch, 1);
       }

@@ -1,3 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { secondMs } from '../clock.ts';
+import { isUnavailable } from '../errors.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { writeEvent } from '../events/event-json.ts';
 import { canSee } from '../events/event-reader.ts';
@@ -14,7 +17,7 @@ import { readerOf } from './webhook.ts';
 export interface DeliveryObserver {
   /** `result` is the HTTP status, or an `AttemptFailure` if there was no response. */
   onAttempt(result: string): void;
-  /** An attempt has thrown an error, or the store failed before or after it. */
+  /** An attempt has thrown an error, or the store failed before or after it. Each failure of the store is reported. */
   onFault(webhookId: string, error: unknown): void;
   onDisabled(webhookId: string, reason: string): void;
   /** No configured key decrypts the secrets of a webhook, so nothing is sent to it. */
@@ -105,11 +108,13 @@ async function sendRequested(sending: Sending): Promise<Turn> {
   return 'done';
 }
 
+const recordAgainMs = secondMs / 2;
+
 const reasons = { gone: 'it answered 410', failing: 'no attempt has succeeded for 5 days' } as const;
 
 /** Sends a message and records the result, unless `signal` aborts first. Returns true if the delivery succeeded. */
 async function attempt(sending: Sending, message: Outgoing): Promise<boolean> {
-  const { database, observer, mayBegin, mayDisable, signal, row } = sending;
+  const { observer, mayBegin, signal, row } = sending;
   // The reads before an attempt may have taken long, so this check comes right before the request.
   if (!mayBegin()) return false;
   const startedAtMs = performance.now();
@@ -118,7 +123,7 @@ async function attempt(sending: Sending, message: Outgoing): Promise<boolean> {
   const result = 'status' in ended ? String(ended.status) : ended.failure;
   observer.onAttempt(result);
   const retryAfterMs = 'status' in ended ? readRetryAfterMs(ended.retryAfter, Number(row.now_ms)) : null;
-  const reason = await database.transact(noteAttempt, {
+  const reason = await record(sending, {
     publicId: row.public_id,
     messageId: message.id,
     result,
@@ -126,10 +131,24 @@ async function attempt(sending: Sending, message: Outgoing): Promise<boolean> {
     revision: row.revision,
     sent: message.sent,
     waitMs: BigInt(planWaitMs(Number(row.failures) + 1, Math.random(), retryAfterMs)),
-    mayDisable: isSuccess(result) || (await mayDisable()),
   });
   if (reason !== null) observer.onDisabled(row.public_id, reasons[reason]);
   return isSuccess(result);
+}
+
+/** Records an attempt, again after a fault of the store: without the result, the receiver would get the message again. */
+async function record(sending: Sending, ended: Omit<EndedAttempt, 'mayDisable'>) {
+  const { database, observer, row, signal } = sending;
+  for (;;) {
+    try {
+      const mayDisable = isSuccess(ended.result) || (await sending.mayDisable());
+      return await database.transact(noteAttempt, { ...ended, mayDisable });
+    } catch (error) {
+      if (!isUnavailable(error) || signal.aborted) throw error;
+      observer.onFault(row.public_id, error);
+    }
+    await sleep(recordAgainMs, undefined, { signal }).catch(() => undefined);
+  }
 }
 
 /** Signs and posts a message. Whatever this throws is a failed attempt. */

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { minuteMs, secondMs } from '../clock.ts';
+import { secondMs } from '../clock.ts';
+import { isUnavailable } from '../errors.ts';
 import { type AttemptParts, takeTurn } from './attempts.ts';
 import { type DueWebhook, passEvents, selectDue, selectRequested, toIds } from './delivery-rows.ts';
 import { createPlaces, placesMax } from './places.ts';
@@ -10,6 +11,8 @@ export interface DelivererParts extends Omit<AttemptParts, 'mayBegin' | 'signal'
   /** Milliseconds until the lease of this instance expires. 0 without the lease. */
   readonly leftMs: () => number;
   readonly places?: number;
+  /** A monotonic clock. */
+  readonly elapsedMs?: () => number;
 }
 
 /** An attempt needs this much time of the lease, so that two instances never send to a webhook at the same time. */
@@ -18,19 +21,21 @@ const leftMsMin = attemptMsMax + bodyMsMax + secondMs / 2;
 /** Number of webhooks in one read. Each needs several index searches, and SQLite reads synchronously. */
 const dueRows = 100;
 
-/** Time for which a sealed or failed delivery stops: if the store does not have its failure, nothing else holds it. */
-const heldMs = minuteMs / 2;
-
 export type Deliverer = ReturnType<typeof createDeliverer>;
 
 /** Creates a deliverer, which sends the events of a webhook one at a time, in feed order. */
-export function createDeliverer({ leftMs, places: count = placesMax, ...parts }: DelivererParts) {
+export function createDeliverer({
+  leftMs,
+  places: count = placesMax,
+  elapsedMs = () => performance.now(),
+  ...parts
+}: DelivererParts) {
   const { database, observer } = parts;
   const stopping = new AbortController();
   let isEnding = false;
   const mayBegin = () => !isEnding && leftMs() >= leftMsMin;
   const turns = { ...parts, mayBegin, signal: stopping.signal };
-  const places = createPlaces(count, heldMs);
+  const places = createPlaces(count, elapsedMs);
 
   const toDelivery = (what: 'event' | 'requested') => (webhook: DueWebhook) => ({
     name: `${webhook.id} ${what}`,
@@ -38,7 +43,7 @@ export function createDeliverer({ leftMs, places: count = placesMax, ...parts }:
     takeTurn: () =>
       takeTurn(turns, what, webhook.id).catch((error) => {
         observer.onFault(webhook.public_id, error);
-        return 'failed' as const;
+        return isUnavailable(error) ? 'unavailable' : 'failed';
       }),
   });
 

@@ -1,11 +1,22 @@
+import { minuteMs, secondMs } from '../clock.ts';
 import type { Turn } from './attempts.ts';
+
+/** The end of a turn, also of one that has thrown: `unavailable` for a fault of the store, otherwise `failed`. */
+type TurnEnd = Turn | 'unavailable' | 'failed';
+
+/** Time in ms for which a delivery stops after a turn. After `failed`, nothing else holds it if the store has no result. */
+const heldMs: Readonly<Record<Exclude<TurnEnd, 'more' | 'done'>, number>> = {
+  unavailable: secondMs / 2,
+  failed: minuteMs / 2,
+  sealed: minuteMs / 2,
+};
 
 /** A delivery of an account, which takes turns until it has nothing to send. */
 export interface Delivery {
   readonly name: string;
   readonly accountId: bigint;
-  /** Never rejects. `failed`: a fault before or after the attempt. */
-  readonly takeTurn: () => Promise<Turn | 'failed'>;
+  /** Never rejects. */
+  readonly takeTurn: () => Promise<TurnEnd>;
 }
 
 interface Account {
@@ -20,15 +31,15 @@ export const placesMax = 200;
 /**
  * Creates the places of the deliveries that take a turn at the same time, `count` of them. The places go round by
  * account. An account takes its first place as soon as one is free, and further ones only while fewer than half of all
- * are taken. So slow receivers delay no other account, unless their accounts are more than half of the places.
- *
- * A delivery whose turn has failed, or that is sealed, stops for `heldMs`.
+ * are taken. So slow receivers delay no other account, unless more accounts than half of the places have them.
+ * `elapsedMs` is a monotonic clock.
  */
-export function createPlaces(count: number, heldMs: number) {
+export function createPlaces(count: number, elapsedMs: () => number) {
   /** The accounts with deliveries, in the order of their turns. */
   const accounts = new Map<bigint, Account>();
   const running = new Map<string, Promise<void>>();
-  const held = new Set<string>();
+  /** The end of the time for which a delivery stops. */
+  const heldToMs = new Map<string, number>();
 
   function fill(): void {
     for (const [id, account] of accounts) {
@@ -53,21 +64,17 @@ export function createPlaces(count: number, heldMs: number) {
     running.delete(name);
     account.places -= 1;
     if (turn === 'more') account.waiting.set(name, delivery);
-    else if (turn !== 'done') hold(name);
+    else if (turn !== 'done') heldToMs.set(name, elapsedMs() + heldMs[turn]);
     fill();
-  }
-
-  function hold(name: string): void {
-    held.add(name);
-    setTimeout(() => held.delete(name), heldMs).unref();
   }
 
   return {
     /** Adds deliveries, except those that wait, run or are held already. */
     add(deliveries: readonly Delivery[]): void {
+      for (const [name, toMs] of heldToMs) if (toMs <= elapsedMs()) heldToMs.delete(name);
       for (const delivery of deliveries) {
         const { name, accountId } = delivery;
-        if (running.has(name) || held.has(name)) continue;
+        if (running.has(name) || heldToMs.has(name)) continue;
         const account = accounts.get(accountId) ?? { waiting: new Map(), places: 0 };
         accounts.set(accountId, account);
         if (!account.waiting.has(name)) account.waiting.set(name, delivery);

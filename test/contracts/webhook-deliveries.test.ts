@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { dayMs, hourMs } from '../../src/clock.ts';
+import { dayMs, hourMs, secondMs } from '../../src/clock.ts';
+import { storeUnavailable } from '../../src/storage/store-errors.ts';
 import type { WebhookChange } from '../../src/webhooks/change-webhook.ts';
 import { importPets } from '../support/catalogue.ts';
 import { describeOnEngines } from '../support/engines.ts';
@@ -163,6 +164,39 @@ await describeOnEngines('the deliveries of webhooks', (engine) => {
     const transact = () => Promise.reject(new Error('a strange failure of the store'));
     await world.startSender({}, { ...database, transact }).send(5);
     assert.equal(receiver.received.length, 2);
+  });
+
+  test('an event is sent within a second after a fault of the store before its attempt', async (world) => {
+    const { database, add, publish, startSender, expectSent } = world;
+    await add();
+    await publish(1);
+    let [faults, elapsedMs] = [1, 0];
+    const failing = intercept(database, (parameters) => {
+      if (!('id' in parameters) || faults === 0) return;
+      faults -= 1;
+      throw storeUnavailable();
+    });
+    const unable = startSender({ elapsedMs: () => elapsedMs }, failing);
+    await unable.send();
+    expectSent();
+    elapsedMs = secondMs;
+    await unable.send();
+    expectSent(1n);
+    assert.match(unable.noted.join(), /^AppError: .*,204$/);
+  });
+
+  test('a result that the store cannot record at first is recorded later, without a second attempt', async (world) => {
+    const { database, add, publish, startSender, expectSent } = world;
+    const webhook = await add();
+    await publish(1);
+    let faults = 2;
+    const transact: typeof database.transact = (transaction, input) => {
+      faults -= 1;
+      return faults < 0 ? database.transact(transaction, input) : Promise.reject(storeUnavailable());
+    };
+    await startSender({}, { ...database, transact }).send();
+    await webhook.expect({ after: ids.write(1n), lastAttempt: { result: 204 } });
+    expectSent(1n);
   });
 
   for (const kind of ['ping', 'event'])

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { DatabaseError } from 'pg';
-import { AppError, OperatorError } from '../../errors.ts';
+import { AppError, isUnavailable, OperatorError } from '../../errors.ts';
 import { storeUnavailable } from '../store-errors.ts';
 
 /**
@@ -81,7 +81,7 @@ export async function repeatOnConflict<T>(attempt: () => Promise<T>, repeatMsMax
 }
 
 function causeOf(error: unknown): unknown {
-  return error instanceof AppError && error.code === 'unavailable' ? error.cause : undefined;
+  return isUnavailable(error) ? error.cause : undefined;
 }
 
 function codeOf({ code }: DatabaseError): string {
