@@ -3,7 +3,7 @@ import { commandActor } from '../audit/audit-log.ts';
 import { OperatorError, UsageError } from '../errors.ts';
 import { formatBytes } from '../observability/safe-text.ts';
 import { backupSqlite } from '../storage/sqlite/backup.ts';
-import { restoreSqlite, skippedIdsUnknown } from '../storage/sqlite/restore.ts';
+import { restoreInPlace, restoreSqlite, skippedIdsUnknown } from '../storage/sqlite/restore.ts';
 import { requireStore } from '../storage/sqlite/schema.ts';
 import { vacuumSqlite } from '../storage/sqlite/vacuum.ts';
 import { parseStoreAddress, requireNotStore } from '../storage/store-address.ts';
@@ -39,23 +39,32 @@ export function addBackup(program: AppCommand): void {
 export function addRestore(program: AppCommand): void {
   program
     .addLeaf('restore', 'replace the store with a backup, while no service runs (SQLite)')
-    .withExamples('restore /var/backups/animal-store.db')
+    .withExamples('restore /var/backups/animal-store.db', 'restore --in-place')
     .withNotes(`The current content of the store is lost: back it up first. Ids assigned since
 the backup are not used again. All positions in the event feed expire: readers
-get 410 events_expired and must read the whole store again.`)
-    .argument('<file>', 'a file written by the backup command')
-    .does(async ({ readConfig, clock, terminal }, _options, file: string) => {
-      const { databaseUrl } = readConfig();
-      const refusal = 'restore works only with SQLite stores; use pg_restore for PostgreSQL';
-      const store = requireSqlite(databaseUrl, refusal);
-      await requireNotStore(file, databaseUrl);
-      const by = { actor: commandActor(), nowMs: clock() };
-      if (!(await restoreSqlite(store, file, by))) {
+get 410 events_expired and must read the whole store again. After a snapshot of
+the disk has brought an earlier store back, --in-place does this to the store.`)
+    .argument('[file]', 'a file written by the backup command')
+    .option('--in-place', 'keep the content of the store, which a snapshot of the disk brought back', false)
+    .does(
+      async ({ readConfig, clock, terminal }, { inPlace }: { readonly inPlace: boolean }, file?: string) => {
+        if (inPlace === (file !== undefined)) throw new UsageError('name either a file or --in-place');
+        const { databaseUrl } = readConfig();
+        const refusal = 'restore works only with SQLite stores; use pg_restore for PostgreSQL';
+        const store = requireSqlite(databaseUrl, refusal);
+        const by = { actor: commandActor(), nowMs: clock() };
         const skipped = `the next ${skippedIdsUnknown} ids of each kind are skipped`;
-        writeWarning(terminal, `the ids assigned since the backup are unknown: ${skipped}`);
-      }
-      return printLines({ restored: file, store }, `restored the store ${store} from ${file}`);
-    });
+        if (file === undefined) {
+          await restoreInPlace(store, by);
+          return printLines({ restored: store, store }, `restored the store ${store} in place: ${skipped}`);
+        }
+        await requireNotStore(file, databaseUrl);
+        if (!(await restoreSqlite(store, file, by))) {
+          writeWarning(terminal, `the ids assigned since the backup are unknown: ${skipped}`);
+        }
+        return printLines({ restored: file, store }, `restored the store ${store} from ${file}`);
+      },
+    );
 }
 
 export function addVacuum(program: AppCommand): void {

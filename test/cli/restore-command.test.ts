@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { statSync, watch } from 'node:fs';
-import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, link, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { createWorld, expectMistake, runInProcess } from '../support/command-line.ts';
-import { type Ending, nextOf, startService } from '../support/service.ts';
+import { type Ending, makeFolder, nextOf, startService } from '../support/service.ts';
 
 /** Creates a store with the animals 1 and 2, backs it up, and then adds the animal 3. */
 async function prepare(t: Ending) {
@@ -59,6 +59,67 @@ test('a restored store has the content of the backup and no temporary file besid
   const events = (await (await after.request(key, next)).json()) as { id: string }[];
   assert.equal(events.length, 1);
   assert.ok((events[0]?.id ?? '') > (feed.at(-1)?.id ?? ''));
+});
+
+test('after a snapshot of the disk, restore --in-place gives no id and no webhook-id twice, and answers every earlier position with 410', async (t) => {
+  const { folder, path, url, print, readJson } = await prepare(t);
+  const copies = ['', '-wal'].map((ending) => [path + ending, join(folder, `snapshot${ending}`)] as const);
+  const service = await startService(t, { DATABASE_URL: url });
+  const key = await service.createKey();
+  const add = async (from: typeof service, name: string) => {
+    const answer = await from.post(key, { name, categoryId: 1 });
+    return ((await answer.json()) as { id: number }).id;
+  };
+  for (const [file, copy] of copies) await copyFile(file, copy);
+  const lostId = await add(service, 'lost');
+  const feed = (await (await service.request(key, '/events?limit=100')).json()) as { id: string }[];
+  await service.stop();
+  await rm(`${path}-shm`, { force: true });
+  for (const [file, copy] of copies) await copyFile(copy, file);
+
+  assert.match(
+    await print('restore --in-place'),
+    /^restored the store .* in place: the next 1000000 ids of /,
+  );
+  const [entry] = await readJson('audit');
+  assert.partialDeepStrictEqual(entry, { action: 'store.restored', subject: path });
+  const after = await startService(t, { DATABASE_URL: url });
+  for (const { id } of feed) assert.equal((await after.request(key, `/events?after=${id}`)).status, 410, id);
+  const next = nextOf(await after.request(key, '/events?after=now')) ?? '';
+  assert.ok((await add(after, 'new')) > lostId);
+  const events = (await (await after.request(key, next)).json()) as { id: string }[];
+  assert.equal(events.length, 1);
+  assert.ok(feed.every(({ id }) => id !== events[0]?.id));
+  assert.equal(await after.countPets(), 4);
+});
+
+test('restore --in-place refuses a store that a service uses', async (t) => {
+  const { url, run } = await prepare(t);
+  await startService(t, { DATABASE_URL: url });
+  expectMistake(await run('restore --in-place'), 1, /store\.db is being served, .*: stop the service first/);
+});
+
+test('restore --in-place refuses a hard link, such as a snapshot by cp -al, and leaves it unchanged', async (t) => {
+  const { folder, path, run } = await prepare(t);
+  await link(path, join(folder, 'snapshot.db'));
+  expectMistake(await run('restore --in-place'), 1, /the file has 2 names \(hard links\)/);
+  assert.ok(Number(readOne(path, "select seq from sqlite_sequence where name = 'pets'")) < 1_000_000);
+});
+
+test('restore --in-place creates no store', async (t) => {
+  const file = join(await makeFolder(t), 'none.db');
+  expectMistake(
+    await runInProcess('restore --in-place', `sqlite:${file}`),
+    1,
+    /there is no store .*none\.db/,
+  );
+  assert.equal(statSync(file, { throwIfNoEntry: false }), undefined);
+});
+
+test('restore needs either a file or --in-place', async (t) => {
+  const { run, backup } = await prepare(t);
+  for (const args of [['restore'], ['restore', backup, '--in-place']])
+    expectMistake(await run(args), 2, /name either a file or --in-place/);
 });
 
 test('restore refuses a store that a service uses, and leaves the store unchanged', async (t) => {

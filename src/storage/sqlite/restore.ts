@@ -1,13 +1,13 @@
-import { rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { AuditAction, Authorship } from '../../audit/audit-log.ts';
 import { OperatorError } from '../../errors.ts';
 import { makeStoreFile } from '../durable-files.ts';
-import { compareSchema } from '../migrations/migrate.ts';
+import { compareSchema, requireSchema } from '../migrations/migrate.ts';
 import { toOpeningError } from '../store-errors.ts';
 import { backupSqlite } from './backup.ts';
-import { claimServing, isServed } from './claim-serving.ts';
-import { isBusy, lockWaitMsMax, newPageBytes, repeatWhileBusy } from './connection.ts';
+import { claimServing, isServed, requireOneName } from './claim-serving.ts';
+import { isBusy, lockWaitMsMax, newPageBytes, openConnection, repeatWhileBusy } from './connection.ts';
 import { readMigrations } from './schema.ts';
 
 /** Number of ids that a restore skips in each table if the last ids of the old store cannot be read. */
@@ -23,10 +23,7 @@ const ownerOnly = 0o600;
  * or of a newer release.
  */
 export async function restoreSqlite(path: string, file: string, by: Authorship): Promise<boolean> {
-  if (isServed(path))
-    throw new OperatorError(
-      `the database ${path} is being served, migrated or restored: stop the service first`,
-    );
+  requireUnserved(path);
   const mode = (await requireBackup(file)) | ownerOnly;
   await makeStoreFile(path, mode);
   const release = await claimServing(`sqlite:${path}`);
@@ -43,6 +40,35 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
     removeStore(copy);
     release();
   }
+}
+
+/**
+ * Does to a store whose own file is an earlier copy of it, such as that of a snapshot of the disk, what `restoreSqlite` does
+ * if the last ids are unknown. Its other content stays. Throws OperatorError, with nothing changed, if a service serves the
+ * store, or there is none that this release can read.
+ */
+export async function restoreInPlace(path: string, by: Authorship): Promise<void> {
+  requireUnserved(path);
+  if (!existsSync(path)) throw new OperatorError(`there is no store ${path}`);
+  await requireOneName(path);
+  const release = await claimServing(`sqlite:${path}`);
+  try {
+    if (requireSchema(await readMigrations(path), path, true) === 'none')
+      throw new OperatorError(`${path} is not a store`);
+    using raw = openConnection(path, lockWaitMsMax).raw;
+    startAnew(raw, null, () => recordRestore(raw, path, by));
+  } catch (error) {
+    throw toOpeningError(path, error);
+  } finally {
+    release();
+  }
+}
+
+function requireUnserved(path: string): void {
+  if (isServed(path))
+    throw new OperatorError(
+      `the database ${path} is being served, migrated or restored: stop the service first`,
+    );
 }
 
 async function requireBackup(file: string): Promise<number> {
@@ -99,8 +125,7 @@ async function replaceStore(
   let isKnown = false as boolean;
   const progress = () => {
     const given = orNull(() => readLastIds(old));
-    skipGivenIds(source, given);
-    record(source);
+    startAnew(source, given, () => record(source));
     isKnown = given !== null;
   };
   try {
@@ -118,8 +143,11 @@ function readLastIds(raw: DatabaseSync): ReadonlyMap<string, bigint> {
   return new Map(select.all().map(({ name, seq }) => [String(name), seq as bigint]));
 }
 
-/** Makes a store assign new ids only after those already assigned. Deletes all events, so that readers start again. */
-function skipGivenIds(raw: DatabaseSync, given: ReadonlyMap<string, bigint> | null): void {
+/**
+ * Makes a store assign new ids only after those already assigned, which are unknown if `given` is null. Deletes all events,
+ * so that readers start again.
+ */
+function startAnew(raw: DatabaseSync, given: ReadonlyMap<string, bigint> | null, record: () => void): void {
   raw.exec('begin immediate');
   const own = readLastIds(raw);
   for (const name of new Set([...own.keys(), ...(given?.keys() ?? []), 'events'])) {
@@ -132,6 +160,7 @@ function skipGivenIds(raw: DatabaseSync, given: ReadonlyMap<string, bigint> | nu
   if (hasTable(raw, 'event_horizon'))
     raw.exec(`delete from events;
       update event_horizon set deleted_to = (select seq from sqlite_sequence where name = 'events')`);
+  record();
   raw.exec('commit');
 }
 
