@@ -29,6 +29,8 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     brokenBy: null as AppError | null,
     /** True while the client waits for `100 Continue` before it sends the body. */
     awaitsContinue: false,
+    /** True once the turn of the request has come. */
+    hasBegun: false,
     /** True once the gate has decided on the request, even if it refused the request. */
     isAdmitted: false,
     isAnswered: false,

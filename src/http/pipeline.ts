@@ -54,6 +54,8 @@ export function createPipeline(options: PipelineOptions) {
       const { request, response } = exchange;
       response.shouldKeepAlive = false;
       if (exchange.isAnswered) request.socket.destroySoon();
+      // A refusal that waits for its pace stays the answer.
+      else if (exchange.failure !== null) return;
       else if (exchange.isAdmitted) fail(options, exchange, failure);
       else exchange.brokenBy = failure;
     },
@@ -100,11 +102,12 @@ async function run(parts: PipelineOptions, exchange: Exchange): Promise<void> {
   } catch (error) {
     const failure = toAppError(error);
     const isPaced = parts.pace !== null && isRefusal(failure);
-    fail(parts, exchange, isPaced ? await waitForPace(parts.pace, exchange, failure) : failure);
+    const sent = isPaced ? await waitForPace(parts.pace, exchange, failure) : failure;
+    if (!isPaced || !exchange.response.destroyed) fail(parts, exchange, sent);
   }
 }
 
-/** True if the key or a limit refuses the request: it has not reached its operation. */
+/** True if the key or a limit refuses the request. */
 function isRefusal({ code }: AppError): boolean {
   return errorStatus[code] === 401 || errorStatus[code] === 429;
 }
@@ -112,6 +115,7 @@ function isRefusal({ code }: AppError): boolean {
 /** Waits until a refusal may be answered. Returns it as it reads then. */
 async function waitForPace(pace: RefusalPace, exchange: Exchange, refusal: AppError): Promise<AppError> {
   const { request, response } = exchange;
+  exchange.failure = refusal;
   const endDropping = hasBody(request.headers) ? dropBody(request) : null;
   const waitedMs = await pace.take(response);
   endDropping?.();

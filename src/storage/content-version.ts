@@ -18,7 +18,7 @@ export function createVersion(database: Database): Version {
   return database.readNow === null ? createSharedReads(database) : createReadsAtOnce(database.readNow);
 }
 
-/** Reads once for each call of `share`, and else at each call. No commit of this process ends during a call of `share`. */
+/** Reads once for each call of `share`, and else at each call. */
 function createReadsAtOnce(readNow: NonNullable<Database['readNow']>): Version {
   let isShared = false;
   let shared: string | null = null;
@@ -43,7 +43,7 @@ function createReadsAtOnce(readNow: NonNullable<Database['readNow']>): Version {
   };
 }
 
-/** Reads once for all requests that come before the read is sent: after a turn and the read before it. */
+/** One read serves all requests that come before it is sent. It is sent a turn after the read before it has ended. */
 function createSharedReads(database: Database): Version {
   let next: Promise<string | null> | null = null;
   let running: Promise<unknown> | null = null;

@@ -97,8 +97,8 @@ export function createConnections(
 }
 
 /**
- * Most clients that half-close their connection have left. The others get an answer that takes no longer than a turn of the
- * event loop.
+ * Most clients that half-close their connection have left. The others get their answer only if it is made within this turn
+ * of the event loop.
  */
 function answerAtOnce({ beginNow }: TurnQueue, socket: Socket, { current }: Connection): void {
   if (current === null) return;

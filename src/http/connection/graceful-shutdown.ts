@@ -21,12 +21,15 @@ export async function closeGracefully(
   drainMs: number,
 ): Promise<void> {
   const closed = once(server, 'close');
-  const cutting = globalThis.setTimeout(() => server.closeAllConnections(), drainMs);
+  const cutAtMs = performance.now() + drainMs;
+  const waitMsMax = Math.min(lastCallMs, drainMs);
   holdNew();
-  await untilLastCall(server);
-  await untilNobodyConnects(server);
-  // Also closes the connections that are idle. No turn has passed since the sockets were read, so none has sent a request.
+  await untilLastCall(server, waitMsMax);
+  await untilNobodyConnects(server, waitMsMax);
+  // Also closes idle connections, but none whose request had arrived when the sockets were read in this turn.
   server.close();
+  const restMs = Math.max(0, cutAtMs - performance.now());
+  const cutting = globalThis.setTimeout(() => server.closeAllConnections(), restMs);
   releaseNew();
   // An immediate runs after the sockets are read, so a connection whose request has arrived is not closed as idle.
   const checking = setInterval(() => setImmediate(() => server.closeIdleConnections()), checkMs);
@@ -35,21 +38,21 @@ export async function closeGracefully(
   clearTimeout(cutting);
 }
 
-/** Waits, at most for `lastCallMs`, until no connection is open. */
-async function untilLastCall(server: Server): Promise<void> {
+/** Waits, at most for `waitMsMax`, until no connection is open. */
+async function untilLastCall(server: Server, waitMsMax: number): Promise<void> {
   const countOpen = promisify(server.getConnections.bind(server));
-  const endMs = performance.now() + lastCallMs;
+  const endMs = performance.now() + waitMsMax;
   while ((await countOpen()) > 0 && performance.now() < endMs) await setTimeout(checkMs);
 }
 
-/** Waits, at most for `lastCallMs`, for a turn of the event loop in which nobody connects. A turn accepts one connection. */
-async function untilNobodyConnects(server: Server): Promise<void> {
+/** Waits, at most for `waitMsMax`, for a turn of the event loop in which nobody connects. A turn accepts one connection. */
+async function untilNobodyConnects(server: Server, waitMsMax: number): Promise<void> {
   let hasConnected = false;
   const note = () => {
     hasConnected = true;
   };
   server.on('connection', note);
-  const endMs = performance.now() + lastCallMs;
+  const endMs = performance.now() + waitMsMax;
   do {
     hasConnected = false;
     await endOfTurn();

@@ -20,6 +20,8 @@ import { eventually } from '../../support/redis-server.ts';
 import { startWithKey } from '../../support/service.ts';
 import { startOn } from '../engine-service.ts';
 
+// Everything that is awaited comes first: the runner ends the file's hooks once no test is left.
+const postgres = await findPostgres();
 const { service, key } = await startWithKey({ after });
 const { get: head, post } = formatHeads(key);
 const get = `${head}\r\n`;
@@ -126,7 +128,7 @@ test('the rest of a body that nobody reads is read up to a bound, and then the c
   await Promise.all(cases);
 });
 
-for (const engine of [sqliteEngine, await findPostgres()])
+for (const engine of [sqliteEngine, postgres])
   test(`${engine.name}: pipelined reads and adds are answered in order, and each sees the effects of the earlier ones`, {
     skip: engine.skip,
   }, async (t) => {

@@ -14,7 +14,7 @@ test('a client that half-closes its connection after its request gets its answer
   await (await service.request(key, '/pets/1')).text();
   for (const [path, outcome] of [
     // From the cache, from the store, and to an unknown animal. An answer that waits for PostgreSQL would come too late,
-    // because Node closes a half-closed connection at once.
+    // because a half-closed connection closes at the end of the turn.
     ['/v1/pets/1', 200],
     ['/v1/pets/2', 200],
     ['/v1/pets/99', 404],
