@@ -186,7 +186,8 @@ function buildPublicServer(
     verifier,
     limiter,
     failedRequests,
-    keyringOf: (name) => createKeyring(database, clock, environment, { kind: 'key', name }, verifier),
+    keyringOf: ({ keyId: name, accountId }) =>
+      createKeyring(database, clock, environment, { kind: 'key', name }, verifier, accountId),
     cursors: createCursors(secret),
     eventIds,
     webhooks: createWebhooks(database, eventIds, createSecretBox(config.webhookSecretKeys)),

@@ -48,13 +48,17 @@ export const defaultOverlapMs = dayMs;
  */
 export type Keyring = ReturnType<typeof createKeyring>;
 
-/** Creates the keyring of an actor. Changes take effect at once in the `verifier` of this instance, if any. */
+/**
+ * Creates the keyring of an actor: a key of the account `accountId`, or an operator. Changes take effect at once in the
+ * `verifier` of this instance, if any.
+ */
 export function createKeyring(
   database: Database,
   clock: Clock,
   environment: KeyEnvironment,
   actor: Actor = commandActor(),
   verifier?: Pick<KeyVerifier, 'flush' | 'forget'>,
+  accountId?: bigint,
 ) {
   const byNow = (): Authorship => ({ actor, nowMs: clock() });
   const generate = () => ({ id: `key_${randomText(16)}`, key: generateKey(environment) });
@@ -75,18 +79,22 @@ export function createKeyring(
     },
 
     create: (grant: KeyGrant): Promise<IssuedKey> =>
-      database.transact(createOwnKey, { ...grant, newKey: generate(), by: byNow() }),
+      database.transact(createOwnKey, { ...grant, newKey: generate(), by: byNow() }, accountId),
 
     async rotate(id: string, overlapMs: number) {
       // The uses that this instance has noted decide whether a successor was used.
       await verifier?.flush();
-      const issued = await database.transact(rotateKey, { newKey: generate(), id, overlapMs, by: byNow() });
+      const issued = await database.transact(
+        rotateKey,
+        { newKey: generate(), id, overlapMs, by: byNow() },
+        accountId,
+      );
       verifier?.forget(id);
       return issued;
     },
 
     async revoke(id: string): Promise<void> {
-      await database.transact(revokeKey, { id, by: byNow() });
+      await database.transact(revokeKey, { id, by: byNow() }, accountId);
       verifier?.forget(id);
     },
   };

@@ -108,10 +108,11 @@ export function createCategories(database: Database, clock: Clock) {
       database.read(selectCategoriesOf, { ids: `[${ids.join()}]` }),
 
     /** Creates or renames a category. Throws `limit_reached` if a new category would be one more than `categoriesMax`. */
-    put: ({ id, name }: Category, actor: Actor) =>
-      database.transact(putCategory, { id, name, by: byOf(actor) }),
+    put: ({ id, name }: Category, actor: Actor, accountId?: bigint) =>
+      database.transact(putCategory, { id, name, by: byOf(actor) }, accountId),
 
     /** Deletes a category. Its animals keep their `categoryId`. Throws `not_found`. */
-    remove: (id: bigint, actor: Actor) => database.transact(removeCategory, { id, by: byOf(actor) }),
+    remove: (id: bigint, actor: Actor, accountId?: bigint) =>
+      database.transact(removeCategory, { id, by: byOf(actor) }, accountId),
   };
 }

@@ -44,7 +44,7 @@ export function createStoreWatch(
         readAside: (statement, parameters) => read.watch(() => database.readAside(statement, parameters)),
         readNow: watchReadNow(database, read),
         run: (statement, parameters) => write.watch(() => database.run(statement, parameters)),
-        transact: (work, input) => write.watch(() => database.transact(work, input)),
+        transact: (...act) => write.watch(() => database.transact(...act)),
       };
     },
 

@@ -25,7 +25,7 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers) {
   return {
     /** Reserves an animal, once per idempotency key, and returns the response. Throws as `placeOrder` and `answerOnce` do. */
     place(order: CompleteOrder, reader: OrderReader, idempotency: Idempotency | null): Promise<Given> {
-      const act = () => database.transact(placeOrder, { ...order, ...reader, idempotency });
+      const act = () => database.transact(placeOrder, { ...order, ...reader, idempotency }, reader.accountId);
       return idempotency === null ? act() : firstAnswers.run(idempotency, act);
     },
 
@@ -43,7 +43,11 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers) {
 
     /** Completes, cancels or returns an order. Throws `not_found`, `order_closed` and `order_expired`. */
     async close(action: OrderAction, id: bigint, reader: OrderReader): Promise<Order> {
-      const { row } = await database.transact(closeOrder, { action, id, accountId: ownerOf(reader) });
+      const { row } = await database.transact(
+        closeOrder,
+        { action, id, accountId: ownerOf(reader) },
+        reader.accountId,
+      );
       return toOrder(row, reader.isManager);
     },
 

@@ -132,8 +132,8 @@ function* lockFreed(id: bigint) {
  * Runs `editPet`. Throws `not_found`, `precondition_failed` if the animal has none of the `tags`, and `pet_in_order` if
  * an order owns it and the edit deletes it or changes its status.
  */
-export async function edit(database: Database, wanted: Edit): Promise<Pet> {
-  const result = await database.transact(editPet, wanted);
+export async function edit(database: Database, wanted: Edit, accountId?: bigint): Promise<Pet> {
+  const result = await database.transact(editPet, wanted, accountId);
   if (typeof result === 'string') throw new AppError(result, editMessages[result]);
   return result;
 }
@@ -141,7 +141,10 @@ export async function edit(database: Database, wanted: Edit): Promise<Pet> {
 /** The animals of a store. */
 export type Catalogue = ReturnType<typeof createCatalogue>;
 
-/** Creates the catalogue of a store. A write resolves when it is durable. Methods throw the errors of the database. */
+/**
+ * Creates the catalogue of a store. A write is on behalf of an account, or of nobody (`Database.transact`), and resolves when
+ * it is durable. Methods throw the errors of the database.
+ */
 export function createCatalogue(database: Database, firstAnswers: FirstAnswers) {
   return {
     /** Returns a page of animals, newest first. Deep pages cost as much as the first page. */
@@ -154,22 +157,24 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers) 
       return row === undefined ? null : toPet(row);
     },
 
-    async add(newPet: NewPet): Promise<Pet> {
+    async add(newPet: NewPet, accountId?: bigint): Promise<Pet> {
       const pet = completeNewPet(newPet);
-      const id = await database.transact(addOnePet, toValues(pet));
+      const id = await database.transact(addOnePet, toValues(pet), accountId);
       return { id, ...pet };
     },
 
     /** Adds an animal once per idempotency key, and returns the response. Throws as `answerOnce` does. */
     addOnce: (newPet: NewPet, idempotency: Idempotency, locationStart: string): Promise<Given> =>
       firstAnswers.run(idempotency, () =>
-        database.transact(addPetOnce, { newPet, idempotency, locationStart }),
+        database.transact(addPetOnce, { newPet, idempotency, locationStart }, idempotency.accountId),
       ),
 
     /** Changes the fields in `patch` and returns the animal. Throws as `edit` does. */
-    change: (id: bigint, patch: PetPatch, tags: IfMatch): Promise<Pet> => edit(database, { id, patch, tags }),
+    change: (id: bigint, patch: PetPatch, tags: IfMatch, accountId?: bigint): Promise<Pet> =>
+      edit(database, { id, patch, tags }, accountId),
 
-    remove: (id: bigint, tags: IfMatch): Promise<Pet> => edit(database, { id, patch: null, tags }),
+    remove: (id: bigint, tags: IfMatch, accountId?: bigint): Promise<Pet> =>
+      edit(database, { id, patch: null, tags }, accountId),
 
     load: (batches: AsyncIterable<readonly LoadedPet[]>, options?: LoadPetsOptions): Promise<LoadedCounts> =>
       loadPets(database, batches, options),

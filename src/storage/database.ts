@@ -142,8 +142,11 @@ export interface Database {
    * Runs a transaction completely or not at all. Resolves when it is durable, with all commits that it has read. So a
    * result that reports an earlier change is as safe as the change, and so is a refusal that the body throws. Errors of
    * errors.ts keep their class, code and message. Any other error becomes an Error with the same message.
+   *
+   * `accountId` is the account on whose behalf it runs, absent for an operator or a job. Over PostgreSQL, the waiting
+   * transactions of an account hold few connections.
    */
-  transact<I, T>(transaction: Transaction<I, T>, input: I): Promise<T>;
+  transact<I, T>(transaction: Transaction<I, T>, input: I, accountId?: bigint): Promise<T>;
 
   /**
    * Changes and adds rows of a table, all or none. Reads and checks the whole source before it writes. A row has the

@@ -51,7 +51,9 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
   return {
     async add(order: WebhookOrder, reader: EventReader) {
       const row = toNewRow(order, reader);
-      return await withSecret(row.public_id, (secret) => database.transact(addWebhook, { ...row, secret }));
+      return await withSecret(row.public_id, (secret) =>
+        database.transact(addWebhook, { ...row, secret }, reader.accountId),
+      );
     },
 
     list: (accountId: bigint, limit: number, newestId: bigint | null) =>
@@ -61,27 +63,36 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
       toWebhook(await findRow(database, { publicId, accountId }), ids),
 
     change: async (publicId: string, change: WebhookChange, manager: EventReader) =>
-      toWebhook(await database.transact(changeWebhook, { publicId, manager, change }), ids),
+      toWebhook(
+        await database.transact(changeWebhook, { publicId, manager, change }, manager.accountId),
+        ids,
+      ),
 
     rotateSecret: (publicId: string, manager: EventReader) =>
-      withSecret(publicId, (secret) => database.transact(rotateSecret, { publicId, manager, secret })),
+      withSecret(publicId, (secret) =>
+        database.transact(rotateSecret, { publicId, manager, secret }, manager.accountId),
+      ),
 
     /** Requests a ping and returns its id, or that of a ping that waits already. */
     ping(publicId: string, manager: EventReader): Promise<string> {
       const messageId = `ping_${randomText(16)}`;
-      return database.transact(requestMessage, { publicId, manager, messageId, position: 0n });
+      return database.transact(
+        requestMessage,
+        { publicId, manager, messageId, position: 0n },
+        manager.accountId,
+      );
     },
 
     async send(publicId: string, eventId: string, manager: EventReader): Promise<void> {
       const message = { messageId: eventId, position: readEventId(eventId, ids) };
-      await database.transact(requestMessage, { publicId, manager, ...message });
+      await database.transact(requestMessage, { publicId, manager, ...message }, manager.accountId);
     },
 
     listAttempts: async (publicId: string, accountId: bigint) =>
       listAttempts(database, (await findRow(database, { publicId, accountId })).id),
 
     remove: (publicId: string, manager: EventReader): Promise<void> =>
-      database.transact(removeWebhook, { publicId, manager }),
+      database.transact(removeWebhook, { publicId, manager }, manager.accountId),
   };
 }
 

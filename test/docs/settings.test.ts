@@ -28,8 +28,15 @@ import { addressesMax } from '../../src/limits/counters.ts';
 import { waitingCharactersMax } from '../../src/observability/log.ts';
 import { operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { postgresParameters } from '../../src/postgres-address.ts';
+import { connectionsDefault } from '../../src/setting-values.ts';
+import { connectMsMax } from '../../src/storage/postgres/client.ts';
 import { startLockMsMax } from '../../src/storage/postgres/database.ts';
-import { waitingTasksMax } from '../../src/storage/postgres/pool.ts';
+import {
+  accountWritesMax,
+  divideConnections,
+  repeatMsMax,
+  waitingTasksMax,
+} from '../../src/storage/postgres/pool.ts';
 import { startMsMax } from '../../src/storage/sqlite/claim-serving.ts';
 import { waitingJobsMax, writeWaitMsMax } from '../../src/storage/sqlite/write-queue.ts';
 import { ownRowsMax } from '../../src/usage/failed-requests.ts';
@@ -90,6 +97,10 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     seconds(startMsMax),
     seconds(startLockMsMax),
     waitingTasksMax.toLocaleString('en'),
+    String(accountWritesMax),
+    `${divideConnections(connectionsDefault).inTurn} of 10 connections`,
+    seconds(connectMsMax),
+    seconds(repeatMsMax),
     addressesMax.toLocaleString('en'),
     rememberedKeysMax.toLocaleString('en'),
     String(lane.runningMax),

@@ -10,6 +10,7 @@ import { createLimiter } from '../../src/limits/limiter.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { createLog } from '../../src/observability/log.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { openStore } from '../../src/store.ts';
 import { createSecretBox } from '../../src/webhooks/secrets.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
@@ -18,15 +19,16 @@ import { createMovableClock, type Ending, makeFolder } from '../support/service.
 /** Only the public server, over a new SQLite store, with a valid and cached key with all scopes, on Business. */
 export type BuiltServer = Awaited<ReturnType<typeof startBuiltServer>>;
 
-/** Builds and starts a server with `options`. Stops it after the test. */
+/** Builds and starts a server with `options`, over wrapped parts. Stops it after the test. */
 export async function startBuiltServer(
   test: Ending,
   options: Partial<ServerOptions> = {},
   wrap: (catalogue: Catalogue) => Catalogue = (catalogue) => catalogue,
+  wrapDatabase: (database: Database) => Database = (database) => database,
 ) {
   const clock = createMovableClock().now;
   const databaseUrl = `sqlite:${join(await makeFolder(test), 'animal-store.db')}`;
-  const store = await openStore({ databaseUrl, environment: 'staging' }, clock);
+  const store = await openStore({ databaseUrl, environment: 'staging' }, clock, wrapDatabase);
   const { key } = await store.keyring.issue({
     account: null,
     plan: { name: 'business', limits: { perMinute: 1_000, perDay: 100_000 } },
@@ -41,7 +43,8 @@ export async function startBuiltServer(
     catalogue: wrap(store.catalogue),
     verifier,
     failedRequests: { note: () => undefined },
-    keyringOf: (name) => createKeyring(store.database, clock, 'stg', { kind: 'key', name }, verifier),
+    keyringOf: ({ keyId: name, accountId }) =>
+      createKeyring(store.database, clock, 'stg', { kind: 'key', name }, verifier, accountId),
     limiter: createLimiter({ counters: createMemoryCounters(), clock }),
     cursors: createCursors(Buffer.alloc(32)),
     eventIds,

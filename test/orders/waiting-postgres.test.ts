@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { Order } from '../../src/orders/order.ts';
-import type { OrderReader } from '../../src/orders/place-order.ts';
+import { closeOrder } from '../../src/orders/close-order.ts';
+import { type Order, toOrder } from '../../src/orders/order.ts';
+import { type OrderReader, placeOrder } from '../../src/orders/place-order.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
+import type { Steps } from '../../src/storage/database.ts';
+import { runSteps, takeValue } from '../../src/storage/postgres/run-steps.ts';
 import { hold, keyed, openShop, readOrder, type Shop } from '../contracts/order-shop.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
@@ -14,6 +17,15 @@ const postgres = await findPostgres();
 
 const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
+/** Runs a transaction that waits for its locks. The service would give up soon, and try again. */
+async function runPatiently<T>(t: TestContext, { store }: Shop, body: Steps<T>): Promise<T> {
+  const client = await connectPostgres(t, store.url);
+  await client.query('begin');
+  const [outcome] = await runSteps(client, [body]);
+  await client.query('commit');
+  return takeValue(outcome);
+}
+
 /** Completes an order. The transaction waits for a lock on the animal from before the expiry of the hold until after it. */
 async function completePastEnd(
   t: TestContext,
@@ -24,16 +36,22 @@ async function completePastEnd(
   const changing = await beginAt(t, shop, `update pets set name = 'Max' where id = ${petId}`);
   const clock = 'floor(extract(epoch from clock_timestamp()) * 1000)';
   await shop.store.execute(`update orders set expires_at_ms = ${clock} + ${leftMs} where id = ${id}`);
+  const { accountId } = buyer;
   let isSettled = false;
-  const completed = shop.orders.close('complete', id, buyer).finally(() => {
-    isSettled = true;
-  });
+  const completed = runPatiently(t, shop, closeOrder.body({ action: 'complete', id, accountId })).finally(
+    () => {
+      isSettled = true;
+    },
+  );
   completed.catch(() => undefined);
   while (!isSettled && (await shop.store.execute(waits)).length === 0);
   const open = `select from orders where id = ${id} and expires_at_ms >= ${clock}`;
   while ((await shop.store.execute(open)).length > 0);
   await changing.query('commit');
-  return completed.catch(({ code }) => code);
+  return completed.then(
+    ({ row }) => toOrder(row, false),
+    ({ code }) => code,
+  );
 }
 
 /** Begins a transaction with a statement on a connection of its own. */
@@ -51,14 +69,14 @@ async function open(t: TestContext) {
 describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip }, () => {
   test('an Idempotency-Key is refused at another instance while its first order runs, and is replayed afterwards', async (t) => {
     const { shop, buyer, petId } = await open(t);
-    const other = await shop.openOther();
     const blocking = await beginAt(t, shop, `select from pets where id = ${petId} for update`);
-    const placing = shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
+    const placing = { ...hold, ...buyer, petId, idempotency: keyed(buyer, 'k') };
+    const placed = runPatiently(t, shop, placeOrder.body(placing));
     await eventually(async () => (await shop.store.execute(waits)).length === 1);
-    const retry = () => other.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
+    const retry = () => shop.orders.place({ ...hold, petId }, buyer, keyed(buyer, 'k'));
     await assert.rejects(retry, { code: 'idempotency_key_in_use' });
     await blocking.query('rollback');
-    const first = await placing;
+    const first = await placed;
     assert.equal(first.isReplayed, false);
     assert.deepEqual(await retry(), { ...first, isReplayed: true });
   });
@@ -139,16 +157,18 @@ describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip
   test('an add with a key that waits for a change of its account does not delay those of other accounts', async (t) => {
     const shop = await openShop(t, postgres);
     const [held, free] = [await shop.addBuyer(), await shop.addBuyer()];
-    // On a busy machine, the adds of the other account may take longer than a lock may be waited for.
-    const patiently = '?lock_timeout=30000&statement_timeout=30000&query_timeout=30000';
-    const catalogue = openCatalogue(await shop.store.open(`${shop.store.url}${patiently}`));
+    const catalogue = openCatalogue(shop.database);
     const add = (buyer: OrderReader, key: string) =>
       catalogue.addOnce({ name: 'Rex', categoryId: 7n, status: 'available' }, keyed(buyer, key), '/pets/');
     const changing = await beginAt(t, shop, `select from accounts where id = ${held.accountId} for update`);
     let isAdded = false;
-    const waiting = add(held, 'k').then(() => {
-      isAdded = true;
-    });
+    // On a busy machine, the adds of the other account may take longer than a lock may be waited for.
+    const waiting = add(held, 'k').then(
+      () => {
+        isAdded = true;
+      },
+      ({ code }) => assert.equal(code, 'unavailable'),
+    );
     for (let round = 0; round < 3; round += 1)
       await Promise.all([1, 2, 3].map((number) => add(free, `${round} ${number}`)));
     assert.equal(isAdded, false);

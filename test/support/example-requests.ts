@@ -50,6 +50,19 @@ export function createExampleRequests(baseUrl: string, key: string, operations: 
   }
 
   return {
+    /** Sends the request of an operation with its first examples, in which `made` replaces identifiers. */
+    async send(operation: Operation, made: ReadonlyMap<string, string>): Promise<void> {
+      const examples = listParameters(operation).map(
+        ({ name, schema }) => [name, schema.examples?.[0]] as const,
+      );
+      const path = examples.reduce(
+        (text, [name, value]) => text.replace(`{${name}}`, String(value)),
+        operation.path as string,
+      );
+      const body = JSON.stringify(readExampleBody(operation));
+      await call(operation.method, putIdentifiers(path, made), JSON.parse(putIdentifiers(body, made)));
+    },
+
     /**
      * Creates the objects for an operation. Maps each identifier in its examples to the identifier of the created object.
      */

@@ -42,7 +42,7 @@ export const categoryOperations: readonly Operation[] = [
 
     async handle({ params, body: { name }, caller }, { categories }) {
       const category = { id: categoryId.read(params), name };
-      const { isNew } = await categories.put(category, { kind: 'key', name: caller.keyId });
+      const { isNew } = await categories.put(category, { kind: 'key', name: caller.keyId }, caller.accountId);
       return { status: isNew ? 201 : 200, body: category };
     },
   }),
@@ -54,6 +54,9 @@ export const categoryOperations: readonly Operation[] = [
     answers: answer(204, 'The category is deleted.'),
 
     handle: async ({ params, caller }, { categories }) =>
-      reply(204, categories.remove(categoryId.read(params), { kind: 'key', name: caller.keyId })),
+      reply(
+        204,
+        categories.remove(categoryId.read(params), { kind: 'key', name: caller.keyId }, caller.accountId),
+      ),
   }),
 ];

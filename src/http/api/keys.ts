@@ -139,9 +139,10 @@ export const keyOperations: readonly Operation[] = [
       examples: { page: example('One key', [listedKey]) },
     }),
 
-    async handle({ query, caller: { accountId, keyId } }, services) {
+    async handle({ query, caller }, services) {
+      const { accountId } = caller;
       const page = openPage<string>({ path: '/keys', of: accountId }, query, services);
-      const { items, next } = await services.keyringOf(keyId).listPage(accountId, page.limit, page.start);
+      const { items, next } = await services.keyringOf(caller).listPage(accountId, page.limit, page.start);
       return { status: 200, body: items.map(toPartnerKey), headers: page.linkTo(next) };
     },
   }),
@@ -161,7 +162,7 @@ export const keyOperations: readonly Operation[] = [
 
     async handle({ body: { name = null, scopes, expiresInSeconds }, caller }, { keyringOf }) {
       const lifetimeMs = expiresInSeconds === undefined ? null : Number(expiresInSeconds) * secondMs;
-      const made = await keyringOf(caller.keyId).create({ name, scopes, lifetimeMs });
+      const made = await keyringOf(caller).create({ name, scopes, lifetimeMs });
       return { status: 201, body: { ...toPartnerKey(made), key: made.key } };
     },
   }),
@@ -188,7 +189,7 @@ export const keyOperations: readonly Operation[] = [
     async handle({ params, body, caller }, { keyringOf }) {
       const overlapSeconds = body?.overlapSeconds;
       const overlapMs = overlapSeconds === undefined ? defaultOverlapMs : Number(overlapSeconds) * secondMs;
-      const made = await keyringOf(caller.keyId).rotate(keyId.read(params), overlapMs);
+      const made = await keyringOf(caller).rotate(keyId.read(params), overlapMs);
       return { status: 201, body: { ...toPartnerKey(made), key: made.key } };
     },
   }),
@@ -201,6 +202,6 @@ export const keyOperations: readonly Operation[] = [
     answers: answer(204, 'The key is deleted.'),
 
     handle: async ({ params, caller }, { keyringOf }) =>
-      reply(204, keyringOf(caller.keyId).revoke(keyId.read(params))),
+      reply(204, keyringOf(caller).revoke(keyId.read(params))),
   }),
 ];

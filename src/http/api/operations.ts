@@ -1,3 +1,4 @@
+import type { Caller } from '../../accounts/account.ts';
 import type { Keyring } from '../../accounts/keyring.ts';
 import type { Categories } from '../../categories/categories.ts';
 import type { Clock } from '../../clock.ts';
@@ -26,7 +27,7 @@ export interface Services {
   readonly categories: Categories;
   readonly feed: Feed;
   readonly eventIds: EventIds;
-  readonly keyringOf: (keyId: string) => Keyring;
+  readonly keyringOf: (caller: Pick<Caller, 'keyId' | 'accountId'>) => Keyring;
   readonly countOpenHolds: (accountId: bigint) => Promise<bigint>;
   readonly webhooks: Webhooks;
   /** True if a webhook may have an `http` URL. */

@@ -78,11 +78,11 @@ export const petOperations: readonly Operation[] = [
     isIdempotent: true,
     answers: answer(201, 'The animal is added; the answer has its `id`.', PetSchema, added, ['Location']),
 
-    async handle({ body, idempotency }, { catalogue, baseUrl, clock }) {
+    async handle({ body, idempotency, caller }, { catalogue, baseUrl, clock }) {
       const locationStart = clock() < getPetRemovedAtMs ? '/pets/' : '/pets?id=';
       if (idempotency !== null)
         return toOutcome(await catalogue.addOnce(body, idempotency, locationStart), baseUrl);
-      const pet = await catalogue.add(body);
+      const pet = await catalogue.add(body, caller.accountId);
       return { status: 201, body: pet, headers: { location: `${baseUrl}${locationStart}${pet.id}` } };
     },
   }),
@@ -120,8 +120,8 @@ export const petOperations: readonly Operation[] = [
     answers: answer(200, 'The animal as it is now.', PetSchema, changed, ['ETag']),
     failures: editMessages,
 
-    async handle({ params, body, headers }, { catalogue }) {
-      const change = (tags: IfMatch) => catalogue.change(petId.read(params), body, tags);
+    async handle({ params, body, headers, caller: { accountId } }, { catalogue }) {
+      const change = (tags: IfMatch) => catalogue.change(petId.read(params), body, tags, accountId);
       const text = writePet(await changeIfMatch(headers, change));
       return { status: 200, text, headers: { etag: computeEtag(text) } };
     },
@@ -136,8 +136,8 @@ export const petOperations: readonly Operation[] = [
     answers: answer(204, 'The animal is deleted.'),
     failures: editMessages,
 
-    async handle({ params, headers }, { catalogue }) {
-      await changeIfMatch(headers, (tags) => catalogue.remove(petId.read(params), tags));
+    async handle({ params, headers, caller: { accountId } }, { catalogue }) {
+      await changeIfMatch(headers, (tags) => catalogue.remove(petId.read(params), tags, accountId));
       return { status: 204 };
     },
   }),

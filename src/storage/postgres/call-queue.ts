@@ -16,12 +16,22 @@ type Send<C, R> = (client: ClientBase, calls: readonly C[]) => Promise<readonly 
 /** Time in ms after which the next batch no longer waits for a batch that is slow, or that waits for a row. */
 const holdMsMax = 50;
 
+interface QueueOptions<C, R> {
+  readonly lend: Lend;
+  readonly send: Send<C, R>;
+  readonly callsMax: number;
+  readonly batchesMax?: number;
+  /** Sends a call of a batch that was undone. Default: as a batch of its own, unless it was one already. */
+  readonly sendAlone?: (call: C) => Promise<R>;
+}
+
 /**
  * Creates a queue for the calls of many callers. Sends those of one turn of the event loop together, at most `callsMax`
  * in one batch, which is one transaction (group commit). Each batch waits for a connection on its own. But while
  * `batchesMax` batches run, for at most `holdMsMax`, calls wait and form the next batch.
  */
-export function createCallQueue<C, R>(lend: Lend, send: Send<C, R>, callsMax: number, batchesMax = Infinity) {
+export function createCallQueue<C, R>(options: QueueOptions<C, R>) {
+  const { lend, send, callsMax, batchesMax = Infinity, sendAlone } = options;
   const underWay = new Set<Promise<unknown>>();
   let batches = 0;
   let withoutConnection = 0;
@@ -37,7 +47,7 @@ export function createCallQueue<C, R>(lend: Lend, send: Send<C, R>, callsMax: nu
   }
 
   async function sendBatch(batch: readonly Waiting<C, R>[]): Promise<void> {
-    const sent = settle(batch, sendCalls, rejectWaiting);
+    const sent = settle(batch, sendCalls, sendAlone, rejectWaiting);
     const held = batchesMax < Infinity ? [setTimeout(holdMsMax, undefined, { ref: false })] : [];
     await Promise.race([sent, ...held]);
     batches -= 1;
@@ -80,21 +90,23 @@ export function createCallQueue<C, R>(lend: Lend, send: Send<C, R>, callsMax: nu
   };
 }
 
-/** Sends a batch and settles its calls. If one fails, all are undone, and each is sent again separately. */
+/** Sends a batch and settles its calls. If it was undone, each is sent again. */
 async function settle<C, R>(
   batch: readonly Waiting<C, R>[],
   sendCalls: (calls: readonly C[]) => Promise<readonly R[]>,
+  sendAlone: ((call: C) => Promise<R>) | undefined,
   onFault: (fault: unknown) => void,
 ): Promise<void> {
   try {
     const results = await sendCalls(batch.map(({ call }) => call));
     for (const [place, { resolve }] of batch.entries()) resolve(results[place] as R);
   } catch (error) {
-    if (batch.length > 1 && isUndone(error)) {
-      await Promise.all(batch.map((one) => settle([one], sendCalls, onFault)));
+    if (!isUndone(error)) onFault(error);
+    else if (sendAlone !== undefined || batch.length > 1) {
+      const send = sendAlone ?? (async (call) => (await sendCalls([call]))[0] as R);
+      await Promise.all(batch.map(({ call, resolve, reject }) => send(call).then(resolve, reject)));
       return;
     }
     for (const { reject } of batch) reject(error);
-    if (!isUndone(error)) onFault(error);
   }
 }

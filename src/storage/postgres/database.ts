@@ -16,7 +16,7 @@ import { loadRows } from './load.ts';
 import { createPostgresPool } from './pool.ts';
 import { askSession } from './pooler.ts';
 import { requireUsable } from './requirements.ts';
-import { rollBackRefusal, runSteps, takeValue } from './run-steps.ts';
+import { rollBackRefusal, runSteps, takeValue, waitBriefly } from './run-steps.ts';
 import { findPrimary } from './servers.ts';
 
 /** Maximum wait in ms for each lock at startup. Another instance may hold a lock, for example while it migrates. */
@@ -91,10 +91,21 @@ const groupAddsMax = 64;
 
 function connect(url: string, connections: number): Database {
   const pool = createPostgresPool(url, connections);
-  const reads = createCallQueue(pool.read, sendBatch, batchReadsMax);
-  const adds = createCallQueue(pool.write, transact, groupAddsMax, 1);
+  const reads = createCallQueue({ lend: pool.read, send: sendBatch, callsMax: batchReadsMax });
   const asideReads = oneAtATime((call: Call) => pool.read((client) => sendBatch(client, [call])));
+  const adds = createCallQueue({
+    lend: pool.write,
+    send: transact,
+    callsMax: groupAddsMax,
+    batchesMax: 1,
+    sendAlone: runAlone,
+  });
   let isClosed = false;
+
+  async function runAlone(act: Act): Promise<PromiseSettledResult<unknown>> {
+    const [outcome] = await pool.writeInTurn(act.accountId, (client) => transact(client, [act]));
+    return outcome as PromiseSettledResult<unknown>;
+  }
 
   function requireOpen(): void {
     if (isClosed) throw storeUnavailable(new Error('the database is closed'));
@@ -115,15 +126,15 @@ function connect(url: string, connections: number): Database {
     countConnections: pool.count,
     async run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
       requireOpen();
-      const call = toCall(statement, parameters);
-      const [rows] = await pool.write((client) => sendBatch(client, [call]));
+      // Without `begin`, so that an instance that hangs holds no lock: the server ends the transaction itself.
+      const calls = [waitBriefly, toCall(statement, parameters)];
+      const [, rows] = await pool.writeInTurn(undefined, (client) => sendBatch(client, calls));
       return rows as readonly R[];
     },
-    async transact(work, input) {
+    async transact(work, input, accountId) {
       requireOpen();
-      if (work.isolation === 'new rows') return takeValue(await adds.run([work, input])) as never;
-      const [outcome] = await pool.write((client) => transact(client, [[work, input]]));
-      return takeValue(outcome) as never;
+      const act = { work, input, accountId };
+      return takeValue(await (work.isolation === 'new rows' ? adds.run(act) : runAlone(act))) as never;
     },
     async load(...rows) {
       return loadRows(url, ...rows);
@@ -136,13 +147,18 @@ function connect(url: string, connections: number): Database {
   };
 }
 
-type Transacted = readonly [transaction: Transaction<never, unknown>, input: unknown];
+/** A transaction to run, as `Database.transact` gets it. */
+interface Act {
+  readonly work: Transaction<never, unknown>;
+  readonly input: unknown;
+  readonly accountId: bigint | undefined;
+}
 
 /** Runs transactions of one isolation as one, and returns the outcome of each. Throws if all are undone. */
-async function transact(client: ClientBase, calls: readonly Transacted[]) {
-  const bodies = calls.map(([{ body }, input]) => body(input as never));
+async function transact(client: ClientBase, acts: readonly Act[]) {
+  const bodies = acts.map(({ work, input }) => work.body(input as never));
   try {
-    return await runSteps(client, bodies, calls[0]?.[0].isolation);
+    return await runSteps(client, bodies, acts[0]?.work.isolation);
   } catch (error) {
     if (isRefusal(error)) await rollBackRefusal(client);
     // The pool drops a lost or stuck connection, and the server then rolls back the transaction.

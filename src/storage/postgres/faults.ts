@@ -63,18 +63,42 @@ export function isFromServer(error: unknown): boolean {
   return error instanceof DatabaseError || causeOf(error) instanceof DatabaseError;
 }
 
-const pauseMsMax = 64;
+/** The lock timeout: another transaction has had a row for all of it. */
+const lockNotHad = /^55P03$/;
+
+interface Repeats {
+  readonly codes: RegExp;
+  /** Pauses in ms: each is random, up to a bound that doubles with each repeat. */
+  readonly firstPauseMsMax: number;
+  readonly lastPauseMsMax: number;
+}
+
+const onConflict: Repeats = { codes: conflicts, firstPauseMsMax: 1, lastPauseMsMax: 64 };
+const onLock: Repeats = { codes: lockNotHad, firstPauseMsMax: 50, lastPauseMsMax: 400 };
 
 /** Repeats an attempt after a conflict, with backoff and jitter, for up to `repeatMsMax`. Then throws `unavailable`. */
-export async function repeatOnConflict<T>(attempt: () => Promise<T>, repeatMsMax: number): Promise<T> {
+export function repeatOnConflict<T>(attempt: () => Promise<T>, repeatMsMax: number): Promise<T> {
+  return repeat(attempt, repeatMsMax, onConflict);
+}
+
+/** Repeats an attempt that did not get a lock, as `repeatOnConflict` does. */
+export function repeatWhileLocked<T>(attempt: () => Promise<T>, repeatMsMax: number): Promise<T> {
+  return repeat(attempt, repeatMsMax, onLock);
+}
+
+async function repeat<T>(
+  attempt: () => Promise<T>,
+  repeatMsMax: number,
+  { codes, firstPauseMsMax, lastPauseMsMax }: Repeats,
+): Promise<T> {
   const lastAtMs = performance.now() + repeatMsMax;
-  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, pauseMsMax)) {
+  for (let pauseMs = firstPauseMsMax; ; pauseMs = Math.min(pauseMs * 2, lastPauseMsMax)) {
     try {
       return await attempt();
     } catch (error) {
       const cause = causeOf(error);
-      const conflict = cause instanceof DatabaseError && conflicts.test(codeOf(cause));
-      if (!conflict || performance.now() >= lastAtMs) throw error;
+      const isRepeated = cause instanceof DatabaseError && codes.test(codeOf(cause));
+      if (!isRepeated || performance.now() >= lastAtMs) throw error;
     }
     await setTimeout(Math.random() * pauseMs);
   }

@@ -6,21 +6,33 @@ import { connectionsDefault } from '../../setting-values.ts';
 import type { ConnectionCounts } from '../database.ts';
 import { storeOverloaded } from '../store-errors.ts';
 import { connectionSettings, connectMsMax, createClient, readConnectMs, StoreClient } from './client.ts';
-import { isConnectionSpoilt, isUnanswered, repeatOnConflict, throwConnectionError } from './faults.ts';
+import {
+  isConnectionSpoilt,
+  isUnanswered,
+  repeatOnConflict,
+  repeatWhileLocked,
+  throwConnectionError,
+} from './faults.ts';
 import { createServerChoice, type ServerChoice } from './servers.ts';
+import { createTurns } from './turns.ts';
 
 /**
  * Divides the connections of an instance. A write that waits takes none of those that read, and one asks the server what
- * it is.
+ * it is. At most `inTurn` of those that write do what may wait for a row, so that one is left for adds.
  */
-export function divideConnections(all: number): { readonly reads: number; readonly writes: number } {
+export function divideConnections(all: number) {
   const reads = Math.max(1, Math.floor(((all - 1) * 4) / 9));
-  return { reads, writes: all - 1 - reads };
+  const writes = all - 1 - reads;
+  return { reads, writes, inTurn: Math.max(1, writes - 1) };
 }
+
+/** Maximum number of connections with writes of one account that may wait for a row. */
+export const accountWritesMax = 2;
 
 /** Maximum number of tasks that wait for a connection to read, and to write. Each waits at most `readConnectMs`. */
 export const waitingTasksMax = 1_000;
-const repeatMsMax = 5_000;
+/** Time in ms for which a task that conflicts with another transaction, or finds a row locked, is repeated. */
+export const repeatMsMax = 5_000;
 /** Time in ms that running tasks may take after the pool closes. A server that hangs must not delay the shutdown. */
 const closeMsMax = 1_000;
 /** Interval in ms of the watch over the lent connections, and the time after which a task counts as slow. */
@@ -81,6 +93,15 @@ type Lent = PoolClient & PooledClient;
  */
 export type Lend = <T>(task: (client: PoolClient) => Promise<T>) => Promise<T>;
 
+/**
+ * Like `Lend`, for a task that may wait for a row, on behalf of an account, if any. If the row stays locked, the task must
+ * fail soon. It is then repeated for up to `repeatMsMax`, and holds no connection between two attempts.
+ */
+export type LendInTurn = <T>(
+  account: bigint | undefined,
+  task: (client: PoolClient) => Promise<T>,
+) => Promise<T>;
+
 /** Creates a bounded pool, and opens no connection yet. Reads have their own, so that they do not wait for writes. */
 export function createPostgresPool(
   url: string,
@@ -91,22 +112,36 @@ export function createPostgresPool(
   const { reads, writes } = connections;
   const lent = lendConnections(connections);
   const running = new Set<Promise<unknown>>();
+  const turns = createTurns({
+    max: divideConnections(connectionsMax).inTurn,
+    ofAccountMax: accountWritesMax,
+    waitingMax: waitingTasksMax,
+    waitMsMax: connectMsMax,
+  });
+
+  function repeat<T>(attempt: () => Promise<T>): Promise<T> {
+    const result = repeatOnConflict(attempt, repeatMsMax);
+    running.add(result);
+    return result.finally(() => running.delete(result));
+  }
 
   const createLend = (pool: Pool): Lend => {
-    return (task) => {
-      const result = repeatOnConflict(() => lent.run(pool, task), repeatMsMax);
-      running.add(result);
-      return result.finally(() => running.delete(result));
-    };
+    return (task) => repeat(() => lent.run(pool, task));
+  };
+
+  const writeInTurn: LendInTurn = (account, task) => {
+    const attempt = () => turns.run(account, () => lent.run(writes, task));
+    return repeat(() => repeatWhileLocked(attempt, repeatMsMax));
   };
 
   return {
     read: createLend(reads),
     write: createLend(writes),
+    writeInTurn,
     count: (): ConnectionCounts => ({
       busy: reads.totalCount - reads.idleCount + writes.totalCount - writes.idleCount,
       idle: reads.idleCount + writes.idleCount,
-      waiting: reads.waitingCount + writes.waitingCount,
+      waiting: reads.waitingCount + writes.waitingCount + turns.countWaiting(),
     }),
     /** Waits for `last` and the running tasks, at most `closeMsMax`. After that, tasks fail. */
     async close(last: Promise<unknown> = Promise.resolve()): Promise<void> {

@@ -62,7 +62,7 @@ test('a read is sent, although another one gets no connection to PostgreSQL in t
     second = read();
     throw storeUnavailable();
   };
-  const reads = createCallQueue(lend, sendBatch, 32);
+  const reads = createCallQueue({ lend, send: sendBatch, callsMax: 32 });
   await assert.rejects(read(), { code: 'unavailable' });
   assert.deepEqual(await second, []);
 });
