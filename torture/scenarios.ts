@@ -1,5 +1,12 @@
 import { busyReaders, strangers } from './abuse/busy-crowds.ts';
-import { fewDescriptors, idleSockets, slowBodies, slowHeads, slowReaders } from './abuse/crowds.ts';
+import {
+  fewDescriptors,
+  idleSockets,
+  longBodies,
+  slowBodies,
+  slowHeads,
+  slowReaders,
+} from './abuse/crowds.ts';
 import { floods } from './abuse/floods.ts';
 import { heavyInputs } from './abuse/heavy-inputs.ts';
 import { stalledLog } from './abuse/stalled-log.ts';
@@ -42,6 +49,7 @@ export const scenarios: readonly Scenario[] = [
   fewDescriptors,
   slowHeads,
   slowBodies,
+  longBodies,
   slowReaders,
   idleSockets,
   strangers,

@@ -5,13 +5,20 @@ import { AppError } from '../errors.ts';
 import { hashIdempotencyKey } from '../idempotency/answer-once.ts';
 import { type Decision, decideLater } from '../limits/rules/decision.ts';
 import { isStrict } from './request/preferences.ts';
+import type { Body } from './request/receive-body.ts';
 import type { Call, Route, SignedIn } from './route.ts';
 import type { Match } from './router.ts';
 
 /** A request and its response, with what the pipeline knows about them. */
 export type Exchange = ReturnType<typeof openExchange>;
 
-export function openExchange(request: IncomingMessage, response: ServerResponse, id: string, match: Match) {
+export function openExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  id: string,
+  match: Match,
+  body: Body | null = null,
+) {
   return {
     request,
     response,
@@ -19,6 +26,8 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     /** Arrival time, from `performance.now()`. A pipelined request arrives when the request before it is answered. */
     startedAtMs: performance.now(),
     match,
+    /** Null if the request has none. */
+    body,
     /** Null until the key is verified, and for requests without a valid key. */
     caller: null as Caller | null,
     /** The signed-in operator, for requests to the console. Null for all other requests. */

@@ -4,10 +4,13 @@ import { accountSuspended, coversScope } from '../accounts/account.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, errorStatus } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
+import { lingerBytesMax } from './connection/bounds.ts';
 import { type Exchange, noteHeld, openExchange, readCall } from './exchange.ts';
-import { dropBody, hasBody, isTooLongToDrop, readBody } from './request/body.ts';
+import { hasBody, isTooLongToDrop } from './request/body.ts';
+import type { BodyMemory } from './request/body-memory.ts';
 import { type Gate, limitError } from './request/gate.ts';
 import { isStrict } from './request/preferences.ts';
+import { receiveBody } from './request/receive-body.ts';
 import type { RefusalPace } from './request/refusal-pace.ts';
 import type { RequestObserver } from './request-log.ts';
 import type { Answer } from './response/answer.ts';
@@ -22,6 +25,7 @@ import type { Router } from './router.ts';
 export interface PipelineOptions {
   readonly router: Router;
   readonly gate: Gate;
+  readonly bodyMemory: BodyMemory;
   /** Null if refusals never wait. */
   readonly pace: RefusalPace | null;
   /** Null if nothing is cached. */
@@ -44,7 +48,9 @@ export function createPipeline(options: PipelineOptions) {
     open(request: IncomingMessage, response: ServerResponse): Exchange {
       const match = options.router.find(request.method ?? '', request.url ?? '');
       if (routes.hasSubscribers && match.route !== null) routes.publish({ request, route: match.route.path });
-      return openExchange(request, response, options.createRequestId(), match);
+      const body = hasBody(request.headers) ? receiveBody(request, options.bodyMemory) : null;
+      if (match.route?.body == null) body?.drop();
+      return openExchange(request, response, options.createRequestId(), match, body);
     },
     run(exchange: Exchange): void {
       run(options, exchange);
@@ -93,7 +99,8 @@ async function run(parts: PipelineOptions, exchange: Exchange): Promise<void> {
       answer(parts, exchange, cached);
       return;
     }
-    const bytes = takesBody(request, route.body) ? await takeBody(gate, exchange, route.body) : null;
+    const takesBody = route.body !== null && (exchange.body !== null || !route.body.isOptional);
+    const bytes = takesBody ? await takeBody(gate, exchange, route.body) : null;
     if (exchange.isAnswered) return;
     const made = await route.run(readCall(exchange, route, bytes));
     if (exchange.isAnswered) return;
@@ -114,31 +121,22 @@ function isRefusal({ code }: AppError): boolean {
 
 /** Waits until a refusal may be answered. Returns it as it reads then. */
 async function waitForPace(pace: RefusalPace, exchange: Exchange, refusal: AppError): Promise<AppError> {
-  const { request, response } = exchange;
   exchange.failure = refusal;
-  const endDropping = hasBody(request.headers) ? dropBody(request) : null;
-  const waitedMs = await pace.take(response);
-  endDropping?.();
+  exchange.body?.drop(lingerBytesMax);
+  const waitedMs = await pace.take(exchange.response);
   if (waitedMs === 0) return refusal;
   noteHeld(exchange, waitedMs);
   const { code = null, retryAfterSeconds = 0 } = exchange.decision ?? {};
   return code === null ? refusal : limitError(code, retryAfterSeconds);
 }
 
-/** True if the route gets a body. A body that it does not get is discarded, so that it is not kept until the response. */
-function takesBody(request: IncomingMessage, body: BodyReader | null): body is BodyReader {
-  const isSent = hasBody(request.headers);
-  if (body !== null && (isSent || !body.isOptional)) return true;
-  if (isSent) request.resume();
-  return false;
-}
-
-async function takeBody(gate: Gate, exchange: Exchange, body: BodyReader): Promise<Buffer> {
-  const { request, response, awaitsContinue } = exchange;
-  body.checkType(request.headers);
+async function takeBody(gate: Gate, exchange: Exchange, { checkType }: BodyReader): Promise<Buffer> {
+  const { request, response, body, caller, awaitsContinue } = exchange;
+  checkType(request.headers);
   if (awaitsContinue) response.writeContinue();
   exchange.awaitsContinue = false;
-  const { bytes, isLate } = await readBody(request);
+  if (body === null) return Buffer.alloc(0);
+  const { bytes, isLate } = await body.take(caller?.accountId ?? null);
   // A body may take 30 s to arrive. In this time, the key may be revoked or the account suspended.
   const refusal = isLate ? await gate.confirm(exchange) : null;
   if (refusal !== null) throw refusal;
@@ -148,11 +146,10 @@ async function takeBody(gate: Gate, exchange: Exchange, body: BodyReader): Promi
 function answer(parts: PipelineOptions, exchange: Exchange, made: Answer): void {
   if (exchange.isAnswered) return;
   exchange.isAnswered = true;
-  const { request, response } = exchange;
+  const { request, response, body } = exchange;
   // Node would drop the rest of an unread body without an event, so that its bytes could not be bounded.
-  const isBodySent = hasBody(request.headers);
-  if (isBodySent) request.resume();
-  if (parts.isClosing() || isLast(exchange, isBodySent)) response.shouldKeepAlive = false;
+  body?.end();
+  if (parts.isClosing() || isLast(exchange)) response.shouldKeepAlive = false;
   const status = sendAnswer(exchange, made, parts.cors.headersFor(request));
   const ms = performance.now() - exchange.startedAtMs - exchange.heldMs;
   for (const observer of parts.observers) observer.note(exchange, status, ms);
@@ -208,7 +205,7 @@ function hasOneHost({ headers: { host }, httpVersionMinor }: IncomingMessage): b
  *   would continue in the middle of the next request.
  * - The rest of a long body is not read.
  */
-function isLast({ request, awaitsContinue }: Exchange, isBodySent: boolean): boolean {
-  if (isBodySent && (awaitsContinue || isTooLongToDrop(request.headers))) return true;
+function isLast({ request, body, awaitsContinue }: Exchange): boolean {
+  if (body !== null && (awaitsContinue || isTooLongToDrop(request.headers))) return true;
   return !hasOneHost(request) || request.headers.upgrade !== undefined;
 }

@@ -16,6 +16,7 @@ import { createRequestIds } from './exchange.ts';
 import { createHttpService, type HttpService } from './http-service.ts';
 import { requestHeaders, responseHeaders } from './openapi/headers.ts';
 import type { Operation } from './operation.ts';
+import { createBodyMemory } from './request/body-memory.ts';
 import { createClientAddress } from './request/client-address.ts';
 import { createGate, limitError } from './request/gate.ts';
 import { createRefusalPace } from './request/refusal-pace.ts';
@@ -40,6 +41,8 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly logRequests: 'errors' | 'all';
   readonly observers?: readonly RequestObserver[];
   readonly timeouts?: Timeouts;
+  /** Default: `heldBodyBytesMax`. */
+  readonly heldBodyBytesMax?: number;
   /** Default: all operations of api/operations.ts. */
   readonly operations?: readonly Operation[];
 }
@@ -58,6 +61,7 @@ export function buildServer(options: ServerOptions): HttpService {
 
   const addressOf = createClientAddress(options.trustProxy);
   const pace = createRefusalPace();
+  const bodyMemory = createBodyMemory(options.heldBodyBytesMax);
   const createRequestId = createRequestIds();
   const makeErrorAnswer = createErrorAnswers(docsUrl);
   const observers = [
@@ -69,6 +73,7 @@ export function buildServer(options: ServerOptions): HttpService {
   const service: HttpService = createHttpService({
     routes,
     gate: createGate(options.verifier, limiter, addressOf),
+    bodyMemory,
     pace,
     cors: createCors(options.corsOrigins, {
       exposed: Object.keys(responseHeaders).filter(
@@ -93,6 +98,8 @@ export function buildServer(options: ServerOptions): HttpService {
   expose(registry, 'gauge', 'requests_queued', queued, service.countQueued);
   const waiting = 'Refused requests (401, 429) whose responses wait for the pace of refusals.';
   expose(registry, 'gauge', 'refusals_waiting', waiting, pace.count);
+  const held = 'Bytes of request bodies that no operation has taken yet.';
+  expose(registry, 'gauge', 'request_body_bytes', held, bodyMemory.count);
   return service;
 }
 

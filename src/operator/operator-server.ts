@@ -4,6 +4,7 @@ import { systemClock } from '../clock.ts';
 import { defaultTimeouts } from '../http/connection/bounds.ts';
 import { createRequestIds } from '../http/exchange.ts';
 import { createHttpService, type HttpService } from '../http/http-service.ts';
+import { createBodyMemory } from '../http/request/body-memory.ts';
 import { openGate } from '../http/request/gate.ts';
 import { makeAnswer } from '../http/response/answer.ts';
 import { createCors } from '../http/response/cors.ts';
@@ -36,6 +37,8 @@ export function buildOperatorServer(options: OperatorServerOptions): HttpService
     cors: createCors([], { exposed: [], methods: [], requestHeaders: [] }),
     // A crowd on this port is its operator's own. Nothing waits, so that `/readyz` answers at once.
     pace: null,
+    // A bound of its own, so that no body on the public port keeps an operator from acting.
+    bodyMemory: createBodyMemory(),
     turns: { requestsMax: Number.POSITIVE_INFINITY },
     cache: null,
     makeErrorAnswer,

@@ -20,6 +20,7 @@ import { lastCallMs } from '../../src/http/connection/graceful-shutdown.ts';
 import { turnRequestsMax } from '../../src/http/connection/turn-queue.ts';
 import { openMsMax } from '../../src/http/docs-site/routes.ts';
 import { bodyBytesMax } from '../../src/http/request/body.ts';
+import { heldBodyBytesMax } from '../../src/http/request/body-memory.ts';
 import { refusalPace } from '../../src/http/request/refusal-pace.ts';
 import { linesPerSecondMax, slowRequestMs } from '../../src/http/request-log.ts';
 import { askedHeadersBytesMax, askedHeadersMax } from '../../src/http/response/cors.ts';
@@ -75,6 +76,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     bytes(headerBytesMax),
     headersMax.toLocaleString('en'),
     bytes(bodyBytesMax),
+    bytes(heldBodyBytesMax),
     // Node's own bound.
     bytes(16 * 1024),
     `${askedHeadersMax} and ${bytes(askedHeadersBytesMax)}`,

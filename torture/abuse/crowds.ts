@@ -12,16 +12,17 @@ import { type Crowd, openCrowd, requireDescriptors } from './sockets.ts';
 /** Tolerance, because the service checks timeouts once a second and a busy machine delays the checks. */
 const lateMsMax = 15_000;
 const dripMs = 500;
+const rareDripMs = 5_000;
 
 const secondsSince = (startedMs: number) => Math.round((performance.now() - startedMs) / 100) / 10;
 
 /** Sends a text and then single bytes on every connection, until the service has closed all. */
-async function drip(context: TortureContext, crowd: Crowd, text: string, withinMs: number) {
+async function drip(context: TortureContext, crowd: Crowd, text: string, withinMs: number, everyMs = dripMs) {
   const startedMs = performance.now();
   for (const socket of crowd.sockets) socket.write(text);
   const dripping = setInterval(() => {
     for (const socket of crowd.sockets) if (socket.writable) socket.write('a');
-  }, dripMs);
+  }, everyMs);
   context.after(() => clearInterval(dripping));
   await crowd.untilClosed(crowd.sockets.length, withinMs + lateMsMax);
   clearInterval(dripping);
@@ -65,6 +66,24 @@ export const slowBodies = abuse({
     const { statuses, ...dripped } = await drip(context, crowd, text, defaultTimeouts.requestMs);
     assert.deepEqual(statuses, ['408'], dripped.seen);
     const done = `Bodies with a valid key, one byte every ${dripMs} ms, over ${crowd.sockets.length} connections`;
+    return { done, ...dripped };
+  },
+});
+
+export const longBodies = abuse({
+  name: 'long-bodies',
+  title: 'Clients with a valid key that send long bodies without their end',
+  minutes: 3,
+  growthMibMax: 500,
+  mayRefuse: true,
+  async misbehave(context, target) {
+    const crowd = await openCrowd(context, target, share(9_000, context));
+    const { key } = await target.store.createKey();
+    const head = `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+    const text = `${head}Content-Length: 65000\r\n\r\n${'a'.repeat(60_000)}`;
+    const { statuses, ...dripped } = await drip(context, crowd, text, defaultTimeouts.requestMs, rareDripMs);
+    for (const status of statuses) assert.ok(['408', '503'].includes(status), dripped.seen);
+    const done = `60,000 of 65,000 bytes of a body with a valid key, then one byte every ${rareDripMs} ms, over ${crowd.sockets.length} connections`;
     return { done, ...dripped };
   },
 });

@@ -7,7 +7,7 @@ import { createTurnQueue, type TurnQueue, type TurnQueueOptions } from './turn-q
 
 /** Maximum number of pipelined requests that wait on one connection. */
 export const waitingRequestsMax = 50;
-/** Maximum number of pipelined requests that wait on all connections together. Each takes at most 25 KB of memory. */
+/** Maximum number of pipelined requests that wait on all connections together. Each takes at most 25 KB of memory besides its body. */
 export const allWaitingRequestsMax = 10_000;
 
 export interface ConnectionsOptions extends TurnQueueOptions {

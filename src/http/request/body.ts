@@ -1,60 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../../errors.ts';
 import { parseExactJson } from '../../exact-json.ts';
 import { lingerBytesMax } from '../connection/bounds.ts';
 
 /** Maximum size of a request body in bytes (contract section 2). */
 export const bodyBytesMax = 64 * 1024;
-
-const tooLarge = new AppError('payload_too_large', `the body is larger than ${bodyBytesMax} bytes`);
-
-/**
- * Reads the whole body of a request. Throws AppError if it is too large or incomplete. `isLate` is false if it arrived
- * before the request began: to read it directly takes a tenth of the time of stream events.
- */
-export async function readBody(request: IncomingMessage): Promise<{ bytes: Buffer; isLate: boolean }> {
-  const length = Number(request.headers['content-length'] ?? 0);
-  if (length > bodyBytesMax) throw tooLarge;
-  await Promise.resolve();
-  if (length > 0 && request.readableLength === length) {
-    // Without the length, the stream returns only the first chunk of a body in several.
-    const bytes = request.read(length) as Buffer;
-    // Ends the stream, because Node releases a request only after its stream has ended.
-    request.resume();
-    return { bytes, isLate: false };
-  }
-  return { bytes: await readChunks(request, length || bodyBytesMax), isLate: true };
-}
-
-/** Copies the chunks together as they arrive, because a chunk of one byte takes 400 bytes of memory. */
-async function readChunks(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(bytesMax);
-  let length = 0;
-  try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      if (length + chunk.length > bytesMax) throw tooLarge;
-      length += chunk.copy(bytes, length);
-    }
-  } catch (error) {
-    throw error === tooLarge ? error : new AppError('invalid_body', 'the body is incomplete');
-  }
-  return bytes.subarray(0, length);
-}
-
-/**
- * Reads and drops the body of a request that waits for its refusal, so that it takes no memory. Reads no more after
- * `lingerBytesMax`. Returns a function that ends this.
- */
-export function dropBody(request: IncomingMessage): () => void {
-  let dropped = 0;
-  const drop = (chunk: Buffer) => {
-    dropped += chunk.length;
-    if (dropped > lingerBytesMax) request.pause();
-  };
-  request.on('data', drop);
-  return () => request.off('data', drop);
-}
 
 export const jsonTypes = {
   plain: ['application/json'],

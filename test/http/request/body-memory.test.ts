@@ -10,7 +10,7 @@ import { formatHeads, openRaw } from '../../support/raw-http.ts';
 import { startWithKey } from '../../support/service.ts';
 
 const { service, key } = await startWithKey({ after });
-const { host, post } = formatHeads(key);
+const { host, authorization, post } = formatHeads(key);
 const chunkedHead = `${post}Transfer-Encoding: chunked\r\n\r\n`;
 /** As many chunks as fit into a body. Each takes about 400 bytes of memory if it is kept. */
 const chunks = '1\r\n \r\n'.repeat(60_000);
@@ -35,6 +35,12 @@ function watchRequests(t: TestContext): WeakRef<IncomingMessage>[] {
   return requests;
 }
 
+/** Returns the bytes of bodies that the service holds. */
+async function readHeld(): Promise<number> {
+  const metrics = await (await fetch(`${service.app.opsUrl}/metrics`)).text();
+  return Number(/request_body_bytes (\d+)/.exec(metrics)?.[1]);
+}
+
 /** Sends a request with a body of many chunks, without its end, on four connections. Waits until the service has read it. */
 async function sendChunks(t: TestContext, line: string): Promise<readonly IncomingMessage[]> {
   const requests = watchRequests(t);
@@ -51,6 +57,22 @@ async function sendChunks(t: TestContext, line: string): Promise<readonly Incomi
 test('a body in chunks of one byte takes little memory while it arrives', async (t) => {
   const before = measureMiB();
   await sendChunks(t, 'POST /v1/pets');
+  assert.ok(measureMiB() - before < 10);
+});
+
+test('a body takes memory for the bytes that have arrived, not for its length', async (t) => {
+  for (let number = 0; number < 4; number += 1)
+    await openRaw(t, service.baseUrl, `${post}Content-Length: 65536\r\n\r\n{`);
+  const held = await until(readHeld, (bytes) => bytes >= 4, waitMsMax);
+  assert.equal(held, 4);
+});
+
+test('bodies in chunks of one byte take little memory while their requests wait behind another one', async (t) => {
+  const before = measureMiB();
+  const wait = `GET /v1/events?after=now&wait=20 HTTP/1.1\r\n${authorization}${host}\r\n`;
+  for (let number = 0; number < 4; number += 1)
+    await openRaw(t, service.baseUrl, wait + chunkedHead + chunks);
+  await until(readHeld, (bytes) => bytes >= 4 * 60_000, waitMsMax);
   assert.ok(measureMiB() - before < 10);
 });
 

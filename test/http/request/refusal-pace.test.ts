@@ -5,8 +5,9 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { secondMs, systemClock } from '../../../src/clock.ts';
 import { AppError } from '../../../src/errors.ts';
-import { defaultTimeouts } from '../../../src/http/connection/bounds.ts';
+import { defaultTimeouts, lingerBytesMax } from '../../../src/http/connection/bounds.ts';
 import { createHttpService } from '../../../src/http/http-service.ts';
+import { createBodyMemory } from '../../../src/http/request/body-memory.ts';
 import { openGate } from '../../../src/http/request/gate.ts';
 import { createRefusalPace, refusalPace } from '../../../src/http/request/refusal-pace.ts';
 import { createCors } from '../../../src/http/response/cors.ts';
@@ -88,6 +89,7 @@ async function startRefusing(t: TestContext) {
   const service = createHttpService({
     routes: [],
     gate: { ...openGate, admit: () => new AppError('api_key_missing', 'the key is missing') },
+    bodyMemory: createBodyMemory(),
     pace: {
       take() {
         waiting += 1;
@@ -138,4 +140,13 @@ test('a refusal whose client has left is not noted as answered', async (t) => {
   release();
   assert.equal((await here.read()).status, 401);
   assert.deepEqual(noted, [401]);
+});
+
+test('a refused client that sends more than 1 MiB while it waits is disconnected', async (t) => {
+  const { url, untilWaiting } = await startRefusing(t);
+  const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const connection = await openRaw(t, url, head);
+  await untilWaiting(1);
+  connection.send(`${(lingerBytesMax + 1).toString(16)}\r\n${'a'.repeat(lingerBytesMax + 1)}`);
+  await assert.rejects(connection.read(), /the connection ended/);
 });
