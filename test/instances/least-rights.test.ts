@@ -37,7 +37,7 @@ async function followGuide(primary: PostgresServer): Promise<string> {
   const { hostname, port, username } = new URL(primary.url);
   const env = { ...process.env, PGHOST: hostname, PGPORT: port, PGUSER: username, PGDATABASE: 'postgres' };
   await promisify(execFile)('sh', ['-ec', findCode(/^psql /m)], { env });
-  const owner = addressAs('animal_store_owner', primary);
+  const owner = addressAs('store_owner', primary);
   await executePostgres(owner, findCode(/^grant /m));
   return owner;
 }
