@@ -81,7 +81,7 @@ describe('the version of a store in SQLite', () => {
     assert.equal(count(), 1);
   });
 
-  test('is read again by whoever comes after those that share it', async (t) => {
+  test('is read again after those that share it', async (t) => {
     const { version, database } = await countReads(t);
     let before: unknown;
     version.share(() => {
