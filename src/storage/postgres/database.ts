@@ -16,7 +16,7 @@ import { loadRows } from './load.ts';
 import { createPostgresPool } from './pool.ts';
 import { askSession } from './pooler.ts';
 import { requireUsable } from './requirements.ts';
-import { rollBackRefusal, runSteps, takeValue, waitBriefly } from './run-steps.ts';
+import { rollBackRefusal, runSteps, takeValue } from './run-steps.ts';
 import { findPrimary } from './servers.ts';
 
 /** Maximum wait in ms for each lock at startup. Another instance may hold a lock, for example while it migrates. */
@@ -127,8 +127,8 @@ function connect(url: string, connections: number): Database {
     async run<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
       requireOpen();
       // Without `begin`, so that an instance that hangs holds no lock: the server ends the transaction itself.
-      const calls = [waitBriefly, toCall(statement, parameters)];
-      const [, rows] = await pool.writeInTurn(undefined, (client) => sendBatch(client, calls));
+      const call = toCall(statement, parameters);
+      const [rows] = await pool.writeInTurn(undefined, (client) => sendBatch(client, [call]));
       return rows as readonly R[];
     },
     async transact(work, input, accountId) {

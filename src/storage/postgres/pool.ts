@@ -65,6 +65,8 @@ const settleSql = `select pg_backend_pid()::text as process, ${planSettings},
   set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
   set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '25000', false),
   set_config('client_min_messages', 'warning', false)`;
+/** A write that waits for a row gives its connection back after this time, and is then repeated (`LendInTurn`). */
+const settleWritesSql = `${settleSql}, set_config('lock_timeout', '100ms', false)`;
 const keepaliveIdleMs = 10_000;
 /** Server processes that still do a statement. A process that waits for its client has lost the client's statement. */
 const busySql = `select pid::text as process from pg_stat_activity
@@ -170,17 +172,17 @@ function createConnections(url: string, connectionsMax: number, settings: PoolCo
     }
   }
 
-  async function admit(client: PooledClient): Promise<void> {
+  async function admit(client: PooledClient, settle: string): Promise<void> {
     await choice.admit(client);
-    client.process = (await client.query<{ process: string }>(settleSql)).rows[0]?.process ?? '';
+    client.process = (await client.query<{ process: string }>(settle)).rows[0]?.process ?? '';
     client.isAdmitted = true;
   }
 
-  const createPool = (max: number) => {
+  const createPool = (max: number, settle: string) => {
     const pool = new Pool({
       ...sessionSettings,
       Client: ChosenClient,
-      onConnect: (client) => admit(client as PooledClient),
+      onConnect: (client) => admit(client as PooledClient, settle),
       connectionTimeoutMillis: readConnectMs(url),
       keepAliveInitialDelayMillis: keepaliveIdleMs,
       query_timeout: answerMsMax,
@@ -196,7 +198,12 @@ function createConnections(url: string, connectionsMax: number, settings: PoolCo
     return pool;
   };
   const { reads, writes } = divideConnections(connectionsMax);
-  return { reads: createPool(reads), writes: createPool(writes), choice, clients };
+  return {
+    reads: createPool(reads, settleSql),
+    writes: createPool(writes, settleWritesSql),
+    choice,
+    clients,
+  };
 }
 
 async function takeConnection(pool: Pool, choice: ServerChoice): Promise<Lent> {

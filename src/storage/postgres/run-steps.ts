@@ -6,8 +6,6 @@ import { type Call, type Rows, sendBatch, toCall } from './batch.ts';
 const toTextCall = (text: string): Call => ({ name: text, text, values: [] });
 const toBegin = (isolation: Isolation): Call =>
   toTextCall(`begin isolation level ${isolation === 'serializable' ? isolation : 'read committed'}`);
-/** A transaction that waits for a row gives its connection back soon, and is then repeated (`LendInTurn`). */
-export const waitBriefly = toTextCall("select set_config('lock_timeout', '100ms', true)");
 const commit = toTextCall('commit');
 /**
  * A commit waits for a synchronous standby only if its transaction has written. A transaction that changed nothing writes
@@ -47,7 +45,7 @@ export async function runSteps<T>(
 ): Promise<readonly PromiseSettledResult<T>[]> {
   const runs = bodies.map(startRun);
   const listOpen = () => runs.filter(({ outcome }) => outcome === null);
-  let opening = isolation === null ? [] : [toBegin(isolation), waitBriefly];
+  let opening = isolation === null ? [] : [toBegin(isolation)];
   let isCommitted = false;
   for (let open = listOpen(); open.length > 0; open = listOpen()) {
     if (isCommitted) throw new Error('a transaction has a step after its last one');
