@@ -282,8 +282,8 @@ export interface WebhookWithSecret {
   readonly keyId: string;
   /** Whether events are sent. */
   readonly status: WebhookWithSecretStatus;
-  /** Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is `gone` (it answered 410), or it was `failing` for too long. Null while the webhook is enabled. */
-  readonly disabledBecause: 'owner' | 'operator' | 'gone' | 'failing' | null;
+  /** Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is `gone` (it answered 410), it was `failing` for too long, or the store was `restored` from a backup. Null while the webhook is enabled. */
+  readonly disabledBecause: 'owner' | 'operator' | 'gone' | 'failing' | 'restored' | null;
   /** The last event that was answered with 2xx or passed over; null before the first. */
   readonly after: string | null;
   /** The result of the last attempt; null before the first. */
@@ -307,8 +307,8 @@ export interface Webhook {
   readonly keyId: string;
   /** Whether events are sent. */
   readonly status: WebhookStatus;
-  /** Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is `gone` (it answered 410), or it was `failing` for too long. Null while the webhook is enabled. */
-  readonly disabledBecause: 'owner' | 'operator' | 'gone' | 'failing' | null;
+  /** Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is `gone` (it answered 410), it was `failing` for too long, or the store was `restored` from a backup. Null while the webhook is enabled. */
+  readonly disabledBecause: 'owner' | 'operator' | 'gone' | 'failing' | 'restored' | null;
   /** The last event that was answered with 2xx or passed over; null before the first. */
   readonly after: string | null;
   /** The result of the last attempt; null before the first. */

@@ -175,7 +175,7 @@ export interface Tables {
     last_attempt_at_ms: bigint | null;
     last_result: string | null;
     created_at_ms: bigint;
-    /** `owner`, `operator`, `gone` or `failing`. Null while the webhook is enabled. */
+    /** `owner`, `operator`, `gone`, `failing` or `restored`. Null while the webhook is enabled. */
     disabled_because: string | null;
   };
   /** Messages that the owner of a webhook has requested beside the feed. */

@@ -24,8 +24,11 @@ export type WebhookStatus = (typeof webhookStatuses)[number];
 export const attemptFailures = ['timeout', 'refused', 'dns', 'blocked_address', 'tls'] as const;
 export type AttemptFailure = (typeof attemptFailures)[number];
 
-/** Why a webhook is disabled. `gone`: it answered 410. `failing`: it failed for too long, or its events expired. */
-const disabledReasons = ['owner', 'operator', 'gone', 'failing'] as const;
+/**
+ * Why a webhook is disabled. `gone`: it answered 410. `failing`: it failed for too long, or its events expired. `restored`: its
+ * store was restored. Nothing writes that yet, but the next release may, beside instances of this one.
+ */
+const disabledReasons = ['owner', 'operator', 'gone', 'failing', 'restored'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 export const webhookIdPattern = '^wh_[0-9A-Za-z]{16}$';
 const pingIdLength = 21;
@@ -104,7 +107,7 @@ export const WebhookSchema = namedObject('Webhook', 'A URL that the service send
   disabledBecause: nullable<DisabledReason>(
     enumField(
       disabledReasons,
-      'Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is `gone` (it answered 410), or it was `failing` for too long. Null while the webhook is enabled.',
+      'Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is `gone` (it answered 410), it was `failing` for too long, or the store was `restored` from a backup. Null while the webhook is enabled.',
     ),
   ),
   after: nullable<string>(

@@ -167,7 +167,13 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
       const farthest = lags.flatMap(({ id, behind_ms }) =>
         behind_ms === null ? [] : [{ id, behindMs: Number(behind_ms) }],
       );
-      const disabled: Record<DisabledReason, number> = { owner: 0, operator: 0, gone: 0, failing: 0 };
+      const disabled: Record<DisabledReason, number> = {
+        owner: 0,
+        operator: 0,
+        gone: 0,
+        failing: 0,
+        restored: 0,
+      };
       for (const { disabled_because: because, count } of counts)
         if (because !== null) disabled[because as DisabledReason] = Number(count);
       return { farthest, disabled };

@@ -12,6 +12,8 @@ import { fieldsOf } from '../accounts/world.ts';
 import { describeOnEngines, type Engine } from '../support/engines.ts';
 import { ids, mira, testsOn } from './webhook-world.ts';
 
+const noneDisabled = { owner: 0, operator: 0, gone: 0, failing: 0, restored: 0 };
+
 function describeOwners(engine: Engine): void {
   const test = testsOn(engine);
 
@@ -41,6 +43,19 @@ function describeOwners(engine: Engine): void {
     await webhook.change({ status: 'enabled' });
     await sender.send();
     expectSent(1n, 1n, 2n);
+  });
+
+  test('a webhook that a later release puts on hold after a restore is shown with that reason', async (world) => {
+    const { store, add, operator, sender, publish, expectSent } = world;
+    const webhook = await add();
+    await store.execute(`update webhooks set status = 'disabled', disabled_because = 'restored'`);
+    await webhook.expect({ status: 'disabled', disabledBecause: 'restored' });
+    assert.deepEqual((await operator.readLag()).disabled, { ...noneDisabled, restored: 1 });
+    await publish(1);
+    await webhook.change({ status: 'enabled' });
+    await webhook.expect({ status: 'enabled', disabledBecause: null });
+    await sender.send();
+    expectSent(1n);
   });
 
   test('a webhook is disabled if its next or every later event is deleted, and can then be enabled only together with after', async (world) => {
@@ -145,8 +160,6 @@ function describeOwners(engine: Engine): void {
 
 function describeOperators(engine: Engine): void {
   const test = testsOn(engine);
-  const noneDisabled = { owner: 0, operator: 0, gone: 0, failing: 0 };
-
   test('an operator lists the webhooks of all accounts in pages, with their lag', async (world) => {
     const { reader, addBuyer, add, operator, publish } = world;
     const first = await add();

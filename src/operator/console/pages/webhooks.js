@@ -28,6 +28,7 @@ const reasons = {
   operator: 'by an operator',
   gone: 'because it answered 410',
   failing: 'because it failed for days',
+  restored: 'because the store was restored',
 };
 
 export function Webhooks({ query }) {

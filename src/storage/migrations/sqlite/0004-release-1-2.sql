@@ -72,9 +72,10 @@ create table webhook_attempts (
   duration_ms integer not null
 ) strict;
 
--- `gone` and `failing` are guesses for webhooks that an earlier release disabled.
+-- `gone` and `failing` are guesses for webhooks that an earlier release disabled. No act writes `restored` yet: this release
+-- shows it, so that the next one can write it beside this one.
 alter table webhooks add column disabled_because text
-  check (disabled_because in ('owner', 'operator', 'gone', 'failing'));
+  check (disabled_because in ('owner', 'operator', 'gone', 'failing', 'restored'));
 
 update webhooks set disabled_because = case
     when last_result = '410' then 'gone'
