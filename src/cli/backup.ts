@@ -8,8 +8,12 @@ import { requireStore } from '../storage/sqlite/schema.ts';
 import { vacuumSqlite } from '../storage/sqlite/vacuum.ts';
 import { parseStoreAddress, requireNotStore } from '../storage/store-address.ts';
 import { type AppCommand, printLines } from './command.ts';
-import { writeWarning } from './output.ts';
+import { recordOrWarn, writeWarning } from './output.ts';
 import { writeWholeFile } from './whole-file.ts';
+
+interface BackupOptions {
+  readonly force: boolean;
+}
 
 export function addBackup(program: AppCommand): void {
   program
@@ -18,7 +22,7 @@ export function addBackup(program: AppCommand): void {
     .withNotes('To restore the copy, stop the service and run "animal-store restore".')
     .argument('<file>', 'the path of the copy')
     .option('--force', 'replace an existing file', false)
-    .does(async ({ readConfig, withStore }, { force }: { readonly force: boolean }, file: string) => {
+    .does(async ({ readConfig, withStore, terminal }, { force }: BackupOptions, file: string) => {
       if (file === '-') throw new UsageError('a backup cannot go to standard output: name a file');
       const { databaseUrl } = readConfig();
       const refusal = 'backup copies only SQLite stores; use pg_dump for PostgreSQL';
@@ -30,7 +34,9 @@ export function addBackup(program: AppCommand): void {
       const options = { replaces: force, mode: 0o600 };
       await writeWholeFile(file, options, (unfinished) => backupSqlite(location, unfinished));
       const { size: bytes } = await stat(file);
-      await withStore(({ audit }) => audit.record('store.backed_up', file, { bytes }));
+      await recordOrWarn(terminal, () =>
+        withStore(({ audit }) => audit.record('store.backed_up', file, { bytes })),
+      );
       const copied = `copied the store to ${file} (${formatBytes(bytes)}) and checked it`;
       return printLines({ file, bytes }, copied);
     });

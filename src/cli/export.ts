@@ -12,7 +12,7 @@ import { type PetFileFormat, petFileFormats } from '../pets/pet-files.ts';
 import { pick } from '../storage/insert-row.ts';
 import { requireNotStore } from '../storage/store-address.ts';
 import { type AppCommand, type Printed, printLines, type Terminal } from './command.ts';
-import { countThings } from './output.ts';
+import { countThings, recordOrWarn } from './output.ts';
 import { writeWholeFile } from './whole-file.ts';
 
 export function addExport(program: AppCommand): void {
@@ -75,9 +75,10 @@ export async function exportRows(
   columns: readonly string[],
   thing: keyof typeof auditActions,
   { format, output, force }: ExportOptions,
-  { stdout }: Terminal,
+  terminal: Pick<Terminal, 'stdout' | 'stderr'>,
   audit: Pick<Audit, 'record'>,
 ): Promise<Printed> {
+  const { stdout } = terminal;
   const chosen = format ?? formatOfEnding(output ?? '') ?? 'ndjson';
   let exported = 0;
   async function* counted() {
@@ -88,7 +89,7 @@ export async function exportRows(
       }
     } finally {
       const subject = output ?? 'standard output';
-      await audit.record(auditActions[thing], subject, { exported });
+      await recordOrWarn(terminal, () => audit.record(auditActions[thing], subject, { exported }));
     }
   }
   const text = writeRows(counted(), columns, chosen);

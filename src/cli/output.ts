@@ -1,6 +1,7 @@
 import { SingleBar } from 'cli-progress';
 import measureWidth from 'string-width';
 import { toTime } from '../accounts/key-rows.ts';
+import { reasonOf } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { toPrintable, toPrintableJson } from '../observability/safe-text.ts';
 import type { Terminal } from './command.ts';
@@ -15,6 +16,19 @@ export function writeLine({ stdout }: Stdout, text: string): void {
 /** Warns of a result that the operator may not have intended. */
 export function writeWarning({ stderr }: Stderr, text: string): void {
   stderr.write(`warning: ${toPrintable(text)}\n`);
+}
+
+/**
+ * Records in the audit log that something was copied out of the store. If the store cannot be written, as on a full disk,
+ * warns: the copy is made, and on such a day it is needed.
+ */
+export async function recordOrWarn(terminal: Stderr, record: () => Promise<void>): Promise<void> {
+  try {
+    await record();
+  } catch (error) {
+    const reason = reasonOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
+    writeWarning(terminal, `the audit log has no entry of this: ${reason}`);
+  }
 }
 
 export function writeJson({ stdout }: Stdout, value: unknown): void {

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { constants, existsSync, statSync } from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { access, open, rm, stat, statfs } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -156,21 +157,45 @@ function checkSize(store: DatabaseSync): Finding {
 /** Checks that this user can write the store, and that the disk has free space. */
 async function checkPlace(file: string, size: number): Promise<Finding[]> {
   const folder = findFolder(dirname(file));
-  const places = [folder, ...(size > 0 ? [file, `${file}-wal`] : [])];
-  const closed = (await Promise.all(places.map(listClosed))).flat();
-  const todo =
-    'run the doctor as the user of the service, or make this user the owner of the folder with chown';
-  const writing =
-    closed.length === 0
-      ? ok('writing', `${folder} can be written`)
-      : problem('writing', `this user may not write to ${closed.join(', ')}`, todo);
-  return [writing, await checkRoom(folder, size)];
+  const faults = [await tryFolder(folder)];
+  if (size > 0) faults.push(await tryFile(file), await tryFile(`${file}-wal`));
+  return [describeWriting(folder, faults.flat()), await checkRoom(folder, size)];
 }
 
-/** Returns the place if it exists and this user may not write to it, otherwise nothing. */
-async function listClosed(place: string): Promise<string[]> {
-  const refusal: unknown = await access(place, constants.W_OK).catch((error) => error);
-  return refusal instanceof Error && 'code' in refusal && refusal.code !== 'ENOENT' ? [place] : [];
+interface WritingFault {
+  readonly place: string;
+  readonly code: string;
+}
+
+function describeWriting(folder: string, faults: readonly WritingFault[]): Finding {
+  if (faults.length === 0) return ok('writing', `${folder} can be written`);
+  const places = faults.map(({ place }) => place).join(', ');
+  if (faults.every(({ code }) => ['EACCES', 'EPERM'].includes(code))) {
+    const todo =
+      'run the doctor as the user of the service, or make this user the owner of the folder with chown';
+    return problem('writing', `this user may not write to ${places}`, todo);
+  }
+  const todo = 'check the disk and how it is mounted';
+  return problem('writing', `${places} cannot be written (${faults[0]?.code})`, todo);
+}
+
+/** Creates a scratch file. After a fault of the disk, Linux may refuse it although the rights would allow it. */
+async function tryFolder(folder: string): Promise<WritingFault[]> {
+  const scratch = join(folder, `doctor-probe-${randomUUID()}`);
+  return listFault(folder, async () => {
+    await (await open(scratch, 'wx', 0o600)).close();
+    await rm(scratch);
+  });
+}
+
+/** Does not open the file: to close it would drop SQLite's locks of this process. */
+const tryFile = (file: string) => listFault(file, () => access(file, constants.W_OK));
+
+/** Returns the place and the reason if an attempt to write to it fails. A place that does not exist is no fault. */
+async function listFault(place: string, attempt: () => Promise<void>): Promise<WritingFault[]> {
+  const error: unknown = await attempt().catch((caught) => caught);
+  const isFault = error instanceof Error && 'code' in error && error.code !== 'ENOENT';
+  return isFault ? [{ place, code: String(error.code) }] : [];
 }
 
 /** Returns the folder or, if it does not exist, its nearest existing parent. */

@@ -47,6 +47,17 @@ describe('backup', () => {
     assert.partialDeepStrictEqual(entry, { action: 'store.backed_up', subject: other, after: { bytes } });
   });
 
+  test('of a store that cannot be written is whole, and warns that the audit log has no entry', async (t) => {
+    const { execute, file, run } = await prepare(t);
+    execute("create trigger full before insert on audit begin select raise(abort, 'the disk is full'); end");
+    const { code, stdout, stderr } = await run(['backup', file]);
+    assert.deepEqual([code, stderr], [0, 'warning: the audit log has no entry of this: the disk is full\n']);
+    assert.match(stdout, /^copied the store to /);
+    const copy = await openDatabase(`sqlite:${file}`);
+    t.after(() => copy.close());
+    assert.equal(await addPet(copy), 3n);
+  });
+
   test('made while a service adds animals has every add that was answered before the backup', async (t) => {
     const service = await startService(t);
     const key = await service.createKey();

@@ -134,6 +134,14 @@ describe('export to a file', () => {
     assert.equal((await readFile(output, 'utf8')).split('\n').length, 3);
   });
 
+  test('of a store that cannot be written is whole, and warns that the audit log has no entry', async (t) => {
+    const { execute, run, output } = await prepare(t);
+    execute("create trigger full before insert on audit begin select raise(abort, 'the disk is full'); end");
+    const { code, stderr } = await run(`export --output ${output}`);
+    assert.deepEqual([code, stderr], [0, 'warning: the audit log has no entry of this: the disk is full\n']);
+    assert.equal((await readFile(output, 'utf8')).split('\n').length, 3);
+  });
+
   test('replaces an existing file only with --force', async (t) => {
     const { run, readJson, output } = await prepare(t);
     await writeFile(output, 'mine');

@@ -7,6 +7,7 @@ import { checkOwnership } from '../../src/doctor/machine.ts';
 import { inspectSqlite } from '../../src/doctor/sqlite.ts';
 import { checkContent } from '../../src/doctor/store.ts';
 import { createWorld, type World } from '../support/command-line.ts';
+import { whyNoMounts, withMounts } from '../support/mounts.ts';
 import { obeyPermissions } from '../support/obey-permissions.ts';
 import { runProgram } from '../support/processes.ts';
 import { type Ending, makeFolder, startService } from '../support/service.ts';
@@ -171,6 +172,15 @@ describe('about a SQLite store, the doctor reports', () => {
     const { findings } = JSON.parse(stdout);
     expectFinding(findings, 'writing', 'problem', /this user may not write to /);
     expectFinding(findings, 'store', 'ok', /is intact/);
+  });
+
+  test('that its disk is read-only', { skip: whyNoMounts() }, async (t) => {
+    const { folder, settings } = await makeStore(t);
+    const { stdout } = await runProgram(['doctor', '--json'], {
+      settings: { ...settings, PORT: '0', OPS_PORT: '0' },
+      wrapper: withMounts({ readOnly: folder }),
+    });
+    expectFinding(JSON.parse(stdout).findings, 'writing', 'problem', /cannot be written \(EROFS\)/);
   });
 
   test('the ids of active keys from another environment, but no revoked keys', async (t) => {

@@ -110,7 +110,8 @@ export async function untilStarted(
  */
 export async function findNameProblem(path: string): Promise<string | null> {
   const file = statSync(path, { throwIfNoEntry: false });
-  if (!file?.isFile()) return null;
+  if (file === undefined) return null;
+  if (!file.isFile()) return 'it is not a regular file';
   if (file.nlink > 1)
     return `the file has ${file.nlink} names (hard links), and a store may have only one: copy it, or remove the others`;
   // A service that starts has the lock before its log, and one that stops removes its log before the lock.

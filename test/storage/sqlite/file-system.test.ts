@@ -87,3 +87,11 @@ test('the check of the locks leaves no file beside the store', async (t) => {
   await (await openDatabase(`sqlite:${join(folder, 'store.db')}`)).close();
   assert.deepEqual(await readdir(folder), ['store.db']);
 });
+
+test('a path that is no regular file is refused as a store', async (t) => {
+  const pipe = join(await makeFolder(t), 'store.db');
+  spawnSync('mkfifo', [pipe]);
+  const { code, stderr } = await runProgram(['migrate'], { settings: settingsFor(pipe) });
+  assert.equal(code, 1);
+  assert.match(stderr, /^error: the database .* cannot be opened: it is not a regular file\n$/);
+});
