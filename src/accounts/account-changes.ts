@@ -136,7 +136,7 @@ export function* findAccount(name: string): Steps<AccountRow> {
 }
 
 /** Returns the account that was found by its name. Throws OperatorError if there is none. */
-export function requireAccount(account: AccountRow | undefined, name: string): AccountRow {
+export function requireAccount<Row>(account: Row | undefined, name: string): Row {
   if (account !== undefined) return account;
   throw new OperatorError(`there is no account "${name}": "accounts list" shows all accounts`);
 }

@@ -1,5 +1,5 @@
 import { type QueryCreator, sql } from 'kysely';
-import { type Limits, openHoldsOf, type Plan, resolvePlan } from '../plans/plan.ts';
+import { type Limits, openHoldsMax, openHoldsOf, type Plan, resolvePlan } from '../plans/plan.ts';
 import { type RowOf, statement } from '../storage/database.ts';
 import { pick } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
@@ -92,6 +92,11 @@ export const selectAccount = statement<{ name: string }>()((query, p) =>
   selectAccounts(query).where('name', '=', p.name),
 );
 
+/** Selects the id of an account by its name. `selectAccount` also counts the keys, of which an account may have many. */
+export const selectAccountId = statement<{ name: string }>()((query, p) =>
+  query.selectFrom('accounts').select('id').where('name', '=', p.name).where('deleted_at_ms', 'is', null),
+);
+
 /** Selects the `count` newest accounts from the id `newestId` on. */
 export const selectAccountPage = statement<{ newestId: bigint; count: bigint }>()((query, p) =>
   selectAccounts(query).where('id', '<=', p.newestId).orderBy('id', 'desc').limit(p.count),
@@ -116,15 +121,20 @@ export const selectAccountsByName = statement<{ start: string; firstId: bigint; 
   },
 );
 
-/** Counts the holds of an account that are open and have not expired. */
-export const selectOpenHolds = statement<{ accountId: bigint }>()((query, p, { nowMs }) =>
-  query
-    .selectFrom('orders')
-    .select(({ fn }) => fn.countAll<bigint>().as('count'))
-    .where('account_id', '=', p.accountId)
-    .where('closed_at_ms', 'is', null)
-    .where('expires_at_ms', '>', nowMs),
-);
+/** Counts the open holds of an account up to the id `newestId` that have not expired. Reads only its open holds. */
+export const selectOpenHolds = statement<{ accountId: bigint; newestId: bigint }>()((query, p, dialect) => {
+  const key = [
+    ['account_id', sql`${p.accountId}`],
+    ['status', sql.lit('reserved')],
+  ] as const;
+  const { where, orderBy } = dialect.keyset(key, p.newestId);
+  const holds = query.selectFrom('orders').select('id').where(where);
+  // As a subquery, because PostgreSQL reads no index in order for a limit that it knows to be high.
+  const most = sql<bigint>`(select ${sql.lit(openHoldsMax)})`;
+  return query
+    .selectFrom(holds.where('expires_at_ms', '>', dialect.nowMs).orderBy(orderBy).limit(most).as('held'))
+    .select(({ fn }) => fn.countAll<bigint>().as('count'));
+});
 
 /** Selects the accounts with these names. `names` is a JSON array. */
 export const selectNamedAccounts = statement<{ names: string }>()((query, p, { listTexts }) =>

@@ -18,6 +18,7 @@ import {
   type AccountRow,
   type ListedAccount,
   selectAccount,
+  selectAccountId,
   selectAccountPage,
   selectAccountsByName,
   selectNamedAccounts,
@@ -134,12 +135,13 @@ async function readAccount(database: Database, name: string): Promise<AccountRow
 
 /** Returns the id of an account. Throws OperatorError if the account does not exist. */
 export async function findAccountId(database: Database, name: string): Promise<bigint> {
-  return (await readAccount(database, name)).id;
+  const [row] = await database.read(selectAccountId, { name });
+  return requireAccount(row, name).id;
 }
 
 /** Returns the number of holds of an account that are open and have not expired. */
 export async function countOpenHolds(database: Database, accountId: bigint): Promise<bigint> {
-  const [holds] = await database.read(selectOpenHolds, { accountId });
+  const [holds] = await database.read(selectOpenHolds, { accountId, newestId: int64Max });
   return holds?.count ?? 0n;
 }
 

@@ -52,9 +52,9 @@ type PageParameters = OrderFilter & PageRange;
 type IsSet = (name: keyof OrderFilter) => boolean;
 
 /**
- * Selects a page for a combination of filters. With `petId` or `reference`, it may read all orders of that animal or that
- * reference; without them, a page costs the same at any depth. Without a filter, reads by id. Otherwise merges a page of
- * each status, because every index contains the status.
+ * Selects a page for a combination of filters. Its cost depends neither on the depth nor on the filters, but with `petId`
+ * and `reference`, it may read all orders of that animal. Without a filter, reads by id. Otherwise merges a page of each
+ * status, because every index contains the status.
  */
 export const selectOrders = byFilters<PageParameters, 'status'>('status')((query, p, set, dialect) => {
   const { isSet, status: wanted } = set;
@@ -77,40 +77,59 @@ export const selectOrders = byFilters<PageParameters, 'status'>('status')((query
     .$castTo<OrderRow>();
 });
 
-/** The filters that are set, the rarest first. That one leads the index. The plus keeps both engines from another index. */
+/** The filters that are set. The plus in `isMet` keeps both engines from another index. */
 function listFilters(isSet: IsSet, { petId, reference, accountId }: PageParameters) {
   return [
+    isSet('accountId') && {
+      column: 'account_id',
+      value: sql`${accountId}`,
+      isMet: sql`+account_id = ${accountId}`,
+    },
     isSet('petId') && { column: 'pet_id', value: sql`${petId}`, isMet: sql`+pet_id = ${petId}` },
     isSet('reference') && {
       column: 'reference',
       value: sql`${reference}`,
       isMet: sql`coalesce(reference, '') = ${reference}`,
     },
-    isSet('accountId') && {
-      column: 'account_id',
-      value: sql`${accountId}`,
-      isMet: sql`+account_id = ${accountId}`,
-    },
   ].filter((filter) => filter !== false);
 }
 
 type Filters = ReturnType<typeof listFilters>;
 
+/**
+ * Returns the filters whose columns lead the index of a status, in its order: the account, then the animal or else the
+ * reference. An animal has at most one order of an owning status, so that index needs no account.
+ */
+function listLeading(filters: Filters, isOwning: boolean): Filters {
+  const columns = filters.map(({ column }) => column);
+  const skipped = columns.includes('pet_id') ? ['reference', isOwning && 'account_id'] : [];
+  return filters.filter(({ column }) => !skipped.includes(column));
+}
+
+/** Before another column, the account stands in an index as an expression, which the index by account alone has not. */
+function nameInIndex(column: string, { length }: Filters) {
+  return column === 'account_id' && length > 1 ? sql`(account_id + 0)` : column;
+}
+
 /** The newest orders that are stored with a status. */
 function selectPart(
-  [lead, ...others]: Filters,
+  filters: Filters,
   status: OrderStatus,
   wanted: OrderStatus | null,
   p: PageParameters,
   { keyset }: Dialect,
 ) {
-  const leading = lead === undefined ? [] : [[lead.column, lead.value] as const];
-  const { where, orderBy } = keyset([...leading, ['status', sql.lit(status)]], p.newestId);
+  const isOwning = status === 'reserved' || status === 'completed';
+  const leading = listLeading(filters, isOwning);
+  const key = leading.map(({ column, value }) => [nameInIndex(column, leading), value] as const);
+  const { where, orderBy } = keyset([...key, ['status', sql.lit(status)]], p.newestId);
+  const others = filters.filter((filter) => !leading.includes(filter));
   const conditions: RawBuilder<unknown>[] = [where, ...others.map(({ isMet }) => isMet)];
   // Each partial index is used only for its exact condition.
-  const not = status === 'reserved' || status === 'completed' ? '' : 'not';
-  if (lead?.column === 'pet_id') conditions.push(sql`status ${sql.raw(not)} in ('reserved', 'completed')`);
-  if (lead?.column === 'reference') conditions.push(sql`reference is not null`);
+  const last = leading.at(-1)?.column;
+  const not = sql.raw(isOwning ? '' : 'not');
+  if (last === 'pet_id') conditions.push(sql`status ${not} in ('reserved', 'completed')`);
+  if (last === 'reference') conditions.push(sql`reference is not null`);
   if (wanted === 'reserved') conditions.push(sql`expires_at_ms > ${moment}`);
   return sql`select * from (select ${storedColumns} from orders where ${sql.join(conditions, sql` and `)}
     order by ${orderBy} limit ${p.count}) as part`;

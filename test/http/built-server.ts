@@ -16,7 +16,7 @@ import { createSecretBox } from '../../src/webhooks/secrets.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { createMovableClock, type Ending, makeFolder } from '../support/service.ts';
 
-/** Only the public server, over a new SQLite store, with a valid and cached key with all scopes, on Business. */
+/** Only the public server, by default over a new SQLite store, with a valid and cached key with all scopes, on Business. */
 export type BuiltServer = Awaited<ReturnType<typeof startBuiltServer>>;
 
 /** Builds and starts a server with `options`, over wrapped parts. Stops it after the test. */
@@ -25,9 +25,10 @@ export async function startBuiltServer(
   options: Partial<ServerOptions> = {},
   wrap: (catalogue: Catalogue) => Catalogue = (catalogue) => catalogue,
   wrapDatabase: (database: Database) => Database = (database) => database,
+  url?: string,
 ) {
   const clock = createMovableClock().now;
-  const databaseUrl = `sqlite:${join(await makeFolder(test), 'animal-store.db')}`;
+  const databaseUrl = url ?? `sqlite:${join(await makeFolder(test), 'animal-store.db')}`;
   const store = await openStore({ databaseUrl, environment: 'staging' }, clock, wrapDatabase);
   const { key } = await store.keyring.issue({
     account: null,

@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import type { Client } from 'pg';
+import { type Client, DatabaseError } from 'pg';
 import { compileStatement, placeParameters } from '../../src/storage/compile.ts';
 import type { Parameters, Statement, Value } from '../../src/storage/database.ts';
 import { planSettings } from '../../src/storage/postgres/pool.ts';
@@ -8,8 +8,8 @@ import { connectPostgres } from './postgres-databases.ts';
 import type { Ending } from './service.ts';
 
 /**
- * Measures what statements cost, without a clock: it runs each of them, counts, and undoes it. A statement that a
- * constraint refuses counts too.
+ * Measures what statements cost, without a clock: it runs each of them, counts, and undoes it. If a constraint refuses a
+ * statement, counts what SQLite did until then, and nothing on PostgreSQL.
  */
 export interface Meter {
   /** Returns the cost of a statement in rows, and how the engine reads. */
@@ -70,13 +70,17 @@ async function openPostgresMeter(test: Ending, { url }: Store): Promise<Meter> {
   const client = await connectPostgres(test, url);
   await client.query(`select ${planSettings}`);
 
-  async function explain(sql: string, values: readonly string[], mode: string): Promise<PlanNode> {
+  /** Returns null if a constraint refuses the statement. */
+  async function explain(sql: string, values: readonly string[], mode: string): Promise<PlanNode | null> {
     const given = values.length === 0 ? '' : `(${values.join()})`;
     await client.query(`begin; set local plan_cache_mode = ${mode}`);
     try {
       await client.query(`prepare measured as ${sql}`);
       const { rows } = await client.query(`explain (analyze, format json) execute measured${given}`);
       return rows[0]['QUERY PLAN'][0].Plan;
+    } catch (error) {
+      if (!(error instanceof DatabaseError && error.code?.startsWith('23'))) throw error;
+      return null;
     } finally {
       await client.query('rollback; deallocate all');
     }
@@ -88,7 +92,7 @@ async function openPostgresMeter(test: Ending, { url }: Store): Promise<Meter> {
       const values = placeParameters(names, parameters).map((value) => toLiteral(client, value));
       const costs: Cost[] = [];
       for (const mode of planModes) {
-        const reads = [...listReads(await explain(sql, values, mode))];
+        const reads = listReads(await explain(sql, values, mode));
         const plan = reads.map(({ rows, from }) => `${rows} rows of ${from}`).join('\n');
         costs.push({ rows: reads.reduce((sum, { rows }) => sum + rows, 0), plan: `${mode}\n${plan}` });
       }
@@ -98,14 +102,14 @@ async function openPostgresMeter(test: Ending, { url }: Store): Promise<Meter> {
 }
 
 /** Lists what each scan of a plan has read. */
-function* listReads(node: PlanNode): Generator<{ readonly rows: number; readonly from: string }> {
+function listReads(node: PlanNode | null): { readonly rows: number; readonly from: string }[] {
+  if (node === null) return [];
+  const below = (node.Plans ?? []).flatMap(listReads);
   const { 'Relation Name': table, 'Index Name': index } = node;
   const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
-  if (table !== undefined || index !== undefined) {
-    const rows = (node['Actual Rows'] + removed) * node['Actual Loops'];
-    yield { rows, from: `${table ?? ''} by ${node['Node Type']} ${index ?? ''}` };
-  }
-  for (const child of node.Plans ?? []) yield* listReads(child);
+  if (table === undefined && index === undefined) return below;
+  const rows = (node['Actual Rows'] + removed) * node['Actual Loops'];
+  return [{ rows, from: `${table ?? ''} by ${node['Node Type']} ${index ?? ''}` }, ...below];
 }
 
 function toLiteral(client: Client, value: Value): string {

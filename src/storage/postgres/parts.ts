@@ -20,8 +20,8 @@ export const parts = {
       accounts_by_name accounts_name_key api_keys_by_account api_keys_not_ended api_keys_not_revoked
       api_keys_secret_hash_key audit_by_account audit_by_action console_sessions_id_key events_by_account_and_type
       events_by_type events_of_account events_of_orders first_answers_by_age inventory_changes_by_category
-      key_bans_by_end orders_by_account orders_by_expiry orders_by_pet orders_by_reference orders_by_status
-      orders_owning pets_available_by_category pets_available_by_id pets_pending_by_category pets_pending_by_id
+      key_bans_by_end orders_by_account orders_by_account_and_pet orders_by_account_and_reference orders_by_expiry
+      orders_by_pet orders_by_reference orders_by_status orders_owning pets_available_by_category pets_available_by_id pets_pending_by_category pets_pending_by_id
       pets_sold_by_category pets_sold_by_id requests_by_account requests_by_key requests_by_request_id
       requests_merge_key_key usage_hours_by_age usage_windows_by_end webhook_attempts_by_webhook
       webhook_requests_by_position webhook_secrets_by_webhook webhooks_behind webhooks_by_account webhooks_by_key

@@ -6,6 +6,13 @@ drop index orders_by_reference_and_pet;
 
 drop index orders_by_account_and_reference_and_pet;
 
+-- The planner cannot replace the search of the sum by a sort of all orders of the account.
+create index orders_by_account_and_pet on orders ((account_id + 0), pet_id, status, id)
+  where status not in ('reserved', 'completed');
+
+create index orders_by_account_and_reference on orders ((account_id + 0), reference, status, id)
+  where reference is not null;
+
 -- No statement reads this index any more.
 drop index events_of_edits;
 
