@@ -22,7 +22,8 @@ export function measureSqlite(
   if (toSteps === undefined) return null;
   const all = requests(walk);
   const count = Math.min((rounds + 1) * jobsPerRound, all.length === 1 ? Infinity : all.length);
-  const bodies = Array.from({ length: count }, (_, index) => toSteps(all[index % all.length] as never));
+  const toBody = (_: unknown, index: number) => toSteps(all[index % all.length] as never, store.keyId);
+  const bodies = Array.from({ length: count }, toBody);
   const jobs = recordCalls(copyStore(store, folder, 'recorded'), bodies);
   const measured = replay(copyStore(store, folder, 'sqlite'), jobs).slice(1);
   return measured.length === 0 ? null : Math.min(...measured);

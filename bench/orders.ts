@@ -14,7 +14,8 @@ export function addOrders({ folder, store }: Site): SeededStore {
   if (existsSync(made.file)) return made;
   const { raw, run, close } = openConnection(copyStore(store, folder, name), 0);
   raw.exec('begin immediate');
-  for (const id of listOrdered(store.animals)) runSteps(run, placeOrder.body(toPlacing(BigInt(id))));
+  for (const id of listOrdered(store.animals))
+    runSteps(run, placeOrder.body(toPlacing(BigInt(id), store.keyId)));
   raw.exec('commit');
   close();
   return made;

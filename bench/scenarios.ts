@@ -32,8 +32,8 @@ export interface Scenario {
   readonly isKeyed?: boolean;
   /** True for a store in which orders have reserved many of the animals (addOrders). */
   readonly hasOrders?: boolean;
-  /** The transaction of a request. The service is then also compared with SQLite alone (floor.ts). */
-  readonly toSteps?: (request: Request) => Steps<unknown>;
+  /** The transaction of a request of a key. The service is then also compared with SQLite alone (floor.ts). */
+  readonly toSteps?: (request: Request, keyId: string) => Steps<unknown>;
   /** Number of edits per second during the load. They go through animals of the whole store in random order. */
   readonly editsPerSecond?: number;
   /** The maximum CPU time per request, as a multiple of the bare server's. Null for a scenario without a goal. */

@@ -15,6 +15,7 @@ export const serviceEntry = join(import.meta.dirname, '..', 'bin', 'animal-store
 export interface SeededStore {
   readonly file: string;
   readonly animals: number;
+  readonly keyId: string;
   /** An API key with limits that take hours to reach, so that every request is counted and none is refused. */
   readonly key: string;
 }
@@ -28,11 +29,15 @@ export const ample = '2147483647';
 /** Builds a SQLite store with the commands `import` and `keys create`. */
 export async function buildStore(folder: string, animals: number): Promise<SeededStore> {
   const file = join(folder, `seed-${animals}.db`);
-  return { file, animals, key: await seedStore(serviceEnvironment(file), animals) };
+  return { file, animals, ...(await seed(serviceEnvironment(file), animals)) };
 }
 
 /** Adds animals and a key to the store at the environment's DATABASE_URL. Returns the key. */
 export async function seedStore(environment: Record<string, string>, animals: number): Promise<string> {
+  return (await seed(environment, animals)).key;
+}
+
+async function seed(environment: Record<string, string>, animals: number) {
   const importing = ['import', '-', '--format', 'ndjson', '--json'];
   await runService(environment, importing, makeAnimalLines(animals));
   const limits = ['--per-minute', ample, '--per-day', ample];
@@ -41,7 +46,8 @@ export async function seedStore(environment: Record<string, string>, animals: nu
     ['keys', 'create', '--plan', 'enterprise', ...limits, '--scopes', 'all', '--json'],
     [],
   );
-  return (JSON.parse(issued) as { key: string }).key;
+  const { id, key } = JSON.parse(issued) as { id: string; key: string };
+  return { keyId: id, key };
 }
 
 /** Copies the file of a store, so that a server can change the copy. Returns the path of the copy. */

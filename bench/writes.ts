@@ -69,7 +69,7 @@ export const writes: readonly Scenario[] = [
     status: 201,
     requests: ({ animals }) =>
       listAvailable(animals).map((id) => ({ method: 'POST', path: '/v1/orders', body: `{"petId":${id}}` })),
-    toSteps: ({ body }) => placeOrder.body(toPlacing(BigInt(JSON.parse(body ?? '').petId))),
+    toSteps: ({ body }, keyId) => placeOrder.body(toPlacing(BigInt(JSON.parse(body ?? '').petId), keyId)),
   },
   ...(['complete', 'cancel'] as const).map(
     (action): Scenario => ({
@@ -82,7 +82,8 @@ export const writes: readonly Scenario[] = [
           method: 'POST',
           path: `/v1/orders/${index + 1}/${action}`,
         })),
-      toSteps: ({ path }) => closeOrder.body({ action, id: readId(path), accountId: null }),
+      toSteps: ({ path }, keyId) =>
+        closeOrder.body({ action, id: readId(path), accountId: null, key: toActing(keyId) }),
     }),
   ),
 ];
@@ -96,10 +97,13 @@ function readId(path: string): bigint {
   return BigInt(path.split('/')[3] ?? '');
 }
 
+/** The key of the benchmark, which never ends. */
+const toActing = (keyId: string) => ({ accountId: 1n, keyId, nowMs: 0 });
+
 /** The order of an animal, as the key of the benchmark places it. */
-export function toPlacing(petId: bigint): Placing {
+export function toPlacing(petId: bigint, keyId: string): Placing {
   const holdMs = holdSeconds.managedMax * secondMs;
-  return { petId, holdMs, reference: null, accountId: 1n, isManager: true, idempotency: null };
+  return { petId, holdMs, reference: null, ...toActing(keyId), isManager: true, idempotency: null };
 }
 
 export function listCategories(): number[] {

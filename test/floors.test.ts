@@ -13,10 +13,10 @@ const floors: readonly (readonly [name: string, files: RegExp])[] = [
     /^(?:clock|config|errors|etag|exact-json|file-systems|int64|page|postgres-address|schema|setting-values|soon|violations)\.ts$/,
   ],
   ['plans', /^plans\//],
-  ['rules', /^(?:\w+\/rules\/.*|pets\/pet(?:-values)?|accounts\/(?:account|api-key))\.ts$/],
+  ['rules', /^(?:\w+\/rules\/.*|pets\/pet(?:-values)?|accounts\/(?:account|api-key|key-state))\.ts$/],
   [
     'ports',
-    /^(?:storage\/(?:batches|database|delete-old|insert-row|read-page|row-buffer|secret-rows|tables|transaction)|limits\/counters)\.ts$/,
+    /^(?:storage\/(?:acting-key|batches|database|delete-old|insert-row|read-page|row-buffer|secret-rows|tables|transaction)|limits\/counters)\.ts$/,
   ],
   ['rooms without neighbours', /^(?:audit|idempotency|inventory|usage)\//],
   ['animals, categories and limits', /^(?:pets|categories|limits)\/[^/]+$/],

@@ -72,8 +72,8 @@ async function cancelHolds(database: Database, accountId: bigint): Promise<numbe
 }
 
 /**
- * Time in ms after a deletion for which the erasure is repeated. A running service may still note requests and place
- * orders before it knows that the keys are revoked.
+ * Time in ms after a deletion for which the erasure is repeated. A write that had begun before the deletion may be
+ * committed after it. Later acts find their key revoked, and later counts and requests are not written.
  */
 const settlingMs = BigInt(minuteMs);
 
@@ -184,6 +184,8 @@ const eraseSteps = [
     before: blankNames(dialect, 'before'),
     after: blankNames(dialect, 'after'),
   })),
+  // The deletion does not see a webhook that is committed while it runs.
+  eraseNext('webhooks'),
   eraseNext('requests'),
   erase(
     'first_answers',

@@ -8,19 +8,17 @@ import { findOrAddAccount } from './account-changes.ts';
 import { hashKey, keyIdPattern, visibleStart } from './api-key.ts';
 import {
   countActiveKeys,
-  findKeyError,
   insertApiKey,
-  isRotated,
   type KeyRow,
   type ListedKey,
   readScopes,
-  readState,
   revokeKeys,
   selectKey,
   toListedKey,
   toTime,
   updateKeyRotated,
 } from './key-rows.ts';
+import { findKeyError, isRotated, readState } from './key-state.ts';
 
 const keyNotFound = () => notFound('keyId', 'key');
 

@@ -1,12 +1,12 @@
 import { type QueryCreator, sql } from 'kysely';
-import type { AppError } from '../errors.ts';
 import type { PlanName } from '../plans/plan.ts';
 import { byFilters, type RowOf, statement } from '../storage/database.ts';
 import { insertRow, pick } from '../storage/insert-row.ts';
 import { writesEach } from '../storage/row-buffer.ts';
 import type { Tables } from '../storage/tables.ts';
-import { accountSuspended, keyError, type Scope, scopes } from './account.ts';
+import { type Scope, scopes } from './account.ts';
 import { limitColumns } from './account-rows.ts';
+import { readState } from './key-state.ts';
 
 /** Inserts a key: the hash and the visible start of its text, never the text itself. A null expiry never comes. */
 export const insertApiKey = insertRow('api_keys', [
@@ -137,23 +137,6 @@ export const selectAnyKey = statement<{ count: bigint }>()((query, p) =>
   query.selectFrom('api_keys').select('id').limit(p.count),
 );
 
-type KeyEnd = Pick<KeyRow, 'expires_at_ms' | 'revoked_at_ms'>;
-
-/** True if a key was rotated and not revoked. Both columns then have the end of the overlap, also after that end. */
-export function isRotated({ expires_at_ms, revoked_at_ms }: KeyEnd): boolean {
-  return revoked_at_ms !== null && revoked_at_ms === expires_at_ms;
-}
-
-/**
- * Returns the state of a key at `nowMs`. A key expires exactly at `expires_at_ms`, and a rotated key when its overlap
- * ends. A revoked key stays revoked even if the clock is set back.
- */
-export function readState(end: KeyEnd, nowMs: number): 'active' | 'rotated' | 'expired' | 'revoked' {
-  if (end.revoked_at_ms !== null && !isRotated(end)) return 'revoked';
-  if (end.expires_at_ms !== null && end.expires_at_ms <= nowMs) return 'expired';
-  return isRotated(end) ? 'rotated' : 'active';
-}
-
 /** Parses stored scopes, separated by spaces, into the order of `scopes`. Ignores unknown names. */
 export function readScopes(stored: string): readonly Scope[] {
   const names = stored.split(' ');
@@ -191,11 +174,4 @@ export function toListedKey(row: KeyRow, nowMs: number) {
     /** Rounded down to the minute. */
     lastUsedAtMs: toMs(row.last_used_at_ms),
   };
-}
-
-/** Returns the error for a request of a key that is expired, revoked, or of a suspended account. Null if it may go on. */
-export function findKeyError(row: KeyRow, nowMs: number): AppError | null {
-  const state = readState(row, nowMs);
-  if (state === 'expired' || state === 'revoked') return keyError(`api_key_${state}`);
-  return row.suspended_at_ms === null ? null : accountSuspended();
 }

@@ -9,7 +9,8 @@ import { createRowBuffer } from '../storage/row-buffer.ts';
 import type { Caller, KeyRefusal } from './account.ts';
 import { readLimits } from './account-rows.ts';
 import { hashKey, isKeyText, isOfEnvironment, type KeyEnvironment } from './api-key.ts';
-import { type KeyRow, readScopes, readState, selectKeyBySecret, toMs, writeUses } from './key-rows.ts';
+import { type KeyRow, readScopes, selectKeyBySecret, toMs, writeUses } from './key-rows.ts';
+import { readState } from './key-state.ts';
 
 /** The caller of a key, or the reason for its refusal. A refusal is a result, not an error. */
 type Verification = { readonly caller: Caller } | { readonly refusal: KeyRefusal };

@@ -16,14 +16,8 @@ import {
   revokeKey,
   rotateKey,
 } from './key-changes.ts';
-import {
-  findKeyError,
-  type ListedKey,
-  selectForeignKeys,
-  selectKeys,
-  selectNamedKeys,
-  toListedKey,
-} from './key-rows.ts';
+import { type ListedKey, selectForeignKeys, selectKeys, selectNamedKeys, toListedKey } from './key-rows.ts';
+import { findKeyError } from './key-state.ts';
 import type { KeyVerifier } from './key-verifier.ts';
 
 /** A new key of an operator. */

@@ -3,6 +3,7 @@ import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError, isUnavailable, notFound } from '../errors.ts';
 import { expireHolds, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { setPetState } from '../pets/pet-rows.ts';
+import { type ActingKey, requireLive, selectActingKey } from '../storage/acting-key.ts';
 import { type Database, type Steps, statement } from '../storage/database.ts';
 import { step, stepsTogether, toLastStep, toStep, transaction } from '../storage/transaction.ts';
 import type { OrderRow } from './order.ts';
@@ -22,6 +23,8 @@ interface Closing {
   readonly id: bigint;
   /** The account of the calling key. Null for a key that may change the orders of all accounts. */
   readonly accountId: bigint | null;
+  /** The key that acts. Absent for an operator. */
+  readonly key?: ActingKey;
   /** The operator who cancels or returns the order. Absent for a partner. */
   readonly by?: Authorship;
 }
@@ -55,12 +58,19 @@ const writeOrder = statement<{ id: bigint; to: string }>()((query, p, { least, n
 
 /**
  * Runs an action on an order, with an audit entry if an operator does so. If the order already has the status of the
- * action, changes nothing, and `isRepeated` is true. Throws `not_found`, `order_closed` and `order_expired`. Writes the
- * animal before the order, so that its event comes first.
+ * action, changes nothing, and `isRepeated` is true. Throws `not_found`, `order_closed` and `order_expired`, and to a
+ * key what authentication would say now. Writes the animal before the order, so that its event comes first.
  */
-export const closeOrder = transaction(function* closeOrder({ action, id, accountId, by }: Closing) {
+export const closeOrder = transaction(function* closeOrder({ action, id, accountId, key, by }: Closing) {
   const { from, to, petStatus, isOwned } = transitions[action];
-  const [order] = yield* step(lockOpenOrder, { id, accountId, from });
+  const [[order], [acting]] = yield* stepsTogether(
+    toStep(lockOpenOrder, { id, accountId, from }),
+    toStep(selectActingKey({ isLocked: false }), {
+      accountId: key?.accountId ?? 0n,
+      keyId: key?.keyId ?? '',
+    }),
+  );
+  if (key !== undefined) requireLive(acting, key);
   if (order === undefined) {
     const [found] = yield* step(selectOrder, { id, accountId });
     return { row: requireDone(action, found), isRepeated: true };

@@ -6,7 +6,7 @@ import { type PageQuery, readPage } from '../storage/read-page.ts';
 import { closeOrder, expireOrders, type OrderAction } from './close-order.ts';
 import { type Order, toOrder } from './order.ts';
 import { type OrderFilter, selectOrder, selectOrders } from './order-rows.ts';
-import { type CompleteOrder, type OrderReader, placeOrder } from './place-order.ts';
+import { type CompleteOrder, type OrderKey, type OrderReader, placeOrder } from './place-order.ts';
 
 export const everyAccount: OrderReader = { accountId: 0n, isManager: true };
 
@@ -24,8 +24,8 @@ export type Orders = ReturnType<typeof createOrders>;
 export function createOrders(database: Database, firstAnswers: FirstAnswers) {
   return {
     /** Reserves an animal, once per idempotency key, and returns the response. Throws as `placeOrder` and `answerOnce` do. */
-    place(order: CompleteOrder, reader: OrderReader, idempotency: Idempotency | null): Promise<Given> {
-      const act = () => database.transact(placeOrder, { ...order, ...reader, idempotency }, reader.accountId);
+    place(order: CompleteOrder, key: OrderKey, idempotency: Idempotency | null): Promise<Given> {
+      const act = () => database.transact(placeOrder, { ...order, ...key, idempotency }, key.accountId);
       return idempotency === null ? act() : firstAnswers.run(idempotency, act);
     },
 
@@ -42,13 +42,13 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers) {
     },
 
     /** Completes, cancels or returns an order. Throws `not_found`, `order_closed` and `order_expired`. */
-    async close(action: OrderAction, id: bigint, reader: OrderReader): Promise<Order> {
+    async close(action: OrderAction, id: bigint, key: OrderKey): Promise<Order> {
       const { row } = await database.transact(
         closeOrder,
-        { action, id, accountId: ownerOf(reader) },
-        reader.accountId,
+        { action, id, accountId: ownerOf(key), key },
+        key.accountId,
       );
-      return toOrder(row, reader.isManager);
+      return toOrder(row, key.isManager);
     },
 
     /** Closes all expired holds and returns their number. A job of every instance. */

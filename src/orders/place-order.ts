@@ -6,6 +6,7 @@ import { int64Max } from '../int64.ts';
 import { expireHolds, selectOverdueHold, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { selectPet } from '../pets/pet-rows.ts';
 import { openHoldsOf } from '../plans/plan.ts';
+import { type ActingKey, requireLive, selectActingKey } from '../storage/acting-key.ts';
 import { type Dialect, type Steps, statement } from '../storage/database.ts';
 import { step, stepsTogether, toStep, transaction } from '../storage/transaction.ts';
 import { type OrderRow, toOrder } from './order.ts';
@@ -24,14 +25,12 @@ export interface OrderReader {
   readonly isManager: boolean;
 }
 
-export interface Placing extends CompleteOrder, OrderReader {
+/** A key that places, completes, cancels or returns orders. */
+export type OrderKey = OrderReader & ActingKey;
+
+export interface Placing extends CompleteOrder, OrderKey {
   readonly idempotency: Idempotency | null;
 }
-
-/** Locks the account, so that its other orders wait until its open holds are counted. Selects no row for null. */
-const lockAccount = statement<{ accountId: bigint | null }>()((query, p, { lockRows }) =>
-  query.selectFrom('accounts').select('id').where('id', '=', p.accountId).modifyEnd(lockRows),
-);
 
 /** Null means no account, without holds. */
 type HoldsOf = { accountId: bigint | null; newestId: bigint };
@@ -103,11 +102,12 @@ const insertOrder = statement<{
 );
 
 /**
- * Reserves the animal and adds the order, once per idempotency key. Throws `not_found`, `pet_unavailable` and
- * `limit_reached`.
+ * Reserves the animal and adds the order, once per idempotency key. Throws `not_found`, `pet_unavailable`,
+ * `limit_reached`, and what authentication would say now.
  *
- * Locks the account, then the overdue hold of the animal, then the animal. Orders of one account wait for each other,
- * and so do orders for one animal; no others do.
+ * Locks the account with the key, then the overdue hold of the animal, then the animal. Orders of one account wait for
+ * each other until its open holds are counted, and so do orders for one animal; no others do. A manager's holds are not
+ * counted, so its orders do not wait, and the erasure of a deleted account closes one that came with its deletion.
  */
 export const placeOrder = transaction(function placeOrder(placing: Placing) {
   return answerOnce(placing.idempotency, function* () {
@@ -123,14 +123,15 @@ export const placeOrder = transaction(function placeOrder(placing: Placing) {
   });
 }, 'row locks');
 
-function* claim({ petId, accountId, isManager }: Placing): Steps<void> {
+function* claim({ petId, accountId, isManager, keyId, nowMs }: Placing): Steps<void> {
   const holds = { accountId: isManager ? null : accountId, newestId: int64Max };
-  const [, overdue, [pet], [room]] = yield* stepsTogether(
-    toStep(lockAccount, holds),
+  const [[acting], overdue, [pet], [room]] = yield* stepsTogether(
+    toStep(selectActingKey({ isLocked: !isManager }), { accountId, keyId }),
     toStep(selectOverdueHold, { petId }),
     toStep(claimPet, { petId }),
     toStep(countHolds, holds),
   );
+  requireLive(acting, { nowMs });
   const freed = (yield* expireHolds(overdue)) === 0 ? [] : yield* step(claimPet, { petId });
   if (pet === undefined && freed.length === 0) {
     const [found] = yield* step(selectPet, { id: petId });

@@ -1,4 +1,4 @@
-import { type InsertType, sql } from 'kysely';
+import { type InsertType, type RawBuilder, sql } from 'kysely';
 import { type Statement, statement, type Value } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -16,16 +16,30 @@ interface Conflict<C> {
   readonly add?: readonly C[];
 }
 
-/** Declares an insert whose parameters are its columns. Without `conflict`, a row that exists violates a constraint. */
+/** True unless the account is deleted. For what is written later than it happened, after the erasure of the account. */
+export const isOfNoDeletedAccount = (accountId: bigint | null) =>
+  sql<boolean>`not exists (select 1 from accounts where id = ${accountId} and deleted_at_ms is not null)`;
+
+/**
+ * Declares an insert whose parameters are its columns. Without `conflict`, a row that exists violates a constraint. If
+ * `condition` is false, nothing is written.
+ */
 export function insertRow<T extends keyof Tables, C extends Column<T>>(
   table: T,
   columns: readonly C[],
   conflict?: Conflict<C>,
+  condition?: (row: Row<T, C>) => RawBuilder<boolean>,
 ): Statement<Row<T, C>, unknown> {
   return statement<Row<T, C>>()((query, p) => {
-    const insert = query
-      .insertInto(table)
-      .values(Object.fromEntries(columns.map((name) => [name, p[name]])) as never);
+    const into = query.insertInto(table);
+    const insert =
+      condition === undefined
+        ? into.values(Object.fromEntries(columns.map((name) => [name, p[name]])) as never)
+        : into
+            .columns(columns as never)
+            .expression(
+              sql`select ${sql.join(columns.map((name) => p[name]))} where ${condition(p)}` as never,
+            );
     if (conflict === undefined) return insert;
     const { on, replace, add = [] } = conflict;
     const changes = Object.fromEntries([

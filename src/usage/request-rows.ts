@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { dayMs } from '../clock.ts';
 import { byShape, type Database, type Steps, statement } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
-import { insertRow } from '../storage/insert-row.ts';
+import { insertRow, isOfNoDeletedAccount } from '../storage/insert-row.ts';
 import type { NamedEntries } from '../storage/row-buffer.ts';
 import { toLastStep, transaction } from '../storage/transaction.ts';
 
@@ -18,7 +18,9 @@ const columns = [
   ...(['code', 'message', 'request_id', 'duration_ms', 'times', 'merge_key'] as const),
 ];
 
-const insertRequest = insertRow('requests', columns);
+const insertRequest = insertRow('requests', columns, undefined, ({ account_id }) =>
+  isOfNoDeletedAccount(account_id),
+);
 
 /** A new row. A row with a `merge_key` stands for `times` requests, and has the longest duration. */
 export type NewRequestRow = Parameters<typeof insertRequest.build>[1];
@@ -41,7 +43,8 @@ const insertMissing = statement<NewRequestRow>()((query, p) =>
     .columns(columns)
     .expression(
       sql`select ${sql.join(columns.map((name) => (name === 'times' ? sql.lit(0n) : p[name])))}
-        where not exists (select 1 from requests where merge_key = ${p.merge_key})`,
+        where not exists (select 1 from requests where merge_key = ${p.merge_key})
+          and ${isOfNoDeletedAccount(p.account_id)}`,
     )
     .onConflict((existing) => existing.column('merge_key').doNothing()),
 );
@@ -57,7 +60,7 @@ const addToMerged = statement<NewRequestRow>()((query, p) =>
     .where('merge_key', '=', p.merge_key),
 );
 
-/** Writes rows. A row with the `merge_key` of a stored one is added to it. */
+/** Writes rows, but none of a deleted account. A row with the `merge_key` of a stored one is added to it. */
 export const addRequests = transaction(function* addRequests(
   entries: NamedEntries<NewRequestRow>,
 ): Steps<void> {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type Clock, dayMs, hourMs } from '../clock.ts';
 import { byShape, type Database, statement } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
-import { insertRow } from '../storage/insert-row.ts';
+import { insertRow, isOfNoDeletedAccount } from '../storage/insert-row.ts';
 import { createRowBuffer, writesEach } from '../storage/row-buffer.ts';
 
 /** Time in ms for which the store keeps hourly counts. */
@@ -130,12 +130,13 @@ const selectByAccount = byShape(({ order }: { readonly order: UsageOrder }) =>
   ),
 );
 
-/** Adds the counts to the stored row of the account and the hour. If there is no such row, inserts the row. */
-const addHour = insertRow('usage_hours', ['account_id', 'hour_at_ms', 'requests', 'refusals', 'errors'], {
-  on: ['account_id', 'hour_at_ms'],
-  replace: [],
-  add: ['requests', 'refusals', 'errors'],
-});
+/** Adds the counts to the stored row of the account and the hour. If there is none, inserts one, unless it is deleted. */
+const addHour = insertRow(
+  'usage_hours',
+  ['account_id', 'hour_at_ms', 'requests', 'refusals', 'errors'],
+  { on: ['account_id', 'hour_at_ms'], replace: [], add: ['requests', 'refusals', 'errors'] },
+  ({ account_id }) => isOfNoDeletedAccount(account_id),
+);
 
 const addHours = writesEach(
   'addHours',

@@ -4,6 +4,7 @@ import type { EventType } from '../events/event.ts';
 import { createEventIds, type EventIds } from '../events/event-ids.ts';
 import { canReadType, coversReader, type EventReader } from '../events/event-reader.ts';
 import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
+import { type ActingKey, lockActingKey } from '../storage/acting-key.ts';
 import type { Steps } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
 import { step, transaction } from '../storage/transaction.ts';
@@ -13,7 +14,6 @@ import {
   countWebhooks,
   deleteWebhook,
   insertWebhook,
-  lockAccount,
   lockWebhook,
   type NewWebhookRow,
   selectWebhooksOfKey,
@@ -23,11 +23,11 @@ import {
 
 type NewSecret = { readonly secret: Uint8Array };
 type NewSecretOf = Managed & NewSecret;
-type NewWebhook = Omit<NewWebhookRow, 'position'> & NewSecret;
+type NewWebhook = Omit<NewWebhookRow, 'position'> & NewSecret & { readonly nowMs: number };
 
 /** Adds a webhook that starts at the end of the feed. Throws `limit_reached` beyond `webhooksMax`. */
-export const addWebhook = transaction(function* addWebhook({ secret, ...row }: NewWebhook) {
-  yield* step(lockAccount, { id: row.account_id });
+export const addWebhook = transaction(function* addWebhook({ secret, nowMs, ...row }: NewWebhook) {
+  yield* lockActingKey({ accountId: row.account_id, keyId: row.key_id, nowMs });
   const [total] = yield* step(countWebhooks, { accountId: row.account_id });
   const problem = `this account has ${webhooksMax} webhooks, the most that an account may have`;
   if ((total?.count ?? 0n) >= webhooksMax) throw new AppError('limit_reached', problem);
@@ -46,10 +46,13 @@ export interface WebhookChange {
   readonly after?: bigint | 'now' | undefined;
 }
 
+/** A key with its rights to read events. */
+export type WebhookManager = EventReader & ActingKey;
+
 /** Who manages a webhook: a key of its account, or an operator, whose changes stand in the audit log. */
 export interface Managed {
   readonly publicId: string;
-  readonly manager: EventReader | Authorship;
+  readonly manager: WebhookManager | Authorship;
 }
 
 type Changing = Managed & { readonly change: WebhookChange };
@@ -147,10 +150,11 @@ export const removeWebhook = transaction(function* removeWebhook({ publicId, man
 }, 'row locks');
 
 /**
- * Locks a webhook. Throws OperatorError to an operator if it does not exist, `not_found` to a key of another account, and
- * `scope_missing` if it receives events that the key may not read.
+ * Locks a webhook. Throws OperatorError to an operator if it does not exist. To a key, throws what authentication would say
+ * now, `not_found` for another account, and `scope_missing` if it receives events that the key may not read.
  */
 export function* lockManaged(publicId: string, manager: Managed['manager']): Steps<WebhookRow> {
+  if ('keyId' in manager) yield* lockActingKey(manager);
   const [row] = yield* step(lockWebhook, { publicId });
   if ('actor' in manager) {
     if (row !== undefined) return row;

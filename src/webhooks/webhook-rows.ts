@@ -89,11 +89,6 @@ export const selectWebhookPage = byFilters<WebhookFilter & PageRange>()((query, 
 
 export type ListedWebhookRow = RowOf<ReturnType<typeof selectWebhookPage>>;
 
-/** Makes transactions that add webhooks to an account run one after the other. */
-export const lockAccount = statement<{ id: bigint }>()((query, p, { lockRows }) =>
-  query.selectFrom('accounts').select('id').where('id', '=', p.id).modifyEnd(lockRows),
-);
-
 export const countWebhooks = statement<{ accountId: bigint }>()((query, p) =>
   query
     .selectFrom('webhooks')

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { notFound } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
-import { type EventReader, listReadableTypes } from '../events/event-reader.ts';
+import { listReadableTypes } from '../events/event-reader.ts';
 import { endsOf, selectEnds } from '../events/feed-page.ts';
 import type { Database } from '../storage/database.ts';
 import { readPage } from '../storage/read-page.ts';
@@ -18,6 +18,7 @@ import {
   rotateSecret,
   scopeMissing,
   type WebhookChange,
+  type WebhookManager,
 } from './change-webhook.ts';
 import { selectLags } from './delivery-rows.ts';
 import { requestMessage } from './requested-messages.ts';
@@ -35,7 +36,6 @@ export interface WebhookOrder {
   readonly url: string;
   /** Null means all types that the key may read. */
   readonly types: readonly EventType[] | null;
-  readonly keyId: string;
 }
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
@@ -49,10 +49,10 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
   }
 
   return {
-    async add(order: WebhookOrder, reader: EventReader) {
-      const row = toNewRow(order, reader);
+    async add(order: WebhookOrder, maker: WebhookManager) {
+      const row = toNewRow(order, maker);
       return await withSecret(row.public_id, (secret) =>
-        database.transact(addWebhook, { ...row, secret }, reader.accountId),
+        database.transact(addWebhook, { ...row, secret, nowMs: maker.nowMs }, maker.accountId),
       );
     },
 
@@ -62,19 +62,19 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
     get: async (publicId: string, accountId: bigint) =>
       toWebhook(await findRow(database, { publicId, accountId }), ids),
 
-    change: async (publicId: string, change: WebhookChange, manager: EventReader) =>
+    change: async (publicId: string, change: WebhookChange, manager: WebhookManager) =>
       toWebhook(
         await database.transact(changeWebhook, { publicId, manager, change }, manager.accountId),
         ids,
       ),
 
-    rotateSecret: (publicId: string, manager: EventReader) =>
+    rotateSecret: (publicId: string, manager: WebhookManager) =>
       withSecret(publicId, (secret) =>
         database.transact(rotateSecret, { publicId, manager, secret }, manager.accountId),
       ),
 
     /** Requests a ping and returns its id, or that of a ping that waits already. */
-    ping(publicId: string, manager: EventReader): Promise<string> {
+    ping(publicId: string, manager: WebhookManager): Promise<string> {
       const messageId = `ping_${randomText(16)}`;
       return database.transact(
         requestMessage,
@@ -83,7 +83,7 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
       );
     },
 
-    async send(publicId: string, eventId: string, manager: EventReader): Promise<void> {
+    async send(publicId: string, eventId: string, manager: WebhookManager): Promise<void> {
       const message = { messageId: eventId, position: readEventId(eventId, ids) };
       await database.transact(requestMessage, { publicId, manager, ...message }, manager.accountId);
     },
@@ -91,26 +91,26 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
     listAttempts: async (publicId: string, accountId: bigint) =>
       listAttempts(database, (await findRow(database, { publicId, accountId })).id),
 
-    remove: (publicId: string, manager: EventReader): Promise<void> =>
+    remove: (publicId: string, manager: WebhookManager): Promise<void> =>
       database.transact(removeWebhook, { publicId, manager }, manager.accountId),
   };
 }
 
-/** Throws `scope_missing` if the reader may not read all types, or none. */
-function toNewRow({ url, types, keyId }: WebhookOrder, reader: EventReader) {
-  const readable = listReadableTypes(reader);
+/** Throws `scope_missing` if the maker may not read all types, or none. */
+function toNewRow({ url, types }: WebhookOrder, maker: WebhookManager) {
+  const readable = listReadableTypes(maker);
   const foreign = types?.find((type) => !readable.includes(type));
   if (foreign !== undefined) throw scopeMissing(`types: this API key may not read ${foreign}`);
   const chosen = types ?? readable;
   if (chosen.length === 0) throw scopeMissing('this API key may not read any events');
   return {
     public_id: `wh_${randomText(16)}`,
-    account_id: reader.accountId,
-    key_id: keyId,
+    account_id: maker.accountId,
+    key_id: maker.keyId,
     url,
     types: chosen.join(' '),
-    sees_pets: reader.seesPets ? 1n : 0n,
-    sees_orders: reader.seesOrders,
+    sees_pets: maker.seesPets ? 1n : 0n,
+    sees_orders: maker.seesOrders,
   };
 }
 

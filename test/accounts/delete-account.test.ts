@@ -6,6 +6,8 @@ import { dayMs } from '../../src/clock.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { copiedTables } from '../../src/storage/transfer/copy-tables.ts';
+import { createFailedRequests } from '../../src/usage/failed-requests.ts';
+import { createUsageCounts } from '../../src/usage/usage.ts';
 import { keyed, openShop } from '../contracts/order-shop.ts';
 import { describeOnEngines, type Engine } from '../support/engines.ts';
 import { createWorld, fieldOf, fieldsOf, makePlan, order } from './world.ts';
@@ -15,15 +17,16 @@ const names = ['Ms Smith', 'Smith-1017', 'Till of Smith', 'smith.example', 'key_
 /** An account with an open, a cancelled and a completed order, and rows that name it in every table. */
 async function furnish(t: TestContext, engine: Engine) {
   const world = await createWorld(t, engine);
-  const { accounts, keyring, store } = world;
+  const { accounts, keyring, store, clock } = world;
   const shop = await openShop(t, { ...engine, createStore: async () => store });
   const { database } = shop;
   await accounts.create('Smith', makePlan('pro'));
   await accounts.rename('Smith', 'Ms Smith');
   const { id } = await keyring.issue(order({ account: 'Ms Smith', plan: null, name: 'Till of Smith' }));
-  await accounts.create('Ark', makePlan('pro'));
-  const smith = { accountId: await accounts.findId('Ms Smith'), isManager: false };
-  const ark = { accountId: await accounts.findId('Ark'), isManager: false };
+  const other = await keyring.issue(order({ account: 'Ark', plan: makePlan('pro') }));
+  const buyer = { nowMs: clock.now(), isManager: false };
+  const smith = { accountId: await accounts.findId('Ms Smith'), keyId: id, ...buyer };
+  const ark = { accountId: await accounts.findId('Ark'), keyId: other.id, ...buyer };
   const pets = await shop.addPets(5);
   const [first = 0n, second = 0n, third = 0n, fourth = 0n, fifth = 0n] = pets;
   const place = (petId: bigint, reference: string | null, reader = smith) =>
@@ -37,9 +40,7 @@ async function furnish(t: TestContext, engine: Engine) {
   await shop.orders.place(held, smith, keyed(smith, 'smith'));
   const account = String(smith.accountId);
   for (const sql of [
-    `insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status, position,
-      revision, failures, next_attempt_at_ms, created_at_ms)
-      values ('wh_1', ${account}, '${id}', 'https://smith.example', 'pet.added', 1, 'own', 'enabled', 0, 0, 0, 0, 0)`,
+    insertWebhook(account, id),
     `insert into requests (at_ms, last_at_ms, account_id, key_id, address, status, duration_ms, times)
       values (1, 1, ${account}, 'key_smith', '192.0.2.7', 404, 1, 1)`,
     `insert into usage_hours values (${account}, 0, 7, 0, 0)`,
@@ -47,8 +48,15 @@ async function furnish(t: TestContext, engine: Engine) {
     `insert into key_bans values ('${id}', 1, 1, 1, '', 1)`,
   ])
     await store.execute(sql);
-  return { ...world, ...shop, id, pets };
+  return { ...world, ...shop, id, pets, smith };
 }
+
+const insertWebhook = (
+  accountId: string,
+  keyId: string,
+) => `insert into webhooks (public_id, account_id, key_id,
+  url, types, sees_pets, sees_orders, status, position, revision, failures, next_attempt_at_ms, created_at_ms)
+  values ('wh_1', ${accountId}, '${keyId}', 'https://smith.example', 'pet.added', 1, 'own', 'enabled', 0, 0, 0, 0, 0)`;
 
 async function readAll(execute: (sql: string) => Promise<readonly unknown[]>): Promise<string> {
   const rows = await Promise.all(copiedTables.map((name) => execute(`select * from ${name}`)));
@@ -126,24 +134,51 @@ await describeOnEngines('deleting an account', (engine) => {
   });
 
   test('a hold that its client cancels in that moment is not counted', async (t) => {
-    const { database, orders } = await furnish(t, engine);
+    const { database, orders, smith } = await furnish(t, engine);
     const transact: Database['transact'] = async (cancel, input) => {
-      await orders.close('cancel', (input as { id: bigint }).id, { accountId: 1n, isManager: false });
+      await orders.close('cancel', (input as { id: bigint }).id, smith);
       return await database.transact(cancel, input);
     };
     assert.equal(await eraseAccount({ ...database, transact }, 1n), 0);
   });
 
+  test('an instance that was cut off during the erasure writes no count and no request of the account', async (t) => {
+    const { accounts, store, database, clock, smith } = await furnish(t, engine);
+    const usage = createUsageCounts(database, clock.now);
+    const requests = createFailedRequests(database, clock.now);
+    const of = { operation: null, code: null, message: null, requestId: 'r', durationMs: 1, keyId: null };
+    for (const status of [404, 429]) {
+      usage.note(smith, status);
+      requests.note({ ...of, accountId: smith.accountId, address: '192.0.2.7', status });
+    }
+    usage.note({ accountId: 2n }, 404);
+    requests.note({ ...of, accountId: null, address: '192.0.2.8', status: 401 });
+    await accounts.delete('Ms Smith', null);
+    await Promise.all([usage.flush(), requests.flush()]);
+    const select = (table: string) =>
+      store.execute<{ account_id: unknown }>(`select account_id from ${table}`);
+    assert.deepEqual(
+      (await select('usage_hours')).map((row) => String(row.account_id)),
+      ['2'],
+    );
+    assert.deepEqual(
+      (await select('requests')).map((row) => row.account_id),
+      [null],
+    );
+  });
+
   test('what a service wrote after the deletion is erased too, until a minute is over', async (t) => {
-    const { accounts, store, database } = await furnish(t, engine);
+    const { accounts, store, database, id } = await furnish(t, engine);
     const { execute } = store;
     await accounts.delete('Ms Smith', null);
     await execute(`update accounts set deleted_at_ms = 9000000000000 where id = 1`);
     await execute('insert into usage_hours values (1, 0, 7, 0, 0)');
     await execute(`update orders set reference = 'Smith-1017' where account_id = 1`);
+    await execute(insertWebhook('1', id));
     await eraseDeletedAccounts(database);
     assert.ok(!(await readAll(execute)).includes('Smith-1017'));
-    assert.deepEqual([await count(execute, 'usage_hours'), await count(execute, 'erasures')], [0, 1]);
+    for (const table of ['usage_hours', 'webhooks']) assert.equal(await count(execute, table), 0, table);
+    assert.equal(await count(execute, 'erasures'), 1);
     await execute('update accounts set deleted_at_ms = 1 where id = 1');
     await eraseDeletedAccounts(database);
     assert.equal(await count(execute, 'erasures'), 0);

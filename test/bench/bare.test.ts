@@ -27,7 +27,7 @@ async function startBare(t: TestContext, answers: Recorded): Promise<RunningServ
   const folder = await makeFolder(t);
   const recordedFile = join(folder, 'recorded.json');
   await writeFile(recordedFile, JSON.stringify(answers));
-  const store = { file: '', animals: 0, key: '' };
+  const store = { file: '', animals: 0, key: '', keyId: '' };
   const ground = { folder, recordedFile, storeFile: '', settings: {}, store };
   const build = (port: number) => bare.build(port, ground);
   const server = await startServer(build, { method: 'GET', path }, {}, join(folder, 'bare.log'));

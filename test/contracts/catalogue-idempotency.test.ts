@@ -11,7 +11,7 @@ import { keyed as keyedBy, openShop } from './order-shop.ts';
 
 const rex: NewPet = { name: 'Rex', categoryId: 7n, status: 'available' };
 
-const keyed = (accountId: bigint, key: string) => keyedBy({ accountId, isManager: false }, key);
+const keyed = (accountId: bigint, key: string) => keyedBy({ accountId }, key);
 
 async function add(catalogue: Catalogue, idempotency: Idempotency, newPet = rex) {
   const { answer, isReplayed } = await catalogue.addOnce(newPet, idempotency, '/pets/');

@@ -47,13 +47,14 @@ await describeOnEngines('actions of an operator', ({ createStore }) => {
   });
 
   async function placeOrder({ keyring, catalogue, orders }: Store, name: string) {
-    await keyring.issue(order({ account: 'Happy Paws', plan: makePlan('pro') }));
+    const { id: keyId } = await keyring.issue(order({ account: 'Happy Paws', plan: makePlan('pro') }));
+    const key = { accountId: 1n, keyId, nowMs: 0, isManager: true };
     const { id: petId } = await catalogue.add({ name, categoryId: 1n });
     const hold = { petId, holdMs: 3_600_000, reference: null };
-    await orders.place(hold, { accountId: 1n, isManager: true }, null);
+    await orders.place(hold, key, null);
     const filter = { limit: 1, status: null, petId, reference: null, newestId: null };
     const [placed] = (await orders.list(filter, everyAccount)).items;
-    return { petId, id: placed?.id ?? 0n };
+    return { petId, id: placed?.id ?? 0n, key };
   }
 
   test('a refused action leaves no row in the audit log', async (t) => {
@@ -74,7 +75,7 @@ await describeOnEngines('actions of an operator', ({ createStore }) => {
   test('a cancelled or returned order has one row in the audit log, and its animal is no longer owned', async (t) => {
     const { store, changes, listEntries } = await open(t);
     const [held, sold] = [await placeOrder(store, 'Rex'), await placeOrder(store, 'Max')];
-    await store.orders.close('complete', sold.id, everyAccount);
+    await store.orders.close('complete', sold.id, sold.key);
     assert.equal((await changes.closeOrder('cancel', held.id)).status, 'cancelled');
     assert.equal((await changes.closeOrder('cancel', held.id)).status, 'cancelled');
     assert.equal((await changes.closeOrder('return', sold.id)).account, 'Happy Paws');

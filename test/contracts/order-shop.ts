@@ -7,13 +7,13 @@ import {
 } from '../../src/idempotency/answer-once.ts';
 import type { Order } from '../../src/orders/order.ts';
 import { createOrders } from '../../src/orders/orders.ts';
-import type { CompleteOrder, OrderReader } from '../../src/orders/place-order.ts';
+import type { CompleteOrder, OrderKey, OrderReader } from '../../src/orders/place-order.ts';
 import { insertedId, insertPet } from '../../src/pets/pet-rows.ts';
 import type { PlanName } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { petValues } from '../support/catalogue.ts';
 import { type Engine, openStore, type Store } from '../support/engines.ts';
-import { addAccount } from './store-contents.ts';
+import { addAccount, addKey } from './store-contents.ts';
 
 export type Shop = Awaited<ReturnType<typeof openShop>>;
 
@@ -43,14 +43,17 @@ export async function openShop(t: TestContext, engine: Engine) {
       return (await store.execute<{ id: bigint }>(text)).map(({ id }) => BigInt(id));
     },
 
-    async addBuyer(plan: PlanName = 'business'): Promise<OrderReader> {
+    /** Adds an account with a key: `buyer 1` with `key_1`, and so on. */
+    async addBuyer(plan: PlanName = 'business'): Promise<OrderKey> {
       accounts += 1;
-      return { accountId: await addAccount(database, `buyer ${accounts}`, plan), isManager: false };
+      const [name, keyId] = [`buyer ${accounts}`, `key_${accounts}`];
+      const key = await addKey(database, await addAccount(database, name, plan), keyId);
+      return { ...key, isManager: false };
     },
 
     /** Places an order and returns it. */
-    place: async (reader: OrderReader, petId: bigint, rest: Partial<CompleteOrder> = {}): Promise<Order> =>
-      readOrder(await orders.place({ ...hold, petId, ...rest }, reader, null)),
+    place: async (key: OrderKey, petId: bigint, rest: Partial<CompleteOrder> = {}): Promise<Order> =>
+      readOrder(await orders.place({ ...hold, petId, ...rest }, key, null)),
 
     /** Makes the holds of some or all orders overdue. */
     async endHolds(...ids: bigint[]): Promise<void> {
@@ -88,13 +91,17 @@ export function readOrder({ answer }: { readonly answer: { readonly body: string
   return parseExactJson(answer.body) as Order;
 }
 
-/** Returns the same reader with access to the orders of all accounts. */
-export function asManager({ accountId }: OrderReader): OrderReader {
-  return { accountId, isManager: true };
+/** Returns the same key with access to the orders of all accounts. */
+export function asManager(key: OrderKey): OrderKey {
+  return { ...key, isManager: true };
 }
 
 /** Returns the idempotency data of a request with this key and body. */
-export function keyed({ accountId }: OrderReader, key: string, body = 'body'): Idempotency {
+export function keyed(
+  { accountId }: Pick<OrderReader, 'accountId'>,
+  key: string,
+  body = 'body',
+): Idempotency {
   return {
     accountId,
     keyHash: hashIdempotencyKey(accountId, key),

@@ -4,6 +4,7 @@ import { insertFirstAnswer } from '../../src/idempotency/answer-once.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
 import { insertedId, insertPet } from '../../src/pets/pet-rows.ts';
+import type { ActingKey } from '../../src/storage/acting-key.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
 import { insertRow } from '../../src/storage/insert-row.ts';
 import { useStore } from '../../src/storage/transfer/copy-store.ts';
@@ -41,6 +42,14 @@ export async function addAccount(database: Database, name: string, plan = 'free'
   return insertedId(await database.run(insertAccount, { name, plan, ...limits, created_at_ms: 1n }));
 }
 
+/** Adds a key to an account, and returns it as the key of an act. */
+export async function addKey(database: Database, accountId: bigint, keyId: string): Promise<ActingKey> {
+  const secret = new Uint8Array(Buffer.from(keyId));
+  const shown = { visible_start: keyId, name: keyId, scopes: '', created_at_ms: 2n, expires_at_ms: null };
+  await database.run(insertApiKey, { id: keyId, account_id: accountId, secret_hash: secret, ...shown });
+  return { accountId, keyId, nowMs: 3 };
+}
+
 const insertBan = insertRow('key_bans', [
   'key_id',
   'banned_until_ms',
@@ -53,16 +62,7 @@ const insertBan = insertRow('key_bans', [
 /** Adds a key, a ban, an idempotency record and a window, all with the same text as their name. */
 async function addAllOf(database: Database, text: string): Promise<void> {
   const bytes = new Uint8Array(Buffer.from(text));
-  await database.run(insertApiKey, {
-    id: text,
-    account_id: 1n,
-    secret_hash: bytes,
-    visible_start: text,
-    name: text,
-    scopes: '',
-    created_at_ms: 2n,
-    expires_at_ms: null,
-  });
+  await addKey(database, 1n, text);
   await database.run(insertBan, {
     key_id: text,
     banned_until_ms: 3n,

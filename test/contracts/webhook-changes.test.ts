@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { createAudit } from '../../src/audit/audit-log.ts';
 import { hourMs } from '../../src/clock.ts';
 import { createEventIds } from '../../src/events/event-ids.ts';
-import type { EventReader } from '../../src/events/event-reader.ts';
 import { expireEvents, keptMs } from '../../src/events/expire-events.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { readSecret } from '../../src/storage/secret-rows.ts';
-import type { WebhookChange } from '../../src/webhooks/change-webhook.ts';
+import type { WebhookChange, WebhookManager } from '../../src/webhooks/change-webhook.ts';
 import { createOperatorWebhooks, type WebhookQuery } from '../../src/webhooks/webhooks.ts';
 import { fieldsOf } from '../accounts/world.ts';
 import { describeOnEngines, type Engine } from '../support/engines.ts';
-import { ids, mira, testsOn } from './webhook-world.ts';
+import { addKey } from './store-contents.ts';
+import { ids, mira, testsOn, toManager } from './webhook-world.ts';
 
 const noneDisabled = { owner: 0, operator: 0, gone: 0, failing: 0, restored: 0 };
 
@@ -91,14 +91,14 @@ function describeOwners(engine: Engine): void {
     assert.equal(listed.length, 5);
     await webhooks.remove(listed[0]?.id ?? '', reader);
     await add();
-    await add({}, { ...reader, accountId: (await addBuyer()).accountId });
+    await add({}, toManager(await addBuyer()));
   });
 
   test('a webhook never gets more than the key that created it may see, even after another key changes it', async (world) => {
-    const { reader, add } = world;
-    const all: EventReader = { ...reader, seesOrders: 'all' };
-    const pets: EventReader = { ...reader, seesOrders: 'none' };
-    const none: EventReader = { ...reader, seesPets: false, seesOrders: 'none' };
+    const { reader, addBuyer, add } = world;
+    const all: WebhookManager = { ...reader, seesOrders: 'all' };
+    const pets: WebhookManager = { ...reader, seesOrders: 'none' };
+    const none: WebhookManager = { ...reader, seesPets: false, seesOrders: 'none' };
     const [types, url] = [['order.expired'] as const, 'https://a.example'];
     const ofPets = await add({}, pets);
     const catalogue = ['pet.added', 'pet.updated', 'pet.deleted', 'category.updated', 'category.deleted'];
@@ -120,7 +120,7 @@ function describeOwners(engine: Engine): void {
       code: 'scope_missing',
       message: /order\.expired/,
     });
-    const other = { ...all, accountId: reader.accountId + 1n };
+    const other: WebhookManager = { ...toManager(await addBuyer()), seesOrders: 'all' };
     for (const act of [() => ofAll.remove(other), () => ofAll.change({}, other)])
       await assert.rejects(act(), { code: 'not_found' });
   });
@@ -161,10 +161,10 @@ function describeOwners(engine: Engine): void {
 function describeOperators(engine: Engine): void {
   const test = testsOn(engine);
   test('an operator lists the webhooks of all accounts in pages, with their lag', async (world) => {
-    const { reader, addBuyer, add, operator, publish } = world;
+    const { addBuyer, add, operator, publish } = world;
     const first = await add();
     await publish(3);
-    const second = await add({}, { ...reader, accountId: (await addBuyer()).accountId });
+    const second = await add({}, toManager(await addBuyer()));
     const third = await add({ types: ['pet.added'] });
     await operator.change(first.id, { status: 'disabled' });
     const list = (query: Partial<WebhookQuery> = {}) => operator.listPage({ limit: 2, ...query });
@@ -188,8 +188,9 @@ function describeOperators(engine: Engine): void {
   });
 
   test('the webhooks of a key are disabled in one transaction, also if one of them has just been deleted', async (world) => {
-    const { store, database, add } = world;
-    const [deleted, kept, other] = [await add(), await add(), await add({ keyId: 'key_2' })];
+    const { store, database, reader, add } = world;
+    const second = { ...reader, ...(await addKey(database, reader.accountId, 'key_2')) };
+    const [deleted, kept, other] = [await add(), await add(), await add({}, second)];
     const transact: Database['transact'] = async (transaction, input) => {
       await store.execute(`delete from webhooks where public_id = '${deleted.id}'`);
       return await database.transact(transaction, input);
@@ -200,9 +201,9 @@ function describeOperators(engine: Engine): void {
   });
 
   test('the greatest lag ignores disabled webhooks and suspended accounts', async (world) => {
-    const { reader, store, addBuyer, add, operator, publish } = world;
+    const { store, addBuyer, add, operator, publish } = world;
     assert.deepEqual(await operator.readLag(), { farthest: [], disabled: noneDisabled });
-    const other = { ...reader, accountId: (await addBuyer()).accountId };
+    const other = toManager(await addBuyer());
     const [disabled, paused] = [await add(), await add({}, other)];
     await publish(1);
     const behind = await add();

@@ -5,7 +5,7 @@ import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { expireAttempts } from '../../src/webhooks/attempt-rows.ts';
 import { fieldsOf } from '../accounts/world.ts';
 import { describeOnEngines } from '../support/engines.ts';
-import { ids, testsOn } from './webhook-world.ts';
+import { ids, testsOn, toManager } from './webhook-world.ts';
 
 await describeOnEngines('the requested messages and the attempts of webhooks', (engine) => {
   const test = testsOn(engine);
@@ -69,7 +69,7 @@ await describeOnEngines('the requested messages and the attempts of webhooks', (
     await assert.rejects(webhook.resend(1n), { code: 'events_expired' });
     const blind = { ...reader, seesOrders: 'none' } as const;
     await assert.rejects(webhook.resend(2n, blind), { code: 'scope_missing' });
-    const stranger = { ...reader, accountId: reader.accountId + 1n };
+    const stranger = toManager(await addBuyer());
     await assert.rejects(webhook.resend(2n, stranger), { code: 'not_found' });
   });
 

@@ -4,7 +4,7 @@ import { createPostMessage } from '../../src/webhooks/post-message.ts';
 import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
 import { describeOnEngines } from '../support/engines.ts';
 import { eventually } from '../support/redis-server.ts';
-import { testsOn, type World } from './webhook-world.ts';
+import { testsOn, toManager, type World } from './webhook-world.ts';
 
 /** No attempt ends before its receiver answers, or before a test gives up. */
 const attemptMs = 600_000;
@@ -14,8 +14,7 @@ const post = createPostMessage({ allowed: createNetworks(['127.0.0.1']), allowsH
 async function addAccount(world: World, webhooks: number, react: (response: ServerResponse) => void) {
   const receiver = await world.startReceiver();
   receiver.reactions.push(...Array<typeof react>(100).fill(react));
-  const { accountId } = await world.addBuyer();
-  const maker = { accountId, seesPets: true, seesOrders: 'own' } as const;
+  const maker = toManager(await world.addBuyer());
   for (let count = 0; count < webhooks; count += 1) await world.add({ url: receiver.url }, maker);
   return receiver;
 }

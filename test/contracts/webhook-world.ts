@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { createEventIds } from '../../src/events/event-ids.ts';
-import type { EventReader } from '../../src/events/event-reader.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
+import type { ActingKey } from '../../src/storage/acting-key.ts';
 import type { Database, Parameters } from '../../src/storage/database.ts';
 import type { DeliveryObserver } from '../../src/webhooks/attempts.ts';
-import type { WebhookChange } from '../../src/webhooks/change-webhook.ts';
+import type { WebhookChange, WebhookManager } from '../../src/webhooks/change-webhook.ts';
 import { createDeliverer, type DelivererParts } from '../../src/webhooks/deliverer.ts';
 import { createPostMessage } from '../../src/webhooks/post-message.ts';
 import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
@@ -57,12 +57,17 @@ export function intercept(database: Database, before: (parameters: Parameters) =
   return { ...database, read: watch(database.read), run: watch(database.run) };
 }
 
+/** Returns a key as the manager of webhooks that sees animals and the orders of its account. */
+export function toManager({ accountId, keyId, nowMs }: ActingKey): WebhookManager {
+  return { accountId, keyId, nowMs, seesPets: true, seesOrders: 'own' };
+}
+
 async function openWorld(t: TestContext, engine: Engine) {
   const shop = await openShop(t, engine);
   const { store, database } = shop;
   const receiver = await startReceiver(t);
   const buyer = await shop.addBuyer();
-  const reader: EventReader = { accountId: buyer.accountId, seesPets: true, seesOrders: 'own' };
+  const reader = toManager(buyer);
   const webhooks = createWebhooks(database, ids, box);
   /** Creates the sender of an instance, which stops after the test. */
   const startSender = (parts: Partial<DelivererParts> = {}, on = database) => {
@@ -74,7 +79,7 @@ async function openWorld(t: TestContext, engine: Engine) {
 
   /** Creates a webhook. Returns it with the operations on it, by default of the reader that created it. */
   async function add(order: Partial<WebhookOrder> = {}, maker = reader) {
-    const made = await webhooks.add({ url: receiver.url, types: null, keyId: 'key_1', ...order }, maker);
+    const made = await webhooks.add({ url: receiver.url, types: null, ...order }, maker);
     const { id } = made;
     const get = () => webhooks.get(id, maker.accountId);
     return {

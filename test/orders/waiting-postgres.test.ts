@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { closeOrder } from '../../src/orders/close-order.ts';
 import { type Order, toOrder } from '../../src/orders/order.ts';
-import { type OrderReader, placeOrder } from '../../src/orders/place-order.ts';
+import { type OrderKey, placeOrder } from '../../src/orders/place-order.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
 import type { Steps } from '../../src/storage/database.ts';
 import { runSteps, takeValue } from '../../src/storage/postgres/run-steps.ts';
@@ -30,7 +30,7 @@ async function runPatiently<T>(t: TestContext, { store }: Shop, body: Steps<T>):
 async function completePastEnd(
   t: TestContext,
   shop: Shop,
-  buyer: OrderReader,
+  buyer: OrderKey,
   { id, petId, leftMs }: { id: bigint; petId: bigint; leftMs: number },
 ): Promise<Order | 'order_expired'> {
   const changing = await beginAt(t, shop, `update pets set name = 'Max' where id = ${petId}`);
@@ -158,7 +158,7 @@ describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip
     const shop = await openShop(t, postgres);
     const [held, free] = [await shop.addBuyer(), await shop.addBuyer()];
     const catalogue = openCatalogue(shop.database);
-    const add = (buyer: OrderReader, key: string) =>
+    const add = (buyer: OrderKey, key: string) =>
       catalogue.addOnce({ name: 'Rex', categoryId: 7n, status: 'available' }, keyed(buyer, key), '/pets/');
     const changing = await beginAt(t, shop, `select from accounts where id = ${held.accountId} for update`);
     let isAdded = false;

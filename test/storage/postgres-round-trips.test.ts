@@ -36,7 +36,7 @@ async function prepare(t: TestContext) {
   const verifier = createKeyVerifier(database, clock.now);
   const verification = await verifier.verifyAgain(key);
   assert.ok('caller' in verification);
-  const { accountId } = verification.caller;
+  const { accountId, keyId } = verification.caller;
   const catalogue = openCatalogue(database);
 
   async function count(operation: () => Soon<unknown>): Promise<number> {
@@ -44,14 +44,14 @@ async function prepare(t: TestContext) {
     await operation();
     return way.countRoundTrips() - before;
   }
-  return { clock, database, catalogue, verifier, key, accountId, count };
+  return { clock, database, catalogue, verifier, key, accountId, keyId, count };
 }
 
 describe('round trips to PostgreSQL', { skip: postgres.skip }, () => {
   test('an operation takes as many as it has steps that need the rows of another step', async (t) => {
-    const { database, catalogue, verifier, key, accountId, clock, count } = await prepare(t);
+    const { database, catalogue, verifier, key, accountId, keyId, clock, count } = await prepare(t);
     const orders = createOrders(database, createFirstAnswers(database));
-    const reader = { accountId, isManager: false };
+    const reader = { accountId, keyId, nowMs: clock.now(), isManager: false };
     clock.advance(freshMs);
     for (let times = 0; times < 3; times += 1) await catalogue.add(rex);
     const together = (operation: () => Soon<unknown>) => async () =>

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import type { Caller } from '../../accounts/account.ts';
-import { secondMs } from '../../clock.ts';
+import { type Clock, secondMs } from '../../clock.ts';
 import { AppError, notFound } from '../../errors.ts';
 import { computeEtag } from '../../etag.ts';
 import { stringifyExactJson } from '../../exact-json.ts';
 import type { OrderAction } from '../../orders/close-order.ts';
 import { holdSeconds, NewOrderSchema, OrderSchema, OrderStatusSchema } from '../../orders/order.ts';
-import { type OrderReader, petUnavailable } from '../../orders/place-order.ts';
+import { type OrderKey, type OrderReader, petUnavailable } from '../../orders/place-order.ts';
 import { int64Field, nameField } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { answer, defineIdParameter, definePages, example, openPage, reply, toOutcome } from './parts.ts';
@@ -39,11 +39,15 @@ function readerOf({ accountId, scopes }: Caller): OrderReader {
   return { accountId, isManager: scopes.includes('orders:manage') };
 }
 
+function keyOf(caller: Caller, clock: Clock): OrderKey {
+  return { ...readerOf(caller), keyId: caller.keyId, nowMs: clock() };
+}
+
 const unchanged = 'again changes nothing and returns the same answer. No body is needed.';
 
 function closeBy(action: OrderAction): Operation['handle'] {
-  return async ({ params, caller }, { orders }) =>
-    reply(200, orders.close(action, orderId.read(params), readerOf(caller)));
+  return async ({ params, caller }, { orders, clock }) =>
+    reply(200, orders.close(action, orderId.read(params), keyOf(caller, clock)));
 }
 
 export const orderOperations: readonly Operation[] = [
@@ -94,12 +98,12 @@ export const orderOperations: readonly Operation[] = [
       limit_reached: 'this account may open another hold only while it has fewer than 25',
     },
 
-    async handle({ body, caller, idempotency }, { orders, baseUrl }) {
+    async handle({ body, caller, idempotency }, { orders, baseUrl, clock }) {
       const { petId, holdSeconds: seconds = BigInt(holdSeconds.default), reference = null } = body;
-      const reader = readerOf(caller);
-      if (seconds > holdSeconds.max && !reader.isManager) throw new AppError('invalid_body', holdRule);
+      const key = keyOf(caller, clock);
+      if (seconds > holdSeconds.max && !key.isManager) throw new AppError('invalid_body', holdRule);
       const order = { petId, holdMs: Number(seconds) * secondMs, reference };
-      const given = await orders.place(order, reader, idempotency);
+      const given = await orders.place(order, key, idempotency);
       const { headers, ...outcome } = toOutcome(given, baseUrl);
       return { ...outcome, headers: { ...headers, etag: computeEtag(given.answer.body) } };
     },

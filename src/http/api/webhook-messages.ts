@@ -4,9 +4,8 @@ import { enumField, fixedText, namedObject, timeField } from '../../schema.ts';
 import { expiredEvent, tooManyRequested } from '../../webhooks/requested-messages.ts';
 import { AttemptSchema, SendSchema } from '../../webhooks/webhook.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { readerOf } from './events.ts';
 import { answer, example, reply } from './parts.ts';
-import { webhookId } from './webhooks.ts';
+import { managerOf, webhookId } from './webhooks.ts';
 
 const pingExample = 'ping_Ah7mQ0vXb3ZkLr5T';
 
@@ -49,8 +48,8 @@ export const webhookMessageOperations: readonly Operation[] = [
     }),
     failures: { limit_reached: tooManyRequested().message },
 
-    async handle({ params, caller }, { webhooks }) {
-      const id = await webhooks.ping(webhookId.read(params), readerOf(caller));
+    async handle({ params, caller }, { webhooks, clock }) {
+      const id = await webhooks.ping(webhookId.read(params), managerOf(caller, clock));
       return { status: 202, body: { id } };
     },
   }),
@@ -67,8 +66,8 @@ export const webhookMessageOperations: readonly Operation[] = [
     }),
     failures: { events_expired: expiredEvent().message, limit_reached: tooManyRequested().message },
 
-    async handle({ params, body: { eventId }, caller }, { webhooks }) {
-      await webhooks.send(webhookId.read(params), eventId, readerOf(caller));
+    async handle({ params, body: { eventId }, caller }, { webhooks, clock }) {
+      await webhooks.send(webhookId.read(params), eventId, managerOf(caller, clock));
       return { status: 202, body: { eventId } };
     },
   }),

@@ -1,7 +1,9 @@
 import Type from 'typebox';
+import type { Caller } from '../../accounts/account.ts';
+import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { eventIdExample } from '../../events/event.ts';
-import { positionLost } from '../../webhooks/change-webhook.ts';
+import { positionLost, type WebhookManager } from '../../webhooks/change-webhook.ts';
 import { parseTargetUrl, targetUrlRule } from '../../webhooks/rules/target-url.ts';
 import {
   NewWebhookSchema,
@@ -60,6 +62,11 @@ function requireTargetUrl(text: string, allowsHttp: boolean): string {
   return target.href;
 }
 
+/** Returns the calling key with its rights to read events. */
+export function managerOf(caller: Caller, clock: Clock): WebhookManager {
+  return { ...readerOf(caller), keyId: caller.keyId, nowMs: clock() };
+}
+
 export const webhookOperations: readonly Operation[] = [
   defineOperation('listWebhooks', 'GET /webhooks', 'webhooks:manage', {
     summary: 'List webhooks',
@@ -96,10 +103,10 @@ export const webhookOperations: readonly Operation[] = [
     ]),
     failures: { limit_reached: 'this account has 5 webhooks, the most that an account may have' },
 
-    async handle({ body, caller }, { webhooks, allowsHttp, baseUrl }) {
+    async handle({ body, caller }, { webhooks, allowsHttp, baseUrl, clock }) {
       const target = requireTargetUrl(body.url, allowsHttp);
-      const order = { url: target, types: body.types ?? null, keyId: caller.keyId };
-      const added = await webhooks.add(order, readerOf(caller));
+      const order = { url: target, types: body.types ?? null };
+      const added = await webhooks.add(order, managerOf(caller, clock));
       const headers = { location: `${baseUrl}/webhooks/${added.id}`, 'cache-control': 'no-store' };
       return { status: 201, text: JSON.stringify(added), headers };
     },
@@ -135,12 +142,12 @@ export const webhookOperations: readonly Operation[] = [
     }),
     failures: { position_lost: positionLost().message },
 
-    async handle({ params, body, caller }, { webhooks, eventIds, allowsHttp }) {
+    async handle({ params, body, caller }, { webhooks, eventIds, allowsHttp, clock }) {
       const { url: text, types, status, after } = body;
       const target = text === undefined ? text : requireTargetUrl(text, allowsHttp);
       const position = after === undefined ? after : readAfter(after, eventIds);
       const change = { url: target, types, status, after: position };
-      return reply(200, webhooks.change(webhookId.read(params), change, readerOf(caller)));
+      return reply(200, webhooks.change(webhookId.read(params), change, managerOf(caller, clock)));
     },
   }),
 
@@ -151,8 +158,8 @@ export const webhookOperations: readonly Operation[] = [
     params: webhookId,
     answers: answer(204, 'The webhook is deleted.'),
 
-    handle: async ({ params, caller }, { webhooks }) =>
-      reply(204, webhooks.remove(webhookId.read(params), readerOf(caller))),
+    handle: async ({ params, caller }, { webhooks, clock }) =>
+      reply(204, webhooks.remove(webhookId.read(params), managerOf(caller, clock))),
   }),
 
   defineOperation('rotateWebhookSecret', 'POST /webhooks/{webhookId}/rotate-secret', 'webhooks:manage', {
@@ -164,8 +171,8 @@ export const webhookOperations: readonly Operation[] = [
       'Cache-Control',
     ]),
 
-    async handle({ params, caller }, { webhooks }) {
-      const webhook = await webhooks.rotateSecret(webhookId.read(params), readerOf(caller));
+    async handle({ params, caller }, { webhooks, clock }) {
+      const webhook = await webhooks.rotateSecret(webhookId.read(params), managerOf(caller, clock));
       return { status: 200, text: JSON.stringify(webhook), headers: { 'cache-control': 'no-store' } };
     },
   }),

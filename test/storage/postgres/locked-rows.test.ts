@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { createFirstAnswers } from '../../../src/idempotency/answer-once.ts';
 import { createOrders } from '../../../src/orders/orders.ts';
-import type { OrderReader } from '../../../src/orders/place-order.ts';
+import type { OrderKey } from '../../../src/orders/place-order.ts';
 import { createCatalogue } from '../../../src/pets/catalogue.ts';
 import { connectionsDefault } from '../../../src/setting-values.ts';
 import { divideConnections } from '../../../src/storage/postgres/pool.ts';
 import { hold, keyed } from '../../contracts/order-shop.ts';
-import { addAccount } from '../../contracts/store-contents.ts';
+import { addAccount, addKey } from '../../contracts/store-contents.ts';
 import { importPets } from '../../support/catalogue.ts';
 import { findPostgres } from '../../support/engines.ts';
 import { connectPostgres } from '../../support/postgres-databases.ts';
@@ -36,19 +36,20 @@ async function open(t: TestContext) {
     return rows.length;
   }
 
-  const addBuyer = async (): Promise<OrderReader> => {
+  const addBuyer = async (): Promise<OrderKey> => {
     accounts += 1;
-    return { accountId: await addAccount(database, `buyer ${accounts}`, 'business'), isManager: false };
+    const [name, keyId] = [`buyer ${accounts}`, `key_${accounts}`];
+    const key = await addKey(database, await addAccount(database, name, 'business'), keyId);
+    return { ...key, isManager: false };
   };
-  const place = ({ accountId }: OrderReader, petId: bigint) =>
-    orders.place({ ...hold, petId }, { accountId, isManager: false }, null);
+  const place = (key: OrderKey, petId: bigint) => orders.place({ ...hold, petId }, key, null);
 
   return {
     catalogue,
     errorCodes,
     addBuyer,
     place,
-    change: ({ accountId }: OrderReader, petId: bigint) =>
+    change: ({ accountId }: OrderKey, petId: bigint) =>
       catalogue.change(petId, { name: 'Max' }, null, accountId),
     /** Locks rows as a transaction that hangs does. Returns the function that ends it. */
     async lock(rows: string) {
@@ -70,7 +71,7 @@ async function open(t: TestContext) {
       return most;
     },
     /** Adds and orders of an account that has nothing to do with the locked rows. */
-    async actBeside(buyer: OrderReader): Promise<void> {
+    async actBeside(buyer: OrderKey): Promise<void> {
       await catalogue.add(rex, buyer.accountId);
       const idempotency = { ...keyed(buyer, 'beside'), operation: 'createPet' };
       await catalogue.addOnce(rex, idempotency, '/pets/');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createKeyring } from '../../../src/accounts/keyring.ts';
 import type { OrderAction } from '../../../src/orders/close-order.ts';
 import type { Order } from '../../../src/orders/order.ts';
-import type { OrderReader } from '../../../src/orders/place-order.ts';
+import type { OrderKey } from '../../../src/orders/place-order.ts';
 import { openDatabase } from '../../../src/storage/open-database.ts';
 import { openStore } from '../../../src/store.ts';
 import { removeWebhook } from '../../../src/webhooks/change-webhook.ts';
@@ -23,7 +23,8 @@ async function prepareActs({ url }: PostgresServer) {
   const { key: _, ...caller } = await keyring.issue(order({ account: 'zoo', scopes: ['keys:manage'] }));
   const issued = await keyring.issue(order({ account: 'zoo', plan: null }));
   const accountId = (await accounts.find('zoo')).id;
-  const manager: OrderReader = { accountId, isManager: true };
+  const acting = { accountId, keyId: caller.id, nowMs: Date.now() };
+  const manager: OrderKey = { ...acting, isManager: true };
   const actor = { kind: 'key', name: caller.id } as const;
   const ownKeys = createKeyring(database, Date.now, 'stg', actor);
 
@@ -49,7 +50,7 @@ async function prepareActs({ url }: PostgresServer) {
   const { id: petId } = await catalogue.add(rex);
   const placeOnce = () => orders.place({ ...hold, petId }, manager, keyed(manager, 'order'));
   await placeOnce();
-  const unseen = { publicId: 'wh_gone', manager: { accountId, seesPets: true, seesOrders: 'own' } } as const;
+  const unseen = { publicId: 'wh_gone', manager: { ...acting, seesPets: true, seesOrders: 'own' } } as const;
 
   const acts: Record<string, { act: () => Promise<unknown>; refusal?: object }> = {
     'an add with its key': { act: addOnce },
