@@ -42,7 +42,12 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
   });
 
   for (const [option, check, is, refusal] of [
-    ['default_transaction_read_only=on', 'writing', /is read-only/, /the server is read-only/],
+    [
+      'default_transaction_read_only=on',
+      'writing',
+      /^transactions of this user are read-only$/,
+      /are read-only: set default_transaction_read_only to off/,
+    ],
     ['synchronous_commit=off', 'commits', /^synchronous_commit is off$/, /is off: set it to on/],
   ] as const)
     test(`that it has ${option}, and a start fails with the same words`, async (t) => {

@@ -4,6 +4,7 @@ import { parts, tables } from './parts.ts';
 export interface Facts {
   readonly encoding: string;
   readonly commits: string;
+  readonly is_standby: boolean;
   readonly is_read_only: boolean;
   readonly has_tables: boolean;
   readonly may_create: boolean;
@@ -50,7 +51,7 @@ export const factsSql = `
     union all select 'foreign key ' || conname from pg_constraint, anchor where connamespace = place and contype = 'f'
     union all select 'trigger ' || tgname || ' on ' || name from pg_trigger join ours on tgrelid = ours.oid)
   select current_setting('server_encoding') as encoding, current_setting('synchronous_commit') as commits,
-    current_setting('transaction_read_only') = 'on' or pg_is_in_recovery() as is_read_only,
+    pg_is_in_recovery() as is_standby, current_setting('transaction_read_only') = 'on' as is_read_only,
     exists (select from anchor) as has_tables,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
     has_database_privilege(current_database(), 'temporary') as may_use_temporary,

@@ -73,10 +73,13 @@ function checkCommits({ commits }: Facts): Requirement {
   return { check: 'commits', is: `synchronous_commit is ${commits}`, todo };
 }
 
-function checkWriting({ is_read_only }: Facts): Requirement {
-  if (!is_read_only) return { check: 'writing', is: 'the database can be written', todo: null };
-  const todo = 'name the primary in DATABASE_URL, not a standby';
-  return { check: 'writing', is: 'the server is read-only', todo };
+function checkWriting({ is_standby, is_read_only }: Facts): Requirement {
+  const check = 'writing';
+  if (is_standby)
+    return { check, is: 'the server is a standby', todo: 'name the primary in DATABASE_URL, not a standby' };
+  if (!is_read_only) return { check, is: 'the database can be written', todo: null };
+  const todo = 'set default_transaction_read_only to off, for this database, this user and the server';
+  return { check, is: 'transactions of this user are read-only', todo };
 }
 
 function checkConnections({ connection_limit, role, database }: Facts, connections: number): Requirement {
