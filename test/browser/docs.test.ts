@@ -34,7 +34,7 @@ const judged = /^(?:|\/reference\/(?:headers|create-pet|list-events)|\/errors|\/
 const { app } = await startService({ after });
 
 describeInBrowser('the documentation in a browser', (browser) => {
-  test('the first visit takes three requests, all of them to the service, and less than 150 KB gzipped', async (t) => {
+  test('the first visit takes three requests besides the icon, all to the service, and less than 150 KB gzipped', async (t) => {
     const { page, requests, complaints } = await openVisit(t, browser());
     const bodies: Promise<Buffer>[] = [];
     page.on('response', (response) => bodies.push(response.body()));

@@ -14,7 +14,9 @@ import { describeCounters } from './counters.ts';
 
 const redis = await findRedis();
 const noServer = await whyNoRedisServer();
+// Before the first test: node:test runs the hooks of a file as soon as no test is left, though the file waits.
 const nodes = noServer === false ? await startRedisCluster({ after }) : [];
+const restricted = noServer === false ? await startRedisServer({ after }) : null;
 
 describeCounters({
   name: 'the counters in Redis',
@@ -23,8 +25,6 @@ describeCounters({
     return connectCounters(test, { ...(await redis.createSpace(test)), time: 'caller', addressesMax });
   },
 });
-
-const restricted = noServer === false ? await startRedisServer({ after }) : null;
 
 const credentials = '//animal_store:PASSWORD@';
 const prefix = 'animal-store:test:';

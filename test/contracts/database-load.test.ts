@@ -10,6 +10,8 @@ import { describeOnEngines, findPostgres, openStore } from '../support/engines.t
 import { startRelay } from '../support/relay.ts';
 import { insertWindow } from './window-rows.ts';
 
+const postgres = await findPostgres();
+
 const pets = Array<NewPet>(10).fill({ name: 'Rex', categoryId: 1n });
 
 const selectPets = statement<Record<never, never>>()((query) => query.selectFrom('pets').select('id'));
@@ -46,8 +48,6 @@ await describeOnEngines('loading rows', (engine) => {
     assert.equal(await countPets(database), 20);
   });
 });
-
-const postgres = await findPostgres();
 
 test('a load has no timeout, even if the database sets one', {
   skip: postgres.skip,

@@ -7,6 +7,8 @@ import { openCatalogue, petValues } from '../support/catalogue.ts';
 import { describeOnEngines, findPostgres } from '../support/engines.ts';
 import { insertWindow, selectSubjects } from './window-rows.ts';
 
+const postgres = await findPostgres();
+
 const rex = { name: 'Rex', categoryId: 1n, status: 'sold' } as const;
 const order = {
   name: 'a',
@@ -71,8 +73,6 @@ async function addPet(database: Database): Promise<bigint> {
   assert.ok(row !== undefined);
   return row.id;
 }
-
-const postgres = await findPostgres();
 
 test('the store ignores tables of the same names in another schema', {
   skip: postgres.skip,

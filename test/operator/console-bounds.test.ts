@@ -12,6 +12,8 @@ import { findPostgres } from '../support/engines.ts';
 import { storeWebhooks } from '../support/stored-webhooks.ts';
 import { type ConsoleService, startConsole } from './console-browser.ts';
 
+const postgres = await findPostgres();
+
 /** A database that records how many rows each call reads. */
 function countRows(database: Database) {
   const counts: number[] = [];
@@ -101,8 +103,6 @@ test('no read of the console runs on the thread that serves requests', async (t)
   const onThisThread = Object.entries(lists).filter(([, part]) => prepared.some((sql) => part.test(sql)));
   assert.deepEqual(onThisThread, []);
 });
-
-const postgres = await findPostgres();
 
 test('a text that PostgreSQL cannot store gets 404 in a path, and 400 in a query', {
   skip: postgres.skip,

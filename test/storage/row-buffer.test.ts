@@ -8,6 +8,8 @@ import { createRowBuffer } from '../../src/storage/row-buffer.ts';
 import { findPostgres, openStore, sqliteEngine } from '../support/engines.ts';
 import { startCounting } from '../support/postgres-messages.ts';
 
+const postgres = await findPostgres();
+
 test('a flush waits for an earlier flush that is still writing', async (t) => {
   const { database } = await openStore(t, sqliteEngine);
   const opened = Promise.withResolvers<void>();
@@ -27,7 +29,6 @@ test('a flush waits for an earlier flush that is still writing', async (t) => {
   assert.deepEqual(settled, ['earlier', 'last']);
 });
 
-const postgres = await findPostgres();
 const keys = 200;
 
 /** Opens two instances over a connection that lists the errors of the server. `ids` are those of the keys. */

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { petStatuses } from '../../../../src/pets/pet.ts';
 import { importPets } from '../../../support/catalogue.ts';
-import { findPostgres, sqliteEngine } from '../../../support/engines.ts';
+import { findEngines } from '../../../support/engines.ts';
 import { expectError } from '../../../support/expect-error.ts';
 import { startService, startWithKey, type TestService } from '../../../support/service.ts';
 import { startOn } from '../../engine-service.ts';
@@ -25,6 +25,7 @@ async function fill({ store }: TestService): Promise<void> {
   await importPets(store.database, pets);
 }
 
+const engines = await findEngines();
 const { service, key } = await startWithKey({ after });
 await fill(service);
 
@@ -72,7 +73,7 @@ const filters = fc.record(
   { requiredKeys: [] },
 );
 
-for (const engine of [sqliteEngine, await findPostgres()])
+for (const engine of engines)
   test(`all pages on ${engine.name} together have exactly the animals that match every filter, each once, newest first`, {
     skip: engine.skip,
   }, async (t) => {
