@@ -76,6 +76,10 @@ test('this release and the one before it serve one store together, and each read
   await receiver.untilReceived(sent.length);
   assert.deepEqual(receiver.listIds(), sent);
 
+  const [webhook] = await readJson<{ id: string }[]>(ask(older, key, '/webhooks'));
+  for (const service of [newer, older])
+    assert.equal((await send(service, key, `POST /webhooks/${webhook?.id}/ping`)).status, 202);
+
   assert.equal((await older.end('SIGTERM')).code, 0);
   assert.equal((await add(newer, key, 'last')).status, 201);
 });

@@ -5,8 +5,8 @@ import { type Ending, makeFolder } from './service.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** From the release with this schema on, each release runs beside the one before it. */
-const firstRollingSchema = 'src/storage/migrations/postgres/0004-release-1-2.sql';
+/** From the release with this file on, 1.1.0, each release runs beside the one after it. */
+const firstRollingFile = 'src/orders/orders.ts';
 
 /** Returns true if this clone has an object, such as `<commit>:<path>`. */
 export function hasObject(name: string): boolean {
@@ -25,7 +25,7 @@ export function findPreviousRelease(): string {
   const [head] = list('-1');
   const releases = list('-G"version":', '--', 'package.json');
   const earlier = releases.filter((commit) => commit !== head);
-  return earlier.find((commit) => hasObject(`${commit}:${firstRollingSchema}`)) ?? 'HEAD';
+  return earlier.find((commit) => hasObject(`${commit}:${firstRollingFile}`)) ?? 'HEAD';
 }
 
 /** Installs the program of a commit in a folder that is removed after the test. Returns the path of the program. */

@@ -99,11 +99,9 @@ update webhooks set disabled_because = case
     else 'owner' end
   where status = 'disabled';
 
--- A ping has position 0.
+-- A ping has position 0. The column stays, because instances of 1.1.0 read and write it.
 insert into webhook_requests (webhook_id, message_id, position)
   select id, ping_id, 0 from webhooks where ping_id is not null;
-
-alter table webhooks drop column ping_id;
 
 -- The sender reads the webhooks that are behind the end of the feed, farthest behind first.
 create index webhooks_behind on webhooks (status, position, id);
