@@ -3,10 +3,14 @@ import { test } from 'node:test';
 import { OutcomeUnknownError } from '../../src/errors.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
 import type { NewPet } from '../../src/pets/pet.ts';
+import { selectPage } from '../../src/pets/pet-rows.ts';
+import { compileStatement } from '../../src/storage/compile.ts';
 import { type Database, statement } from '../../src/storage/database.ts';
+import { planSettings } from '../../src/storage/postgres/pool.ts';
 import { step } from '../../src/storage/transaction.ts';
 import { importPets } from '../support/catalogue.ts';
 import { describeOnEngines, findPostgres, openStore } from '../support/engines.ts';
+import { connectPostgres } from '../support/postgres-databases.ts';
 import { startRelay } from '../support/relay.ts';
 import { insertWindow } from './window-rows.ts';
 
@@ -47,6 +51,28 @@ await describeOnEngines('loading rows', (engine) => {
     assert.deepEqual(events, ['0 there', '0 there', 'checked']);
     assert.equal(await countPets(database), 20);
   });
+});
+
+test('a load ends the plans that a connection to PostgreSQL has made for an empty table', {
+  skip: postgres.skip,
+}, async (t) => {
+  const store = await postgres.createStore(t);
+  const client = await connectPostgres(t, store.url);
+  const { sql } = compileStatement(selectPage({ ids: '[1]' }), 'postgres');
+  await client.query(
+    `select ${planSettings}; set plan_cache_mode = force_generic_plan; prepare page as ${sql}`,
+  );
+  const explain = async () => {
+    const { rows } = await client.query(`explain execute page ('[1,2]', 1000, 21)`);
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  };
+  const source = async function* () {
+    // Here, because PostgreSQL ends all plans when the load creates its temporary table.
+    assert.match(await explain(), /Seq Scan on pets/);
+    yield Array<NewPet>(10_000).fill({ name: 'Rex', categoryId: 1n });
+  };
+  await loadPets(await store.open(), source());
+  assert.match(await explain(), /Index Scan .*on pets/);
 });
 
 test('a load has no timeout, even if the database sets one', {

@@ -25,6 +25,8 @@ export async function loadRows(
   if (apply === null) return;
   const insert = `insert into ${table} (${names}) select ${names} from loaded where id is null order by place`;
   await repeatOnConflict(() => changeAndAdd(client, apply, insert), Number.POSITIVE_INFINITY);
+  // Ends the plans that connections have made for a small table, which may read all of it. The rows are there anyway.
+  await send(client, { text: `analyze (skip_locked) ${table}` }).catch(() => undefined);
 }
 
 async function runAlone(client: ClientBase, body: Steps<void>): Promise<void> {
