@@ -7,8 +7,10 @@ import { insertedId, insertPet } from '../../src/pets/pet-rows.ts';
 import type { ActingKey } from '../../src/storage/acting-key.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
 import { insertRow } from '../../src/storage/insert-row.ts';
+import { columnsOf110 } from '../../src/storage/postgres/whole-store.ts';
 import { useStore } from '../../src/storage/transfer/copy-store.ts';
 import { copiedTables } from '../../src/storage/transfer/copy-tables.ts';
+import { insertWebhook } from '../../src/webhooks/webhook-rows.ts';
 import { petValues } from '../support/catalogue.ts';
 import { insertWindow } from './window-rows.ts';
 
@@ -59,7 +61,7 @@ const insertBan = insertRow('key_bans', [
   'forget_at_ms',
 ]);
 
-/** Adds a key, a ban, an idempotency record and a window, all with the same text as their name. */
+/** Adds a key, a ban, an idempotency record, a webhook and a window, all with the same text as their name. */
 async function addAllOf(database: Database, text: string): Promise<void> {
   const bytes = new Uint8Array(Buffer.from(text));
   await addKey(database, 1n, text);
@@ -80,6 +82,9 @@ async function addAllOf(database: Database, text: string): Promise<void> {
     location: text,
     body: text,
   });
+  const sees = { sees_pets: 1n, sees_orders: 'all' };
+  const shown = { public_id: text, account_id: 2n, key_id: text, url: text, types: text, position: int64Max };
+  await database.run(insertWebhook, { ...shown, ...sees });
   await database.run(insertWindow, { subject: text, used: 8n });
 }
 
@@ -96,6 +101,7 @@ export async function readContents(database: Database): Promise<Record<string, r
 
 function describeRow(row: Record<string, Value>): string {
   return Object.keys(row)
+    .filter((column) => !columnsOf110.includes(column))
     .sort()
     .map((column) => row[column])
     .map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value)))

@@ -81,5 +81,6 @@ test('this release and the one before it serve one store together, and each read
     assert.equal((await send(service, key, `POST /webhooks/${webhook?.id}/ping`)).status, 202);
 
   assert.equal((await older.end('SIGTERM')).code, 0);
+  assert.doesNotMatch(older.readLog(), /DatabaseError/);
   assert.equal((await add(newer, key, 'last')).status, 201);
 });

@@ -16,6 +16,9 @@ const lockWaitMsMax = 30_000;
 const closingMsMax = 2_000;
 const checkEveryMs = 50;
 
+/** Columns that only instances of 1.1.0 use, which may run beside this release. A SQLite store has none of them. */
+export const columnsOf110: readonly string[] = ['ping_id', 'tx'];
+
 const begins: Readonly<Record<Access, readonly string[]>> = {
   read: ['begin isolation level repeatable read, read only', removeLimits('transaction')],
   write: [
@@ -48,7 +51,9 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
     query,
 
     async *readRows(name) {
-      await query(`declare copied no scroll cursor for select * from ${name}`);
+      await query(
+        `declare copied no scroll cursor for select ${await listColumns(query, name)} from ${name}`,
+      );
       for (;;) {
         const rows = await query(`fetch ${batchRowsMax} from copied`);
         if (rows.length === 0) break;
@@ -94,6 +99,13 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
       }
     },
   };
+}
+
+async function listColumns(query: WholeStore['query'], name: keyof Tables): Promise<string> {
+  const rows = await query(`select attname as name from pg_attribute
+    where attrelid = '${name}'::regclass and attnum > 0 and not attisdropped`);
+  const names = rows.map((row) => String(row['name']));
+  return names.filter((column) => !columnsOf110.includes(column)).join(', ');
 }
 
 /** Selects the connections of running instances and commands, except this connection. */

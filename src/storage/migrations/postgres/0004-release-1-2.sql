@@ -119,10 +119,8 @@ create index webhook_attempts_by_webhook on webhook_attempts (webhook_id, id);
 
 create index webhooks_failing on webhooks (id) where failures > 0;
 
--- No statement reads the transaction of an event.
-alter table event_outbox drop column tx;
-
-alter table events drop column tx;
+-- The columns `tx` stay, because instances of 1.1.0 read and write them. This index only makes that faster.
+drop index event_outbox_by_transaction;
 
 -- The positions between the two may have been given by a server that this one took over from. Nothing gives them again.
 create table event_gaps (lost_after bigint primary key, skipped_to bigint not null);
