@@ -12,7 +12,7 @@ interface LockedPackage {
   readonly dev?: boolean;
 }
 
-/** The licences that allow use, change and resale, and ask for nothing but their text. */
+/** The licences that allow use, change and resale, and ask only that their text and notices are kept. */
 const allowed = [
   '0BSD',
   'Apache-2.0',
