@@ -9,7 +9,7 @@ import type { Steps } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
 import { step, transaction } from '../storage/transaction.ts';
 import { deleteOldSecrets, endSecret, insertSecret } from './secrets.ts';
-import { makerOf, readerOf, type WebhookStatus, webhooksMax, writeAfter } from './webhook.ts';
+import { makerOf, readerOf, readReason, type WebhookStatus, webhooksMax, writeAfter } from './webhook.ts';
 import {
   countWebhooks,
   deleteWebhook,
@@ -103,7 +103,7 @@ function* applyChange(row: WebhookRow, change: WebhookChange, by: Changer): Step
     url: url ?? row.url,
     types: types?.join(' ') ?? row.types,
     status: status ?? row.status,
-    disabled_because: isDisabled ? (row.disabled_because ?? by) : null,
+    disabled_because: isDisabled ? (readReason(row) ?? by) : null,
     position: yield* findPosition(row, change, by),
     ...(restarts && {
       revision: row.revision + 1n,

@@ -188,8 +188,13 @@ export function toShared(row: WebhookRow): Omit<Webhook, 'after' | 'lastAttempt'
     types: [...readTypes(row.types)],
     keyId: row.key_id,
     status: row.status as WebhookStatus,
-    disabledBecause: row.disabled_because as DisabledReason | null,
+    disabledBecause: readReason(row),
   };
+}
+
+/** Returns why a webhook is disabled. An instance of 1.1.0 leaves the stored reason when it enables a webhook. */
+export function readReason(row: Pick<WebhookRow, 'status' | 'disabled_because'>): DisabledReason | null {
+  return row.status === 'disabled' ? (row.disabled_because as DisabledReason | null) : null;
 }
 
 export function toResult(atMs: bigint, result: string): Static<typeof LastAttemptSchema> {

@@ -58,6 +58,15 @@ function describeOwners(engine: Engine): void {
     expectSent(1n);
   });
 
+  test('a webhook that an instance of 1.1.0 has enabled shows no reason', async ({ store, add }) => {
+    const webhook = await add();
+    await webhook.change({ status: 'disabled' });
+    await store.execute(`update webhooks set status = 'enabled', disabled_because = 'failing'`);
+    await webhook.expect({ status: 'enabled', disabledBecause: null });
+    await webhook.change({ status: 'disabled' });
+    await webhook.expect({ status: 'disabled', disabledBecause: 'owner' });
+  });
+
   test('a webhook is disabled if its next or every later event is deleted, and can then be enabled only together with after', async (world) => {
     const { store, database, sender, add, operator, publish, expectSent } = world;
     const webhook = await add();
