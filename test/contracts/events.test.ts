@@ -258,13 +258,10 @@ function describeWaiting(engine: Engine): void {
     ] as const)
       test(`ends a wait by ${ending} with the error of a key whose ${column} came during the wait`, async (t) => {
         const { store, feed, sequence, readEnd, addPet, addBuyer } = await openFeedShop(t, engine);
-        const { accountId } = await addBuyer();
-        const bytes = engine.name === 'SQLite' ? `x'00'` : `'\\x00'`;
-        await store.execute(`insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
-          values ('key_1', ${accountId}, ${bytes}, 'as_dev_', 'pets:read', 1)`);
+        const { keyId } = await addBuyer();
         const held: number[] = [];
         const seconds = ending === 'an event' ? 20 : 1;
-        const wait = { ...patient, seconds, noteHeld: (ms: number) => void held.push(ms) };
+        const wait = { ...patient, keyId, seconds, noteHeld: (ms: number) => void held.push(ms) };
         const from = { start: await readEnd(), limit: 20 };
         const refused = assert.rejects(feed.readOrWait(from, everything, wait), { code });
         await untilWaiting(feed, 1);
