@@ -66,7 +66,7 @@ test('with 3,000 webhooks, a page reads only its own rows with any filter, and t
   const query = { limit: 50, account: null, status: null, newestId: null };
   assert.equal((await webhooks.listPage(query)).items.length, 50);
   assert.equal((await webhooks.listPage({ ...query, status: 'disabled' })).items.length, 30);
-  const disabled = { owner: 30, operator: 0, gone: 0, failing: 0 };
+  const disabled = { owner: 30, operator: 0, gone: 0, failing: 0, restored: 0 };
   assert.deepEqual(await webhooks.readLag(), { farthest: [], disabled });
   assert.deepEqual(counts, [51, 30, 0, 1]);
 
