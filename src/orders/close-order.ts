@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
+import { type ActingKey, requireLive, selectActingKey } from '../accounts/acting-key.ts';
 import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError, isUnavailable, notFound } from '../errors.ts';
 import { expireHolds, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { setPetState } from '../pets/pet-rows.ts';
-import { type ActingKey, requireLive, selectActingKey } from '../storage/acting-key.ts';
 import { type Database, type Steps, statement } from '../storage/database.ts';
 import { step, stepsTogether, toLastStep, toStep, transaction } from '../storage/transaction.ts';
 import type { OrderRow } from './order.ts';

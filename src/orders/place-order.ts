@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { type ActingKey, requireLive, selectActingKey } from '../accounts/acting-key.ts';
 import { AppError, notFound } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type Idempotency } from '../idempotency/answer-once.ts';
@@ -6,7 +7,6 @@ import { int64Max } from '../int64.ts';
 import { expireHolds, selectOverdueHold, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { selectPet } from '../pets/pet-rows.ts';
 import { openHoldsOf } from '../plans/plan.ts';
-import { type ActingKey, requireLive, selectActingKey } from '../storage/acting-key.ts';
 import { type Dialect, type Steps, statement } from '../storage/database.ts';
 import { step, stepsTogether, toStep, transaction } from '../storage/transaction.ts';
 import { type OrderRow, toOrder } from './order.ts';

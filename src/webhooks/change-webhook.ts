@@ -1,10 +1,10 @@
+import { type ActingKey, lockActingKey } from '../accounts/acting-key.ts';
 import { type Authored, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError, notFound, OperatorError } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import { createEventIds, type EventIds } from '../events/event-ids.ts';
 import { canReadType, coversReader, type EventReader } from '../events/event-reader.ts';
 import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
-import { type ActingKey, lockActingKey } from '../storage/acting-key.ts';
 import type { Steps } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
 import { step, transaction } from '../storage/transaction.ts';

@@ -1,10 +1,10 @@
 import { insertAccount } from '../../src/accounts/account-rows.ts';
+import type { ActingKey } from '../../src/accounts/acting-key.ts';
 import { insertApiKey } from '../../src/accounts/key-rows.ts';
 import { insertFirstAnswer } from '../../src/idempotency/answer-once.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { loadPets } from '../../src/pets/load-pets.ts';
 import { insertedId, insertPet } from '../../src/pets/pet-rows.ts';
-import type { ActingKey } from '../../src/storage/acting-key.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
 import { insertRow } from '../../src/storage/insert-row.ts';
 import { columnsOf110 } from '../../src/storage/postgres/whole-store.ts';

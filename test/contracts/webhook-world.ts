@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
+import type { ActingKey } from '../../src/accounts/acting-key.ts';
 import { createEventIds } from '../../src/events/event-ids.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
-import type { ActingKey } from '../../src/storage/acting-key.ts';
 import type { Database, Parameters } from '../../src/storage/database.ts';
 import type { DeliveryObserver } from '../../src/webhooks/attempts.ts';
 import type { WebhookChange, WebhookManager } from '../../src/webhooks/change-webhook.ts';

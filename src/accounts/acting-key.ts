@@ -1,7 +1,7 @@
-import { keyError } from '../accounts/account.ts';
-import { findKeyError, type KeyRights } from '../accounts/key-state.ts';
-import { byShape, type Steps, statement } from './database.ts';
-import { step } from './transaction.ts';
+import { byShape, type Steps, statement } from '../storage/database.ts';
+import { step } from '../storage/transaction.ts';
+import { keyError } from './account.ts';
+import { findKeyError, type KeyRights } from './key-state.ts';
 
 /** The key that acts, and the time of the act by the clock of the service. */
 export interface ActingKey {
