@@ -28,7 +28,7 @@ const wrongOptions: readonly (readonly [object, RegExp])[] = [
   ),
 ];
 
-test('the constructor refuses an invalid option, and the message does not contain the key', async () => {
+test('the constructor refuses an invalid option in a message without the key', async () => {
   for (const [wrong, told] of wrongOptions) {
     const all = { ...options, ...wrong } as AnimalStoreOptions;
     const error = await expectFailure(async () => new AnimalStore(all), 'invalid_argument');

@@ -48,7 +48,7 @@ test('stringifyExactJson uses toJSON as JSON.stringify does', () => {
   assert.equal(stringifyExactJson({ toJSON: () => 2n ** 62n }), '4611686018427387904');
 });
 
-test('stringifyExactJson writes null for holes, and omits values that JSON cannot represent', () => {
+test('stringifyExactJson writes values that JSON cannot represent as JSON.stringify does', () => {
   const value = { a: undefined, b: () => 1, c: Number.NaN, d: [undefined, 1n], e: new Array(2) };
   assert.equal(stringifyExactJson(value), '{"c":null,"d":[null,1],"e":[null,null]}');
 });

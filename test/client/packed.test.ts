@@ -22,16 +22,22 @@ async function runProgram(name: string, source: string, program = 'node'): Promi
   return await runIn(project, program, name);
 }
 
-test('the tarball contains the build, a README without links into the project, and the license, but no source', async () => {
+test('the tarball contains the build, the README and the license, but no source', () => {
   const others = packed.filter((path) => !/^dist\/(?:cjs\/)?[a-z0-9-]+\.(?:js|d\.ts)$/.test(path));
   assert.deepEqual(others.sort(), ['LICENSE', 'README.md', 'dist/cjs/package.json', 'package.json']);
   for (const index of ['dist/index.js', 'dist/index.d.ts', 'dist/cjs/index.js', 'dist/cjs/index.d.ts'])
     assert.ok(packed.includes(index), index);
+});
+
+test('the README of the package has no links into the project', async () => {
   const links = findLinks(await read('README.md')).filter((link) => !/^(?:#|https?:)/.test(link));
   assert.deepEqual(links, []);
+});
+
+test('the package has no dependencies', async () => {
   const installed = await readdir(join(project, 'node_modules'));
   const names = installed.filter((name) => !name.startsWith('.'));
-  assert.deepEqual(names, ['@animal-store'], 'the package has no dependencies');
+  assert.deepEqual(names, ['@animal-store']);
 });
 
 test('the stored tarball for /docs/client matches a build of the sources', async () => {
@@ -42,15 +48,20 @@ test('the stored tarball for /docs/client matches a build of the sources', async
   assert.deepEqual(await list(kept), await list(built));
 });
 
-test('the service serves each released tarball unchanged, and the present one under a name that stays', async () => {
-  const hashOf = async (name: string) => {
-    const answer = await fetch(`${service.app.url}/docs/client/${name}`);
-    assert.equal(answer.headers.get('content-type'), 'application/gzip', name);
-    return hash('sha256', await answer.bytes());
-  };
+/** Returns the hash of a tarball that the service serves. */
+async function hashServed(name: string): Promise<string> {
+  const answer = await fetch(`${service.app.url}/docs/client/${name}`);
+  assert.equal(answer.headers.get('content-type'), 'application/gzip', name);
+  return hash('sha256', await answer.bytes());
+}
+
+test('the service serves each released tarball unchanged', async () => {
   const released = 'b00074d80a528ed07aecbdc9c2802be5b47b91d8ed310da697da5c8c4864e036';
-  assert.equal(await hashOf('animal-store-client-1.1.0.tgz'), released);
-  assert.equal(await hashOf('animal-store-client.tgz'), await hashOf(clientPackageName));
+  assert.equal(await hashServed('animal-store-client-1.1.0.tgz'), released);
+});
+
+test('the service serves the present tarball under a name that stays', async () => {
+  assert.equal(await hashServed('animal-store-client.tgz'), await hashServed(clientPackageName));
 });
 
 test('the build imports no module of a platform', async () => {
@@ -90,7 +101,7 @@ test('tools that do not know "exports" find the CommonJS build and its types', a
   assert.doesNotMatch(declared, /\.ts'/);
 });
 
-test('without onDeprecation a deprecation warning goes to standard error, and the program ends by itself', async () => {
+test('without onDeprecation the client prints one deprecation warning to standard error', async () => {
   const printed = await runProgram(
     'warned.js',
     `import { AnimalStore } from '@animal-store/client';

@@ -23,16 +23,21 @@ async function stock(t: Ending, count: number, settings: Record<string, string> 
   return { pets, asked, baseUrl };
 }
 
-for (const categoryId of [int64Max, int64Min, 2n ** 53n + 1n, 0n])
-  test(`the categoryId ${categoryId} is sent, listed and returned exactly, and stringifyExactJson writes what the service sent`, async () => {
+for (const categoryId of [int64Max, int64Min, 2n ** 53n + 1n, 0n]) {
+  test(`the categoryId ${categoryId} is sent, listed and returned exactly`, async () => {
     const added = await client.pets.create({ name: 'Rex "7"', categoryId });
     const { items } = await client.pets.list({ limit: 1 });
     const expected = { id: added.id, name: 'Rex "7"', categoryId, status: 'available' };
     assert.deepEqual([added, ...items, await client.pets.get(added.id)], [expected, expected, expected]);
+  });
+
+  test(`stringifyExactJson writes an animal of the category ${categoryId} as the service sent it`, async () => {
+    const added = await client.pets.create({ name: 'Rex "7"', categoryId });
     const sent = await (await service.request(apiKey, `/pets/${added.id}`)).text();
     assert.equal(stringifyExactJson(added), sent);
     assert.deepEqual(parseExactJson(sent), added);
   });
+}
 
 test('a result has the request id and the limits in a property that is not enumerable', async () => {
   const pet = await client.pets.create({ name: 'Rex', categoryId: 1 });

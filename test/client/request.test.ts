@@ -34,7 +34,7 @@ test('request returns a 304 for content that has not changed', async () => {
   assert.deepEqual([same.value, same.text, same.response.status], [undefined, null, 304]);
 });
 
-test('a POST is repeated after a 429, and after a 503 only with an idempotency key and if it returns no secret', async () => {
+test('a POST is repeated only if that can neither act twice nor lose a secret', async () => {
   const headers = { 'Idempotency-Key': 'once' };
   const post =
     (path: `/${string}`, own = {}) =>
