@@ -13,7 +13,7 @@ function exchange(text: string, index: number, replacement: string): string {
 }
 
 describe('the text of a key', () => {
-  test('begins with its environment, and continues with at least 128 random bits in base62 and a checksum of 6 characters', () => {
+  test('has its environment, at least 128 random bits in base62 and a checksum of 6 characters', () => {
     for (const environment of keyEnvironments) {
       const key = generateKey(environment);
       assert.match(key, new RegExp(`^as_${environment}_[0-9A-Za-z]{28}$`));

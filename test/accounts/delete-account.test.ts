@@ -103,11 +103,18 @@ await describeOnEngines('deleting an account', (engine) => {
     assert.deepEqual(fieldOf(await accounts.list(), 'account'), ['Ark']);
   });
 
-  test('a deleted and an unknown account are refused, and nobody can take the name of a deleted account', async (t) => {
-    const { accounts } = await furnish(t, engine);
+  test('a deleted or an unknown account is refused', async (t) => {
+    const { accounts } = await createWorld(t, engine);
+    await accounts.create('Ms Smith', makePlan('free'));
     await accounts.delete('Ms Smith', null);
     for (const name of ['Ms Smith', 'deleted-1', 'None'])
       await assert.rejects(accounts.delete(name, null), { message: /^there is no account/ });
+  });
+
+  test('a new account can have only the former name of a deleted one', async (t) => {
+    const { accounts } = await createWorld(t, engine);
+    await accounts.create('Ms Smith', makePlan('free'));
+    await accounts.delete('Ms Smith', null);
     await assert.rejects(accounts.create('deleted-1', makePlan('free')), { name: 'OperatorError' });
     await accounts.create('Ms Smith', makePlan('free'));
   });

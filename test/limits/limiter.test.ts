@@ -6,7 +6,7 @@ import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts
 import type { Decision } from '../../src/limits/rules/decision.ts';
 import { readHeader } from '../support/expect-error.ts';
 
-test('findRefusal returns the 429 of an address once a window of it is used up, and counts nothing', () => {
+test('findRefusal returns the refusal of takeForAddress without a count', () => {
   let nowMs = Date.UTC(2027, 0, 2, 12) + 123;
   const limiter = createLimiter({ counters: createMemoryCounters(), clock: () => nowMs });
   for (let sent = 1; sent <= 1_000; sent += 1) {

@@ -17,7 +17,7 @@ test('a million new addresses take bounded memory and do not affect requests wit
   assert.equal(counters.take('account:1', freeLimits, 'key', nowMs).verdict, 'passed');
 });
 
-test('a key takes no memory once its refusals have no more effect, and a ban has one for a day', () => {
+test('a key takes memory only while its refusals or its ban have an effect', () => {
   const counters = createMemoryCounters();
   const limits = { perMinute: 1, perDay: 1 };
   for (const [keyId, count, atMs] of [

@@ -124,7 +124,7 @@ const refusing: Readonly<Record<string, [changes: Partial<Usage>, Refused]>> = {
     { ...fullDay, ...day(1_000, secondMs), ...banning },
     [limited, 120, 60, 120.5, 'r=0;t=120 r=0;t=1'],
   ],
-  'shows the end of a ban, and the real day': [
+  'shows the real day beside the end of a ban': [
     { ...banned, ...noMinute, ...day(300) },
     ['key_banned', 120, 60, 120.5, 'r=0;t=120 r=700;t=86400'],
   ],
