@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import { test } from 'node:test';
 import { minuteMs } from '../../src/clock.ts';
 import { createWorld, expectMistake } from '../support/command-line.ts';
+import type { Ending } from '../support/service.ts';
 
 const createdAt = '2027-01-02T12:00:00.000Z';
 
@@ -37,12 +38,18 @@ test('accounts set-plan changes the limits that accounts list shows', async (t) 
   assert.deepEqual(await readJson('accounts list'), [{ ...plan, keys: 1, createdAt, suspendedAt: null }]);
 });
 
-test('the audit log shows who changed which account, and never a key', async (t) => {
-  const { print, readJson, clock } = await createWorld(t);
-  const made = await readJson('keys create --plan free --account Zoo --name Till');
-  clock.advance(minuteMs);
-  const successor = await readJson(`keys rotate ${made.id}`);
-  await print(`keys revoke ${successor.id}`);
+/** Creates a store with a key that is rotated, and whose successor is revoked, a minute later. */
+async function createHistory(t: Ending) {
+  const world = await createWorld(t);
+  const made = await world.readJson('keys create --plan free --account Zoo --name Till');
+  world.clock.advance(minuteMs);
+  const successor = await world.readJson(`keys rotate ${made.id}`);
+  await world.print(`keys revoke ${successor.id}`);
+  return { ...world, made, successor };
+}
+
+test('the audit log shows who changed which account and key', async (t) => {
+  const { readJson, made, successor } = await createHistory(t);
   const log = await readJson('audit --account Zoo');
   const entries = log.map(({ action, subject }: Record<string, string>) => `${action} ${subject}`);
   assert.deepEqual(entries, [
@@ -55,9 +62,18 @@ test('the audit log shows who changed which account, and never a key', async (t)
   assert.deepEqual(log[0].by, { kind: 'command', name: userInfo().username });
   assert.equal(log[0].at, '2027-01-02T12:01:00.000Z');
   assert.equal(log[3].after.name, 'Till');
+});
+
+test('the audit log never shows a key', async (t) => {
+  const { print, readJson, made } = await createHistory(t);
+  const log = await readJson('audit --account Zoo');
   const shown = await print('audit');
   assert.match(shown, /^WHEN +WHO +DID +TO/);
   assert.ok(!`${shown}${JSON.stringify(log)}`.includes(made.key.slice(12)));
+});
+
+test('audit shows only the entries that its filters choose', async (t) => {
+  const { readJson, made } = await createHistory(t);
   const counts = { [`--of ${made.id} --limit 1`]: 1, '--since 30s': 3, '--by nobody': 0 };
   for (const [filter, count] of Object.entries(counts))
     assert.equal((await readJson(`audit ${filter}`)).length, count, filter);
@@ -134,12 +150,19 @@ test('every table fits 80 columns', async (t) => {
     assert.doesNotMatch(await print(command), /.{81}/, command);
 });
 
-test('accounts delete prints what it ended, and refuses an account that is deleted already', async (t) => {
-  const { print, readJson, run } = await createWorld(t);
+const deletion = 'accounts delete Zoo --confirm Zoo --keep-days 30';
+
+test('accounts delete prints what it ended', async (t) => {
+  const { print, readJson } = await createWorld(t);
   await print('keys create --plan free --account Zoo');
-  const command = 'accounts delete Zoo --confirm Zoo --keep-days 30';
   const ended = 'revoked keys: 1, deleted webhooks: 0, cancelled holds: 0';
-  assert.equal(await print(command), `Zoo is deleted; ${ended}\n`);
+  assert.equal(await print(deletion), `Zoo is deleted; ${ended}\n`);
   assert.deepEqual([await readJson('accounts list'), await readJson('keys list')], [[], []]);
-  expectMistake(await run(command), 1, /^error: there is no account "Zoo"/);
+});
+
+test('accounts delete refuses a deleted account', async (t) => {
+  const { print, run } = await createWorld(t);
+  await print('accounts create Zoo --plan free');
+  await print(deletion);
+  expectMistake(await run(deletion), 1, /^error: there is no account "Zoo"/);
 });

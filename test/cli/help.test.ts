@@ -23,9 +23,7 @@ describe('help', () => {
     });
 
   for (const { command, text } of pages)
-    test(`of "${['animal-store', ...command].join(' ')}" has no colours, and only valid command lines as examples`, async () => {
-      assert.match(text, new RegExp(`^Usage: ${['animal-store', ...command].join(' ')} \\[options\\]`));
-      assert.ok(!text.includes('\x1b'));
+    test(`of "${['animal-store', ...command].join(' ')}" has only valid command lines as examples`, async () => {
       const examples = [...text.matchAll(/^ {2}(?:[A-Z_]+=\S+ )*animal-store (.+)$/gm)];
       assert.ok(examples.some(([, args = '']) => args.startsWith(command.join(' '))));
       for (const [, args = ''] of examples) {
@@ -34,6 +32,15 @@ describe('help', () => {
         assert.deepEqual([code, stderr], [0, ''], args);
       }
     });
+
+  test('begins with the usage of its command', () => {
+    for (const { command, text } of pages)
+      assert.match(text, new RegExp(`^Usage: ${['animal-store', ...command].join(' ')} \\[options\\]`));
+  });
+
+  test('has no colours', () => {
+    for (const { command, text } of pages) assert.ok(!text.includes('\x1b'), command.join(' '));
+  });
 
   test('fits 80 columns, except for the command lines of examples', () => {
     for (const { command, text } of pages)

@@ -37,11 +37,17 @@ function expectRefusal({ code, stderr }: Ran, line: RegExp) {
 }
 
 describe('import', () => {
-  test('adds the animals of a file in order, with the default status available, and prints their number', async (t) => {
-    const { pets, stdout, stderr, file } = await loadAlone(t, 'a.csv', `${header}Rex,1,sold\nTom,2,\n`);
+  const twoRows = `${header}Rex,1,sold\nTom,2,\n`;
+
+  test('adds the animals of a file in order, with the default status available', async (t) => {
+    const { pets } = await loadAlone(t, 'a.csv', twoRows);
+    assert.deepEqual(pets, ['1 Rex 1 sold', '2 Tom 2 available']);
+  });
+
+  test('prints the number of imported animals', async (t) => {
+    const { stdout, stderr, file } = await loadAlone(t, 'a.csv', twoRows);
     assert.match(stdout.replace(file, 'FILE'), /^imported 2 animals from FILE in \d+\.\d s\n$/);
     assert.equal(stderr, '');
-    assert.deepEqual(pets, ['1 Rex 1 sold', '2 Tom 2 available']);
   });
 
   const ndjson = '{"name":"Rex","categoryId":1}\n';
@@ -68,13 +74,16 @@ describe('import', () => {
 });
 
 describe('import of a file with bad rows', () => {
-  test('shows the beginning of a long value, with control characters escaped, and a number exactly as the file has it', async (t) => {
+  test('shows the beginning of a long value, with control characters escaped', async (t) => {
     const long = JSON.stringify({ name: 'Rex', categoryId: `\u001b[31m${'x'.repeat(1_000)}` });
     const { stderr } = await loadAlone(t, 'animals.ndjson', `${long}\n`);
     const [line = '', error = ''] = stderr.split('\n');
     assert.match(line, /, not "\\u001b\[31mx+…$/);
     assert.ok(line.length < 250 && !stderr.includes('\u001b'));
     assert.match(error, /1 of 1 row is invalid; --skip-invalid/);
+  });
+
+  test('shows a number exactly as the file has it', async (t) => {
     const number = '{"name":"Rex","categoryId":1e400}\n';
     const shown = await loadAlone(t, 'animals.ndjson', number);
     assert.ok(shown.stderr.startsWith(`line 1: categoryId ${categoryRule}, not 1e400\n`));
@@ -106,11 +115,15 @@ describe('import of a file with bad rows', () => {
     assert.deepEqual(JSON.parse(told.stdout), { ...counts, errors, errorsTotal: 1 });
   });
 
-  test('prints the first 20 bad rows, and with --json one value with at most 1,000 errors and the total number', async (t) => {
-    const content = `{"name":"Rex"}\n${'[]\n'.repeat(1_233)}`;
-    const lines = (await loadAlone(t, 'animals.ndjson', content)).stderr.split('\n');
+  const manyBadRows = `{"name":"Rex"}\n${'[]\n'.repeat(1_233)}`;
+
+  test('prints the first 20 bad rows', async (t) => {
+    const lines = (await loadAlone(t, 'animals.ndjson', manyBadRows)).stderr.split('\n');
     assert.match(lines.slice(19, 22).join('\n'), /^line 20: must be .*\n… and 1214 more\nerror: /);
-    const refused = await loadAlone(t, 'animals.ndjson', content, '--json');
+  });
+
+  test('with --json prints one value with at most 1,000 errors and the total number', async (t) => {
+    const refused = await loadAlone(t, 'animals.ndjson', manyBadRows, '--json');
     const { errors, ...rest } = JSON.parse(refused.stdout);
     assert.deepEqual(rest, { imported: 0, changed: 0, dryRun: false, skipped: 0, errorsTotal: 1_234 });
     assert.equal(errors.length, 1_000);
@@ -157,13 +170,16 @@ test('import reports no numbers if its outcome is unknown', async (t) => {
   assert.ok(failure instanceof OutcomeUnknownError);
 });
 
-test('import refuses an unknown column by name, and ignores it with --ignore-unknown', async (t) => {
-  const world = await createWorld(t);
-  const content = 'name,categoryId,Colour\nRex,1,red\n';
-  const refused = await load(world, 'a.csv', content);
+const unknownColumn = 'name,categoryId,Colour\nRex,1,red\n';
+
+test('import refuses an unknown column by name', async (t) => {
+  const refused = await loadAlone(t, 'a.csv', unknownColumn);
   expectRefusal(refused, /column "Colour" is not known/);
   assert.deepEqual(refused.pets, []);
-  const { code, pets } = await load(world, 'b.csv', content, '--ignore-unknown');
+});
+
+test('import with --ignore-unknown ignores an unknown column', async (t) => {
+  const { code, pets } = await loadAlone(t, 'a.csv', unknownColumn, '--ignore-unknown');
   assert.deepEqual([code, pets.length], [0, 1]);
 });
 
@@ -265,19 +281,25 @@ describe('import of changes beside another write', () => {
   });
 });
 
-test('the audit log has one entry for an import with an effect: the source without its folder, and the numbers of rows', async (t) => {
+/** Returns the source and the numbers of each import in the audit log. */
+const listImports = (world: World) =>
+  world
+    .execute("select subject, after from audit where action = 'pets.imported' order by id")
+    .map(({ subject, after }) => [subject, JSON.parse(String(after))]);
+
+test('the audit log has no entry for an import without an effect', async (t) => {
   const world = await createWorld(t);
-  const listEntries = () =>
-    world
-      .execute("select subject, after from audit where action = 'pets.imported' order by id")
-      .map(({ subject, after }) => [subject, JSON.parse(String(after))]);
   await load(world, '-', `${header}Rex,1,\n`, '--format csv --dry-run');
   assert.equal((await load(world, '-', `${header}Rex,1,\nTom,x,\n`, '--format csv')).code, 1);
-  assert.deepEqual(listEntries(), []);
+  assert.deepEqual(listImports(world), []);
+});
+
+test('the audit log has one entry for each import, with its source without a folder and its numbers', async (t) => {
+  const world = await createWorld(t);
   await load(world, '-', `${header}Rex,1,\n`, '--format csv');
   const rows = 'id,name,categoryId\n1,Max,2\n,Tom,3\n,Bo,3\n7,Kit,4\n,Bad,x\n';
   await load(world, 'a.csv', rows, '--skip-invalid');
-  assert.deepEqual(listEntries(), [
+  assert.deepEqual(listImports(world), [
     ['standard input', { added: 1, changed: 0, refused: 0 }],
     ['a.csv', { added: 2, changed: 1, refused: 2 }],
   ]);

@@ -30,7 +30,7 @@ function change(file: string, sql: string): void {
 
 const countPets = (file: string) => readOne(file, 'select count(*) from pets');
 
-test('a restored store has the content of the backup and no temporary file beside it, reuses no id, and answers earlier event positions with 410', async (t) => {
+test('a restored store', async (t) => {
   const { folder, path, backup, url, print, readJson } = await prepare(t);
   const before = await startService(t, { DATABASE_URL: url });
   const key = await before.createKey();
@@ -43,25 +43,41 @@ test('a restored store has the content of the backup and no temporary file besid
   assert.equal(feed.length, 4);
   await writing.stop();
   assert.equal(await print(['restore', backup]), `restored the store ${path} from ${backup}\n`);
-  assert.ok(!(await readdir(folder)).some((name) => name.includes('restoring')));
 
-  const [entry] = await readJson('audit');
-  assert.partialDeepStrictEqual(entry, { action: 'store.restored', subject: backup });
+  await t.test('has no temporary file beside it', async () => {
+    assert.ok(!(await readdir(folder)).some((name) => name.includes('restoring')));
+  });
+
+  await t.test('has the restore in its audit log', async () => {
+    const [entry] = await readJson('audit');
+    assert.partialDeepStrictEqual(entry, { action: 'store.restored', subject: backup });
+  });
+
   const after = await startService(t, { DATABASE_URL: url });
-  const pets = (await (await after.request(key, '/pets')).json()) as { name: string }[];
-  const names = pets.map(({ name }) => name);
-  assert.deepEqual(names, ['third', 'kept', 'before']);
-  assert.equal((await after.request(key, `/pets/${last}`)).status, 404);
-  for (const { id } of feed) assert.equal((await after.request(key, `/events?after=${id}`)).status, 410, id);
-  const next = nextOf(await after.request(key, '/events?after=now')) ?? '';
-  const added = await after.post(key, { name: 'after', categoryId: 1 });
-  assert.ok(((await added.json()) as { id: number }).id > last);
-  const events = (await (await after.request(key, next)).json()) as { id: string }[];
-  assert.equal(events.length, 1);
-  assert.ok((events[0]?.id ?? '') > (feed.at(-1)?.id ?? ''));
+
+  await t.test('has the content of the backup', async () => {
+    const pets = (await (await after.request(key, '/pets')).json()) as { name: string }[];
+    const names = pets.map(({ name }) => name);
+    assert.deepEqual(names, ['third', 'kept', 'before']);
+    assert.equal((await after.request(key, `/pets/${last}`)).status, 404);
+  });
+
+  await t.test('answers earlier event positions with 410', async () => {
+    for (const { id } of feed)
+      assert.equal((await after.request(key, `/events?after=${id}`)).status, 410, id);
+  });
+
+  await t.test('gives no id or event position again', async () => {
+    const next = nextOf(await after.request(key, '/events?after=now')) ?? '';
+    const added = await after.post(key, { name: 'after', categoryId: 1 });
+    assert.ok(((await added.json()) as { id: number }).id > last);
+    const events = (await (await after.request(key, next)).json()) as { id: string }[];
+    assert.equal(events.length, 1);
+    assert.ok((events[0]?.id ?? '') > (feed.at(-1)?.id ?? ''));
+  });
 });
 
-test('after a snapshot of the disk, restore --in-place gives no id and no webhook-id twice, and answers every earlier position with 410', async (t) => {
+test('after a snapshot of the disk, a store restored with --in-place', async (t) => {
   const { folder, path, url, print, readJson } = await prepare(t);
   const copies = ['', '-wal'].map((ending) => [path + ending, join(folder, `snapshot${ending}`)] as const);
   const service = await startService(t, { DATABASE_URL: url });
@@ -76,21 +92,31 @@ test('after a snapshot of the disk, restore --in-place gives no id and no webhoo
   await service.stop();
   await rm(`${path}-shm`, { force: true });
   for (const [file, copy] of copies) await copyFile(copy, file);
-
   assert.match(
     await print('restore --in-place'),
     /^restored the store .* in place: the next 1000000 ids of /,
   );
-  const [entry] = await readJson('audit');
-  assert.partialDeepStrictEqual(entry, { action: 'store.restored', subject: path });
+
+  await t.test('has the restore in its audit log', async () => {
+    const [entry] = await readJson('audit');
+    assert.partialDeepStrictEqual(entry, { action: 'store.restored', subject: path });
+  });
+
   const after = await startService(t, { DATABASE_URL: url });
-  for (const { id } of feed) assert.equal((await after.request(key, `/events?after=${id}`)).status, 410, id);
-  const next = nextOf(await after.request(key, '/events?after=now')) ?? '';
-  assert.ok((await add(after, 'new')) > lostId);
-  const events = (await (await after.request(key, next)).json()) as { id: string }[];
-  assert.equal(events.length, 1);
-  assert.ok(feed.every(({ id }) => id !== events[0]?.id));
-  assert.equal(await after.countPets(), 4);
+
+  await t.test('answers every earlier event position with 410', async () => {
+    for (const { id } of feed)
+      assert.equal((await after.request(key, `/events?after=${id}`)).status, 410, id);
+  });
+
+  await t.test('gives no id and no webhook-id twice', async () => {
+    const next = nextOf(await after.request(key, '/events?after=now')) ?? '';
+    assert.ok((await add(after, 'new')) > lostId);
+    const events = (await (await after.request(key, next)).json()) as { id: string }[];
+    assert.equal(events.length, 1);
+    assert.ok(feed.every(({ id }) => id !== events[0]?.id));
+    assert.equal(await after.countPets(), 4);
+  });
 });
 
 test('restore --in-place refuses a store that a service uses', async (t) => {
@@ -99,7 +125,7 @@ test('restore --in-place refuses a store that a service uses', async (t) => {
   expectMistake(await run('restore --in-place'), 1, /store\.db is being served, .*: stop the service first/);
 });
 
-test('restore --in-place refuses a hard link, such as a snapshot by cp -al, and leaves it unchanged', async (t) => {
+test('restore --in-place changes no file with a hard link, such as a snapshot by cp -al', async (t) => {
   const { folder, path, run } = await prepare(t);
   await link(path, join(folder, 'snapshot.db'));
   expectMistake(await run('restore --in-place'), 1, /the file has 2 names \(hard links\)/);
@@ -122,7 +148,7 @@ test('restore needs either a file or --in-place', async (t) => {
     expectMistake(await run(args), 2, /name either a file or --in-place/);
 });
 
-test('restore refuses a store that a service uses, and leaves the store unchanged', async (t) => {
+test('a restore of a store that a service uses is refused without a change', async (t) => {
   const { url, run, backup } = await prepare(t);
   const service = await startService(t, { DATABASE_URL: url });
   const line = /^error: .*store\.db is being served, migrated or restored: stop the service first\n$/;
@@ -152,9 +178,13 @@ test('restore creates a store that does not exist, with a warning about skipped 
   assert.ok(Number(readOne(file, "select seq from sqlite_sequence where name = 'pets'")) >= 1_000_000);
 });
 
-test('a new store has pages of 2,048 bytes, and a backup is restored whatever its page size is', async (t) => {
-  const { folder, path, backup, print } = await prepare(t);
+test('a new store has pages of 2,048 bytes', async (t) => {
+  const { path } = await prepare(t);
   assert.equal(readOne(path, 'pragma page_size'), 2_048);
+});
+
+test('a backup is restored whatever its page size is', async (t) => {
+  const { folder, path, backup, print } = await prepare(t);
   const older = join(folder, 'older.db');
   change(backup, `pragma page_size = 4096; vacuum into '${older}'`);
   assert.equal(readOne(older, 'pragma page_size'), 4_096);
@@ -163,7 +193,7 @@ test('a new store has pages of 2,048 bytes, and a backup is restored whatever it
   assert.deepEqual([path, older].map(countPets), [2, 2]);
 });
 
-test('restore refuses a file that is not a backup, and leaves the store unchanged', async (t) => {
+test('a restore of a file that is not a backup is refused without a change', async (t) => {
   const { folder, path, backup, run } = await prepare(t);
   const place = (name: string) => join(folder, name);
   await writeFile(place('text.db'), 'This is a text of more than a hundred bytes. '.repeat(100));
@@ -205,7 +235,7 @@ test('a command that writes during a restore is given no id a second time', asyn
   assert.equal(store.prepare('pragma integrity_check').get()?.['integrity_check'], 'ok');
 });
 
-test('restore gives a new store, and its temporary copy, no wider permissions than the backup has', async (t) => {
+test('restore gives a new store and its temporary copy no wider permissions than the backup has', async (t) => {
   const { folder, backup } = await prepare(t);
   await chmod(backup, 0o400);
   const inside = join(folder, 'new');

@@ -33,13 +33,19 @@ test('webhooks list shows the webhooks of all accounts or of one account', async
   assert.deepEqual(await readJson('webhooks list --account Shop'), [listed[1]]);
 });
 
-test('every webhooks disable, webhooks enable and keys revoke --disable-webhooks is in the audit log, and restarts the retries', async (t) => {
-  const { print, readJson, execute, keyId } = await createShop(t);
+test('webhooks disable and webhooks enable restart the retries', async (t) => {
+  const { print, readJson, execute } = await createShop(t);
   const select = `select status, failures, revision from webhooks where public_id = '${one}'`;
   assert.equal(await print(`webhooks disable ${one}`), `${one} is disabled\n`);
   assert.deepEqual({ ...execute(select)[0] }, { status: 'disabled', failures: 0, revision: 1 });
   assert.deepEqual(await readJson(`webhooks enable ${one}`), { id: one, status: 'enabled' });
   assert.deepEqual({ ...execute(select)[0] }, { status: 'enabled', failures: 0, revision: 2 });
+});
+
+test('the audit log has every change of the status of a webhook by a command', async (t) => {
+  const { print, readJson, keyId } = await createShop(t);
+  await print(`webhooks disable ${one}`);
+  await print(`webhooks enable ${one}`);
   await print(`keys revoke ${keyId} --disable-webhooks`);
   const log = await readJson(`audit --of ${one}`);
   const [enabled, disabled] = [{ status: 'enabled' }, { status: 'disabled' }];
@@ -53,10 +59,15 @@ test('every webhooks disable, webhooks enable and keys revoke --disable-webhooks
     assert.deepEqual([Object.keys(before), Object.keys(after)], [['status'], ['status']]);
 });
 
-test('keys revoke names the webhooks that the key created, and disables them with --disable-webhooks', async (t) => {
-  const { print, readJson, keyId } = await createShop(t);
+test('keys revoke names the webhooks that the key created', async (t) => {
+  const { print, keyId } = await createShop(t);
   const told = `${keyId} is revoked\nits webhook ${one} to https://zoo.example/ is enabled\n`;
   assert.equal(await print(`keys revoke ${keyId}`), told);
+});
+
+test('keys revoke --disable-webhooks disables the webhooks of a key, even of a revoked one', async (t) => {
+  const { print, readJson, keyId } = await createShop(t);
+  await print(`keys revoke ${keyId}`);
   const webhooks = [{ id: one, url: 'https://zoo.example/', status: 'disabled' }];
   const revoked = await readJson(`keys revoke ${keyId} --disable-webhooks`);
   assert.deepEqual(revoked, { id: keyId, state: 'revoked', webhooks });
