@@ -99,32 +99,56 @@ test('the Deployment runs three instances that may write nothing and drain befor
   assert.deepEqual(ports, [`http ${port}`, `operator ${opsPort}`]);
 });
 
-test('the Service has only the public port of these pods, and the budget lets one of them go at a time', () => {
-  const labels = deployment.spec?.template.metadata?.labels;
-  assert.deepEqual(deployment.spec?.selector.matchLabels, labels);
-  assert.deepEqual(service.spec?.selector, labels);
+const podLabels = deployment.spec?.template.metadata?.labels;
+
+test('the Service has only the public port of the pods of the Deployment', () => {
+  assert.deepEqual(deployment.spec?.selector.matchLabels, podLabels);
+  assert.deepEqual(service.spec?.selector, podLabels);
   const targets = service.spec?.ports?.map(({ targetPort }) => targetPort);
   assert.deepEqual(targets, ['http']);
-  assert.deepEqual(budget.spec, { maxUnavailable: 1, selector: { matchLabels: labels } });
 });
 
-test('each instance of the compose file drains before it stops, and has two databases, Sentinels and a webhook key', () => {
+test('the budget lets one pod of the Deployment go at a time', () => {
+  assert.deepEqual(budget.spec, { maxUnavailable: 1, selector: { matchLabels: podLabels } });
+});
+
+/** The environment of an instance of the compose file, with the defaults of the file for what the operator may set. */
+function readEnvironment({ environment = {} }: ComposeService): Record<string, string> {
+  const toDefault = (value: unknown) => String(value).replace(/^\$\{\w+:-(.*)\}$/, '$1');
+  return Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, toDefault(value)]));
+}
+
+/** The settings of an instance of the compose file whose operator provides a webhook key. */
+function parseInstance(instance: ComposeService) {
+  const { PGPASSWORD: _, ...rest } = readEnvironment(instance);
+  const { WEBHOOK_SECRET_KEY } = provided;
+  return parseSettings({ ...rest, WEBHOOK_SECRET_KEY });
+}
+
+test('each of the three instances of the compose file drains before it stops', () => {
   assert.equal(instances.length, 3);
-  for (const { environment = {}, stop_grace_period = '' } of instances) {
-    const given = Object.entries(environment);
-    const toDefault = (value: unknown) => String(value).replace(/^\$\{\w+:-(.*)\}$/, '$1');
-    const { PGPASSWORD, ...rest } = Object.fromEntries(
-      given.map(([name, value]) => [name, toDefault(value)]),
-    );
-    assert.match(PGPASSWORD ?? '', /^\$\{POSTGRES_PASSWORD:\?/);
-    assert.match(rest['WEBHOOK_SECRET_KEY'] ?? '', /^\$\{WEBHOOK_SECRET_KEY:\?/);
-    const { WEBHOOK_SECRET_KEY } = provided;
-    const { drainMs, databaseUrl, redisUrl } = parseSettings({ ...rest, WEBHOOK_SECRET_KEY });
-    assert.ok(drainMs / 1_000 + shutdownSecondsMax < Number.parseInt(stop_grace_period, 10));
+  for (const instance of instances) {
+    const { drainMs } = parseInstance(instance);
+    const graceSeconds = Number.parseInt(instance.stop_grace_period ?? '', 10);
+    assert.ok(drainMs / 1_000 + shutdownSecondsMax < graceSeconds);
+  }
+});
+
+test('each instance of the compose file has two databases and three Sentinels of the file', () => {
+  for (const instance of instances) {
+    const { databaseUrl, redisUrl } = parseInstance(instance);
     const addresses = `${databaseUrl} ${redisUrl}`;
     const named = Array.from(addresses.matchAll(/[@/,]([a-z]+-\d):/g), ([, name = '']) => name);
     assert.deepEqual(named, ['postgres-1', 'postgres-2', 'sentinel-1', 'sentinel-2', 'sentinel-3']);
     for (const name of named) assert.ok(name in services);
+  }
+});
+
+test('each instance of the compose file requires a database password and a webhook key', () => {
+  for (const instance of instances) {
+    const { PGPASSWORD = '', WEBHOOK_SECRET_KEY = '' } = readEnvironment(instance);
+    assert.match(PGPASSWORD, /^\$\{POSTGRES_PASSWORD:\?/);
+    assert.match(WEBHOOK_SECRET_KEY, /^\$\{WEBHOOK_SECRET_KEY:\?/);
   }
 });
 
@@ -151,10 +175,13 @@ test('the systemd unit makes everything but the state folder read-only and forbi
   assert.doesNotMatch(unit, /^(?:ReadWritePaths|BindPaths)=/m);
 });
 
-test('nginx allows the methods of the service, and opens fewer connections than an instance accepts', () => {
+test('nginx allows the methods of the service', () => {
   const [, allowed = ''] = /add_header Allow "(.*)" always;/.exec(nginxConf) ?? [];
   const methods = new Set(['HEAD', ...operations.map(({ method }) => method)]);
   assert.equal(allowed, [...methods].sort().join(', '));
+});
+
+test('nginx opens fewer connections than an instance accepts', () => {
   const readNumber = (name: string) => Number(new RegExp(`^\\s*${name} (\\d+);`, 'm').exec(nginxConf)?.[1]);
   const most = readNumber('worker_processes') * readNumber('worker_connections');
   assert.ok(most < connectionsMax, `${most}`);

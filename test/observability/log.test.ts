@@ -26,7 +26,7 @@ test('an error is logged without the keys in its message, its stack and its caus
     assert.ok(told.includes(`${part} as_live_[redacted]`), part);
 });
 
-test('an error is logged with its type, message, stack and code, and without its other fields', () => {
+test('only the type, message, stack and code of an error are logged', () => {
   const { log, findLines } = recordLog();
   const err = Object.assign(new TypeError('no'), { code: '22P02', parameters: ['secret'], query: 'select' });
   log.error({ err }, 'it failed');
@@ -76,7 +76,7 @@ test('the lines of one event loop turn are written at once', async () => {
   assert.deepEqual(writes, ['a\nb\nc\n']);
 });
 
-test('while the reader stalls, a bounded number of characters is buffered, and the lines dropped in each stall are reported once', async () => {
+test('the lines that a stall drops beyond a bounded number of characters are reported once', async () => {
   const { lines, writes, reports, endWrite } = openHeld();
   for (const beyond of [3, 5]) {
     writes.length = 0;
@@ -93,7 +93,7 @@ test('while the reader stalls, a bounded number of characters is buffered, and t
   assert.equal(lines.countDropped(), 8);
 });
 
-test('a log tells in one line at level 50, and in the metrics, how many lines a stalled reader lost', async () => {
+test('a log and its metrics tell how many lines a stalled reader lost', async () => {
   const output = new PassThrough();
   const log = createLog('info', output);
   const registry = new Registry();
@@ -125,7 +125,7 @@ test('a reader that does not stall gets every line, even if one turn writes more
   assert.equal(lines.countDropped(), 0);
 });
 
-test('the lines of a failed write are dropped, and reported after the next successful write', async () => {
+test('the dropped lines of a failed write are reported after the next successful write', async () => {
   const { lines, reports, endWrite } = openHeld();
   for (const line of ['a\n', 'b\n']) lines.write(line);
   await nextTurn();
@@ -137,7 +137,7 @@ test('the lines of a failed write are dropped, and reported after the next succe
   assert.deepEqual([lines.countDropped(), reports], [2, [2]]);
 });
 
-test('only a bounded number of lines is written in a second, and the next line has the number of omitted lines', () => {
+test('the lines beyond the budget of a second are omitted but counted in the next line', () => {
   let nowMs = 0;
   const spend = createLineBudget(2, () => nowMs);
   const spendTimes = (length: number) => Array.from({ length }, () => spend());

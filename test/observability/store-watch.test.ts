@@ -40,7 +40,7 @@ async function failToAdd({ add }: Watched, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1) await assert.rejects(add(), { code: 'unavailable' });
 }
 
-test('a fault is logged at its beginning without a stack, again after ten seconds, and at its end', async (t) => {
+test('a fault is logged without a stack at its beginning, after ten seconds and at its end', async (t) => {
   const watched = await openWatched(t);
   await watched.takeAway();
   await failToAdd(watched, 100);
@@ -72,19 +72,30 @@ test('faults of reads and faults of writes are logged separately', async (t) => 
   assert.deepEqual(more, []);
 });
 
-test('a fault of readNow and its end are logged, and the duration of readNow is not measured', async (t) => {
-  const { database, watch, clock, readMessages, show } = await openWatched(t);
+/** Fails once to read from a closed store of the same watch. */
+async function failToReadNow(t: TestContext, { watch }: Watched): Promise<void> {
   const closed = await openDatabase(`sqlite:${join(await makeFolder(t), 'store.db')}`, testThread);
   await closed.close();
   assert.throws(() => watch.wrap(closed).readNow?.(selectSubjects, {}), { code: 'unavailable' });
-  assert.match(watch.listNotes()[0] ?? '', /^the store cannot be read since /);
-  clock.advance(calmMs);
-  assert.deepEqual(database.readNow?.(selectSubjects, {}), []);
-  const [begun = '', ...more] = readMessages();
+}
+
+test('a fault of readNow and its end are logged', async (t) => {
+  const watched = await openWatched(t);
+  await failToReadNow(t, watched);
+  assert.match(watched.watch.listNotes()[0] ?? '', /^the store cannot be read since /);
+  watched.clock.advance(calmMs);
+  assert.deepEqual(watched.database.readNow?.(selectSubjects, {}), []);
+  const [begun = '', ...more] = watched.readMessages();
   assert.match(begun, /^the store cannot be read: /);
   assert.deepEqual(more, ['the store can be read again']);
-  assert.match(await show(), /store_failures_total\{call="read"\} 1$/m);
-  assert.match(await show(), /store_duration_seconds_count\{call="read"\} 0$/m);
+  assert.match(await watched.show(), /store_failures_total\{call="read"\} 1$/m);
+});
+
+test('the duration of readNow is not measured', async (t) => {
+  const watched = await openWatched(t);
+  await failToReadNow(t, watched);
+  assert.deepEqual(watched.database.readNow?.(selectSubjects, {}), []);
+  assert.match(await watched.show(), /store_duration_seconds_count\{call="read"\} 0$/m);
 });
 
 test('reads and writes of the store are measured and their failures counted separately, without transactions that give up', async (t) => {
@@ -104,7 +115,7 @@ test('reads and writes of the store are measured and their failures counted sepa
   assert.match(shown, /store_failures_total\{call="write"\} 1$/m);
 });
 
-test('a service whose store cannot be written is ready with a note, and its log has few lines', async (t) => {
+test('a service whose store cannot be written', async (t) => {
   const service = await startService(t, { LOG_REQUESTS: 'errors' });
   const folder = dirname(service.config.databaseUrl.replace('sqlite:', ''));
   const key = await service.createKey();
@@ -113,12 +124,18 @@ test('a service whose store cannot be written is ready with a note, and its log 
     await service.request(key, '/nothing');
     for (let sent = 0; sent < 3; sent += 1)
       assert.equal((await service.post(key, { name: 'Rex', categoryId: 1 })).status, 503);
-    const readiness = await fetch(`${service.app.opsUrl}/readyz`);
-    assert.equal(readiness.status, 200);
-    assert.match(await readiness.text(), /"notes":\["the store cannot be written since /);
-    assert.equal(service.findLines('"status":503').length, 3);
-    assert.equal(service.findLines('"status":').length, 3);
-    assert.doesNotMatch(service.readLog(), /"stack"/);
+
+    await t.test('is ready with a note', async () => {
+      const readiness = await fetch(`${service.app.opsUrl}/readyz`);
+      assert.equal(readiness.status, 200);
+      assert.match(await readiness.text(), /"notes":\["the store cannot be written since /);
+    });
+
+    await t.test('logs one line for each failed request', () => {
+      assert.equal(service.findLines('"status":503').length, 3);
+      assert.equal(service.findLines('"status":').length, 3);
+      assert.doesNotMatch(service.readLog(), /"stack"/);
+    });
   } finally {
     await rename(`${folder}-elsewhere`, folder);
   }
