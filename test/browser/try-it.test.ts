@@ -31,14 +31,17 @@ describeInBrowser('the try-it form of the reference', (browser) => {
     assert.match(got.body ?? '', /"categoryId": 9223372036854775807,/);
   });
 
-  test('a list request has only the parameters that were filled in, and an error shows the message of the service', async (t) => {
-    const { page, requests } = await openVisit(t, browser());
+  test('an error shows the answer of the service', async (t) => {
+    const { page } = await openVisit(t, browser());
     await openOperation(page, homeUrl, 'listPets', 'as_dev_wrong');
     const refused = await tryOperation(page);
     assert.equal(refused.status, '401');
     assert.match(refused.body ?? '', /"code": "api_key_invalid"/);
-    await page.reload();
-    await page.getByLabel('API key').fill(key);
+  });
+
+  test('a list request has only the parameters that were filled in', async (t) => {
+    const { page, requests } = await openVisit(t, browser());
+    await openOperation(page, homeUrl, 'listPets', key);
     assert.equal((await tryOperation(page)).status, '200');
     assert.equal(requests.at(-1), `${homeUrl}/v1/pets`);
     await tryOperation(page, async (form) => {
@@ -65,7 +68,7 @@ describeInBrowser('the try-it form of the reference', (browser) => {
     assert.equal(await page.evaluate('localStorage.length + document.cookie.length'), 0);
   });
 
-  test('what a browser cannot send unchanged is named, and nothing is sent', async (t) => {
+  test('what a browser cannot send unchanged is named instead of sent', async (t) => {
     const { page, requests } = await openVisit(t, browser());
     const header = 'try-header-Idempotency-Key';
     for (const [operation, id, value, message] of [

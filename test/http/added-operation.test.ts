@@ -51,7 +51,7 @@ function weigh(path: string, body: string, headers: Record<string, string> = {})
   return fetch(`${baseUrl}/pets/${path}`, { method: 'PUT', headers: sent, body });
 }
 
-test('an added operation is routed, its query and body are parsed, and its answers are serialised exactly', async () => {
+test('the query, the body and the answers of an added operation follow its schemas', async () => {
   const changed = await weigh('7/weight', '{"grams":9223372036854775807}');
   assert.equal(changed.status, 200);
   assert.equal(await changed.text(), '{"grams":9223372036854775807}');
@@ -60,7 +60,7 @@ test('an added operation is routed, its query and body are parsed, and its answe
   assert.equal(await first.text(), '{"grams":4200,"unit":"kg"}');
 });
 
-test('an added operation validates its query and its body, and supports strict handling', async () => {
+test('an added operation refuses what its schemas do not allow', async () => {
   const strict = { prefer: 'handling=strict' };
   for (const [path, body, code, message, headers] of [
     ['?round=0', '{"grams":1}', 'invalid_parameter', /^round must be an integer from 1 to 1000$/],
@@ -76,7 +76,7 @@ test('an added operation validates its query and its body, and supports strict h
   await expectError(await weigh('1/weight', 'x', headers), 415, 'unsupported_media_type');
 });
 
-test('an added operation requires a key with its scope, and its method is in Allow', async () => {
+test('an added operation requires a key with its scope', async () => {
   await expectError(await weigh('1/weight', '{}', { authorization: '' }), 401, 'api_key_missing');
   const plan = { name: 'free', limits: { perMinute: 60, perDay: 1_000 } } as const;
   const reading = { account: null, plan, scopes: ['pets:read'], lifetimeMs: null } as const;
@@ -84,6 +84,9 @@ test('an added operation requires a key with its scope, and its method is in All
   const unscoped = await weigh('1/weight', '{}', { authorization: `Bearer ${reader.key}` });
   const message = await expectError(unscoped, 403, 'scope_missing');
   assert.equal(message, 'this API key lacks the scope pets:write');
+});
+
+test('the method of an added operation is in Allow', async () => {
   const headers = { authorization: `Bearer ${key}` };
   const refused = await fetch(`${baseUrl}/pets/1/weight`, { method: 'DELETE', headers });
   await expectError(refused, 405, 'method_not_allowed', { allow: 'PUT' });

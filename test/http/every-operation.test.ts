@@ -25,7 +25,7 @@ for (const { id, method, path, query, body: schema, isBodyOptional } of operatio
   const line = `${method} ${path.replaceAll(/\{\w+\}/g, '9223372036854775807')}`;
 
   for (const name of Object.keys(query?.properties ?? {}))
-    test(`an empty or repeated parameter ${name} of ${id} gets 400, and the message names it`, async () => {
+    test(`an empty or repeated parameter ${name} of ${id} gets a 400 that names it`, async () => {
       for (const text of [`?${name}=`, `?${name}=1&${name}=1`]) {
         const response = await service.request(key, line.slice(method.length + 1) + text, { method });
         assert.match(await expectError(response, 400, 'invalid_parameter'), new RegExp(name));
@@ -33,7 +33,7 @@ for (const { id, method, path, query, body: schema, isBodyOptional } of operatio
     });
 
   for (const name of Object.keys(schema?.properties ?? {}))
-    test(`null or an object as the field ${name} of ${id} gets 400, and the message names it`, async () => {
+    test(`null or an object as the field ${name} of ${id} gets a 400 that names it`, async () => {
       for (const value of ['null', '{}']) {
         const response = await service.send(key, line, `{"${name}":${value}}`);
         assert.match(await expectError(response, 400, 'invalid_body'), new RegExp(name));

@@ -34,7 +34,7 @@ test('a link signs in with a cookie that is HttpOnly and SameSite=Strict, which 
   assert.equal((await call(other, '/session')).status, 200);
 });
 
-test('a link signs in only once, even with concurrent attempts, and the audit log has the sign-in', async (t) => {
+test('concurrent attempts with one link sign in once, as the audit log shows', async (t) => {
   const { makeLink, exchange, openFile } = await startConsole(t);
   const token = await makeLink();
   const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(token)));
@@ -45,7 +45,7 @@ test('a link signs in only once, even with concurrent attempts, and the audit lo
   assert.match(String(audited[0]?.['actor']), /^mira in console_/);
 });
 
-test('a link expires after ten minutes, and a session after 12 hours', async (t) => {
+test('links expire after ten minutes and sessions after 12 hours', async (t) => {
   const { makeLink, exchange, signIn, call, clock } = await startConsole(t);
   const [early, late] = [await makeLink(), await makeLink()];
   clock.advance(10 * minuteMs - 1);
@@ -59,7 +59,7 @@ test('a link expires after ten minutes, and a session after 12 hours', async (t)
   await expectRefusal(await call(cookie, '/session'), 401, 'session_missing');
 });
 
-test('a sign-in deletes no other session, and the sweep deletes only what has expired', async (t) => {
+test('only the sweep deletes expired links and sessions', async (t) => {
   const { signIn, makeLink, sessions, openFile, clock } = await startConsole(t);
   await signIn();
   await makeLink();

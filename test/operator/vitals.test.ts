@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { createVitals } from '../../src/operator/console/vitals.ts';
 
-test('a note counts the requests since the last one, refused, rejected and failed ones apart, and has their times', async () => {
+test('a note has the counts by outcome and the times of the requests since the last note', async () => {
   let nowMs = 0;
   const { observer, note, list } = createVitals(new Registry(), () => nowMs);
   observer.note({} as never, 404, 5_000);

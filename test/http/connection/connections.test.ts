@@ -109,7 +109,7 @@ test('a request that arrives after the last one of its connection is not handled
 });
 
 // Without the bound, Node closes the connection after 30 s.
-test('the rest of a body that nobody reads is read up to a bound, and then the connection is closed', {
+test('the rest of a body that nobody reads is read up to a bound before the connection is closed', {
   timeout: 20_000,
 }, async (t) => {
   await service.request(key, '/pets');
@@ -129,7 +129,7 @@ test('the rest of a body that nobody reads is read up to a bound, and then the c
 });
 
 for (const engine of [sqliteEngine, postgres])
-  test(`${engine.name}: pipelined reads and adds are answered in order, and each sees the effects of the earlier ones`, {
+  test(`${engine.name}: each of several pipelined reads and adds sees the effects of the earlier ones`, {
     skip: engine.skip,
   }, async (t) => {
     const { service: own, key: ownKey } = await startOn(t, engine);

@@ -47,7 +47,7 @@ function leaveOutCut(t: TestContext): void {
   t.mock.method(globalThis, 'setTimeout', wait);
 }
 
-test('during a shutdown, no connection is accepted, and one is closed once its last request is answered, before the client closes it', async (t) => {
+test('a shutdown keeps only open connections, each until its last request is answered', async (t) => {
   leaveOutCut(t);
   const { service, key } = await startWithKey(t);
   const file = service.openFile();

@@ -67,5 +67,5 @@ const wholes: readonly (readonly [what: string, text: string, status: number])[]
 ];
 
 for (const [what, text, status] of wholes)
-  test(`a request with ${what} is read as one request, as HTTP/1.1 requires, and gets ${status}`, async (t) =>
+  test(`a request with ${what} is one request, which gets ${status}`, async (t) =>
     assert.equal((await exchangeOne(t, service.baseUrl, text)).status, status));

@@ -8,7 +8,7 @@ const timeouts = { headersMs: 200, requestMs: 400, keepAliveMs: 100, untakenMs: 
 const { baseUrl: url, key, store } = await startBuiltServer({ after }, { timeouts });
 const { get, post } = formatHeads(key);
 
-test('a head or a body that does not arrive in time gets 408, which counts for the address or the account, and ends the connection', async (t) => {
+test('a head or a body that does not arrive in time gets a 408 that ends the connection', async (t) => {
   for (const [text, limit] of [
     [get, '60'],
     [`${post}Content-Length: 29\r\n\r\n{"name":`, '1000'],

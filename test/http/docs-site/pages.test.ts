@@ -42,21 +42,42 @@ function findAll(text: string, pattern: RegExp): string[] {
 
 const assets = findAll(read('/docs'), /(?:src|href)="\.(\/docs\/assets\/[^"]*)"/g);
 
-test('a page is served without a key, with its rate limit and a strict policy, has no inline code and unique anchors, and loads nothing from another server', () => {
+test('a page is served without a key, with the rate limit of readers', () => {
   for (const address of addresses) {
-    const { response, html } = pages.get(address) ?? assert.fail();
+    const { response } = pages.get(address) ?? assert.fail();
     assert.equal(response.status, 200, address);
     expectHeaders(response, { 'content-type': 'text/html; charset=utf-8', 'x-ratelimit-limit': '600' });
-    const policy = response.headers.get('content-security-policy') ?? '';
+  }
+});
+
+test('the policy of a page allows neither inline code nor another server', () => {
+  for (const address of addresses) {
+    const policy = pages.get(address)?.response.headers.get('content-security-policy') ?? '';
     assert.match(policy, /default-src 'none'/);
     assert.doesNotMatch(policy, /unsafe|http|\*/);
-    assert.doesNotMatch(html, /<style|\sstyle=|\son\w+=|<script(?! src=)/, address);
-    for (const source of findAll(html, /<(?:link|script|img)[^>]* (?:src|href)="([^"]*)"/g))
-      assert.match(source, /^\.\.?\//, address);
-    const anchors = findAll(html, / id="([^"]*)"/g);
-    assert.deepEqual(anchors, [...new Set(anchors)], address);
-    assert.doesNotMatch(html, /922,?337,?203,?685,?477,?6/, `${address} shows rounded bounds of int64`);
   }
+});
+
+test('a page has no inline code', () => {
+  for (const address of addresses)
+    assert.doesNotMatch(read(address), /<style|\sstyle=|\son\w+=|<script(?! src=)/, address);
+});
+
+test('a page loads nothing from another server', () => {
+  for (const address of addresses)
+    for (const source of findAll(read(address), /<(?:link|script|img)[^>]* (?:src|href)="([^"]*)"/g))
+      assert.match(source, /^\.\.?\//, address);
+});
+
+test('the anchors of a page are unique', () => {
+  for (const address of addresses) {
+    const anchors = findAll(read(address), / id="([^"]*)"/g);
+    assert.deepEqual(anchors, [...new Set(anchors)], address);
+  }
+});
+
+test('no page shows rounded bounds of int64', () => {
+  for (const address of addresses) assert.doesNotMatch(read(address), /922,?337,?203,?685,?477,?6/, address);
 });
 
 test('every link of a page leads to an existing page and anchor', () => {
@@ -73,10 +94,15 @@ test('every link of a page leads to an existing page and anchor', () => {
   assert.ok(links > 1_000);
 });
 
-test('/docs links to the page of the client, whose command installs the client from this service, and / to the quickstart', async () => {
+test('/ links to the quickstart', () => {
   assert.match(read('/'), /<a href="\.\/docs\/getting-started">/);
-  const html = read('/docs');
-  assert.match(html, /<a href="\.\/docs\/client"><span>TypeScript client<\/span><\/a>/);
+});
+
+test('/docs links to the page of the client', () => {
+  assert.match(read('/docs'), /<a href="\.\/docs\/client"><span>TypeScript client<\/span><\/a>/);
+});
+
+test('the command on the page of the client installs the client from this service', async () => {
   const page = toText(read('/docs/client'));
   const [, tarball = ''] = /npm install (\S+\.tgz)/.exec(page) ?? [];
   assert.ok(tarball.startsWith(`${app.url}/docs/client/`));
@@ -86,7 +112,7 @@ test('/docs links to the page of the client, whose command installs the client f
   assert.ok(page.includes(`export ANIMAL_STORE_URL=${app.url}/v1\n`));
 });
 
-test('/llms.txt leads to every page as Markdown, and the links of each lead to pages', async () => {
+test('/llms.txt leads to every page as Markdown with links that work', async () => {
   const list = await fetch(`${app.url}/llms.txt`);
   assert.equal(list.headers.get('content-type'), 'text/plain; charset=utf-8');
   const found = findLinks(await list.text()).filter((link) => link.endsWith('.md'));
@@ -136,7 +162,7 @@ test('a page with all that it loads is smaller than 60 KB when compressed', asyn
   }
 });
 
-test('the service colours the code of a page: each language of a sample, and an example of each event type', () => {
+test('the service colours each language of a sample', () => {
   const created = read('/docs/reference/create-pet');
   for (const coloured of [
     '<i class="name">curl</i>',
@@ -145,6 +171,9 @@ test('the service colours the code of a page: each language of a sample, and an 
     '<i class="member">&quot;name&quot;</i>: <i class="string">&quot;Rex&quot;</i>',
   ])
     assert.ok(created.includes(coloured), coloured);
+});
+
+test('the page of event types has a coloured example of each type', () => {
   const types = read('/docs/reference/event-types');
   for (const type of [...eventTypes, 'webhook.ping']) {
     assert.ok(types.includes(`<h2 id="${type.replace('.', '')}">`), type);
@@ -188,14 +217,21 @@ test('a path with a slash at its end and the name of a document redirect to thei
   }
 });
 
-test('a style sheet and a script are immutable for caches, and their names change with their content', async () => {
-  const late = findAll(read('/docs'), /(?:data-search|data-engine)="\.(\/docs\/assets\/[^"]*)"/g);
-  assert.deepEqual([assets.length, late.length], [3, 2]);
-  for (const asset of [...assets, ...late]) {
+const lateAssets = findAll(read('/docs'), /(?:data-search|data-engine)="\.(\/docs\/assets\/[^"]*)"/g);
+
+test('an asset, which is named by its content, is immutable for caches', async () => {
+  assert.deepEqual([assets.length, lateAssets.length], [3, 2]);
+  for (const asset of [...assets, ...lateAssets]) {
     assert.match(asset, /\/[0-9a-f]{12}\/\w+\.(?:css|js|json|svg)$/);
     const response = await fetch(app.url + asset);
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+  }
+});
+
+test('an asset is compressed only for a client that accepts gzip', async () => {
+  for (const asset of [...assets, ...lateAssets]) {
+    const response = await fetch(app.url + asset);
     assert.equal(response.headers.get('content-encoding'), 'gzip');
     const plain = await fetch(app.url + asset, { headers: { 'accept-encoding': 'identity' } });
     assert.equal(plain.headers.get('content-encoding'), null);
@@ -227,7 +263,7 @@ test('an unknown page of the documentation gets a 404 page with the navigation, 
   }
 });
 
-test('a request for pages that are not ready after 30 s gets 503, and a later request gets its page', async (t) => {
+test('only a request for pages that are not ready after 30 s gets 503', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const findOwnUrl = () => 'http://127.0.0.1:8080/v1';
   const routes = createDocsRoutes({ operations, publicUrl: null, findOwnUrl });

@@ -99,7 +99,7 @@ test('the type of an event decides its schema', () => {
   assert.deepEqual([...new Set(Object.values(discriminator.mapping))], refs);
 });
 
-test('the requests to webhooks are described, and their examples match', () => {
+test('the requests to webhooks are described with examples that match', () => {
   const { requestBody, parameters } = description.webhooks['event']?.['post'] ?? assert.fail();
   const { schema, examples } = requestBody?.content['application/json'] ?? assert.fail();
   for (const { value } of Object.values(examples)) assert.ok(matchesSchema(description, schema, value));
@@ -111,7 +111,7 @@ test('no field of a body has a default, because code generators would require it
     for (const [name, field] of Object.entries(properties)) assert.ok(!('default' in field), name);
 });
 
-test('the parameters of each operation are described, and limit has the range 1 to 100 and the default 20', () => {
+test('the parameters of each operation are described', () => {
   for (const [name, parameters] of [
     ['listPets', ['limit', 'status', 'categoryId', 'id', 'cursor', 'If-None-Match', 'Prefer']],
     ['createPet', ['Idempotency-Key', 'Prefer']],
@@ -121,11 +121,14 @@ test('the parameters of each operation are described, and limit has the range 1 
     ['getAccount', ['Prefer']],
   ] as const)
     assert.deepEqual(namesOf(listParameters(name)), parameters);
+});
+
+test('the parameter limit has the range 1 to 100 and the default 20', () => {
   const [limit] = listParameters('listPets');
   assert.partialDeepStrictEqual(limit?.schema, { type: 'integer', minimum: 1, maximum: 100, default: 20 });
 });
 
-test('only getPet is deprecated, and its description has the date of its removal', () => {
+test('only getPet is deprecated, with the date of its removal', () => {
   for (const [name, operation] of operations) {
     const isMarked = 'deprecated' in operation || 'x-sunset' in operation;
     assert.equal(isMarked, name === 'getPet', name);
@@ -133,10 +136,13 @@ test('only getPet is deprecated, and its description has the date of its removal
   assert.partialDeepStrictEqual(operations.get('getPet'), { deprecated: true, 'x-sunset': '2030-12-05' });
 });
 
-test('every body has examples, and every example of a body, a parameter or a header matches its schema', () => {
+test('the examples of every body match its schema', () => {
   const bodies = [...listExamples(description)];
   assert.ok(bodies.length > 50);
   for (const { place, schema, value } of bodies) assert.ok(matchesSchema(description, schema, value), place);
+});
+
+test('the example of every parameter and header matches its schema', () => {
   const parameters = [...operations.keys()].flatMap(listParameters);
   for (const { schema, example } of [...parameters, ...(Object.values(headers) as Parameter[])])
     assert.ok(matchesSchema(description, schema, example), String(example));

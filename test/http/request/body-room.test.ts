@@ -35,7 +35,7 @@ async function start(t: TestContext) {
   return { key, otherKey: other.key, untilHeld, sendSlowly };
 }
 
-test('beyond the bound, the oldest body of the account that holds most gets 503, and the others are served', async (t) => {
+test('beyond the bound, only the oldest body of the account that holds most gets 503', async (t) => {
   const { key, otherKey, untilHeld, sendSlowly } = await start(t);
   const others = await sendSlowly(otherKey, 2_000, 100);
   await untilHeld(1_900);

@@ -66,7 +66,7 @@ for (const [place, what, ...values] of sameClient)
       assert.equal(await remaining(services[place], value), 59 - index, String(value));
   });
 
-test('two X-Forwarded-For headers are read as one list, and the log has the address that the limits count', async (t) => {
+test('two X-Forwarded-For headers are read as one list by the limits and the log', async (t) => {
   const service = services['behind one proxy'];
   const real = '203.0.113.20';
   const headers = { 'x-forwarded-for': '203.0.113.78', 'X-Forwarded-For': real };

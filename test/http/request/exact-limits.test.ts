@@ -26,7 +26,7 @@ const plans: readonly (readonly [PlanName, Limits | undefined, passes: number, c
 ];
 
 for (const [plan, limits, passes, count] of plans)
-  test(`exactly ${passes} of ${count} simultaneous requests pass on ${plan}, and their headers count down without a gap`, async (t) => {
+  test(`exactly ${passes} of ${count} simultaneous requests pass on ${plan}`, async (t) => {
     const { service, key } = await startWithKey(t, {}, plan, limits);
     const answers = await sendAtOnce(`${service.baseUrl}/pets`, key, count);
     const passed = answers.filter(({ statusCode }) => statusCode === 200);

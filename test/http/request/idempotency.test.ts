@@ -39,7 +39,7 @@ test('the same Idempotency-Key with another body gets 422 and adds nothing', asy
   assert.equal(await (await post('reused')).text(), await first.text());
 });
 
-test('the same Idempotency-Key gets 409 while the first request runs, and the first request is still answered', async () => {
+test('the same Idempotency-Key gets 409 only while the first request runs', async () => {
   const before = await service.countPets();
   const file = service.openFile();
   file.exec('begin immediate');
@@ -52,7 +52,7 @@ test('the same Idempotency-Key gets 409 while the first request runs, and the fi
   assert.equal(await service.countPets(), before + 1);
 });
 
-test('the API keys of one account share their Idempotency-Keys, and no other account gets their answers', async () => {
+test('only the API keys of one account share their Idempotency-Keys', async () => {
   const one = await service.createKey('pro', undefined, { account: 'pair' });
   const two = await service.createKey('pro', undefined, { account: 'pair' });
   await post('of-account', rex, one);
@@ -61,13 +61,16 @@ test('the API keys of one account share their Idempotency-Keys, and no other acc
   assert.deepEqual([other.status, other.headers.get('idempotent-replayed')], [201, null]);
 });
 
-test('an Idempotency-Key of 1 to 255 visible ASCII characters is accepted as a key of its own, and any other gets 400 and adds nothing', async () => {
+test('an Idempotency-Key of 1 to 255 visible ASCII characters is accepted as a key of its own', async () => {
   const visible = String.fromCharCode(...Array.from({ length: 94 }, (_, n) => 33 + n));
   for (const text of ['!', 'k', 'K', 'k%', '~'.repeat(255), visible]) {
     const first = await post(text);
     assert.deepEqual([first.status, first.headers.get('idempotent-replayed')], [201, null]);
     assert.equal((await post(text)).headers.get('idempotent-replayed'), 'true');
   }
+});
+
+test('an Idempotency-Key of another length or with other characters gets 400 and adds nothing', async () => {
   const before = await service.countPets();
   for (const text of ['', '~'.repeat(256), 'a b', 'a\tb', 'sch\xf6n']) {
     const message = await expectError(await post(text), 400, 'invalid_parameter');

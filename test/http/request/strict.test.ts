@@ -40,14 +40,14 @@ const unknownParameters: Readonly<Record<string, string>> = {
   'POST /pets?limit=5': 'limit',
 };
 for (const [line, name] of Object.entries(unknownParameters))
-  test(`${line} with strict handling gets 400, and the message names the parameter`, async () => {
+  test(`${line} with strict handling gets a 400 that names the parameter`, async () => {
     const body = line.startsWith('POST') ? rex : undefined;
     const response = await service.send(key, line, body, { prefer: 'handling=strict' });
     assert.match(await expectError(response, 400, 'invalid_parameter'), new RegExp(`^${name} `));
   });
 
 for (const field of ['id', 'tag', 'Name', '__proto__', 'constructor', 'toString'])
-  test(`a body with the unknown field ${field} gets 400 with strict handling, and the message names the field`, async () => {
+  test(`a body with the unknown field ${field} and strict handling gets a 400 that names the field`, async () => {
     const before = await service.countPets();
     const body = `{"name":"Rex","categoryId":1,"${field}":null}`;
     const response = await service.post(key, body, { prefer: 'handling=strict' });

@@ -38,10 +38,14 @@ test('a 200 has a strong ETag of its own, which stays the same and gets 304 with
   assert.equal(new Set(await Promise.all(paths.map(readEtag))).size, paths.length);
 });
 
-test('If-None-Match accepts a weak ETag, a list of ETags and *, and gets 200 if it differs, is unquoted or is empty', async () => {
+test('If-None-Match accepts a weak ETag, a list of ETags and *', async () => {
   const etag = await readEtag('/pets');
   for (const ifNoneMatch of [`W/${etag}`, `"other", ${etag}`, `"a",W/"b" ,\t${etag},"c"`, '*'])
     assert.equal((await ask('/pets', ifNoneMatch)).status, 304, ifNoneMatch);
+});
+
+test('an If-None-Match that differs, is unquoted or is empty gets 200', async () => {
+  const etag = await readEtag('/pets');
   for (const ifNoneMatch of ['"other"', etag.slice(1, -1), etag.toLowerCase(), '', 'W/*', '"*"'])
     assert.equal((await ask('/pets', ifNoneMatch)).status, 200, ifNoneMatch);
 });
@@ -73,8 +77,11 @@ for (const [path, line, body] of [
     assert.equal((await ask(path, etag)).status, 200);
   });
 
-test('If-None-Match of * gets 404 for an unknown animal, and does not prevent an add', async () => {
+test('If-None-Match of * gets 404 for an unknown animal', async () => {
   assert.equal((await ask('/pets/999999', '*')).status, 404);
+});
+
+test('If-None-Match does not prevent an add', async () => {
   const response = await service.post(key, { name: 'x', categoryId: 1 }, { 'if-none-match': '*' });
   assert.equal(response.status, 201);
 });

@@ -31,7 +31,7 @@ function corruptTable(own: TestService, table: string): void {
   closeSync(descriptor);
 }
 
-test('if the store cannot be read, requests get 503 with Retry-After and without internals, and the log, the metrics and the readiness say so', async (t) => {
+test('if the store cannot be read, the answers, the log, the metrics and the readiness say so', async (t) => {
   const { service: own, key: ownKey } = await startWithCachedKey(t);
   corruptTable(own, 'pets');
   for (const path of ['/pets', '/pets/1']) {
@@ -69,7 +69,7 @@ test('requests get 5xx with the limits of the address and are not counted if the
   }
 });
 
-test('an unexpected error gets 500 without internals, the log has the cause, and the service continues', async (t) => {
+test('an unexpected error gets a 500 whose cause is only in the log', async (t) => {
   const { service: own, key: ownKey } = await startWithCachedKey(t);
   const file = own.openFile();
   file.exec('alter table pets rename to gone');
@@ -93,7 +93,7 @@ test('an add that the store cannot execute gets 503 and counts once', async (t) 
   }
 });
 
-test('an add whose answer cannot be serialised gets 500, adds its animal, and the service continues', async (t) => {
+test('an add whose answer cannot be serialised gets 500 but adds its animal', async (t) => {
   const { baseUrl, key: ownKey, store } = await startFaultyService(t, 'answer unwritable');
   for (const remaining of ['999', '998']) {
     const response = await fetch(`${baseUrl}/pets`, formatAdd(ownKey));
@@ -102,8 +102,9 @@ test('an add whose answer cannot be serialised gets 500, adds its animal, and th
   assert.equal((await Array.fromAsync(store.catalogue.listAll())).flat().length, 2);
 });
 
-test('every response has a request id of the service, which is in its log line without a query, and a failure may not be stored', async (t) => {
-  const responses = [
+/** Sends requests that the service answers at different stages. Returns their responses. */
+async function sendVaried(t: Ending) {
+  return [
     await exchangeOne(t, service.baseUrl, 'garbage\r\n\r\n'),
     await service.request(key, '/pets?secret=hidden', { headers: { 'x-request-id': 'mine' } }),
     await service.request(key, '/pets/none'),
@@ -112,16 +113,31 @@ test('every response has a request id of the service, which is in its log line w
     await service.post(key, '{'),
     await service.request(key, '/pets', { method: 'DELETE' }),
   ];
+}
+
+test('every response has a request id of the service, under which the log has its status', async (t) => {
+  const responses = await sendVaried(t);
   const ids = responses.map(({ headers }) => headers.get('x-request-id') ?? '');
   assert.equal(new Set(ids).size, ids.length);
-  for (const { status, headers } of responses) {
-    assert.equal(headers.get('cache-control'), status === 200 ? 'private, no-cache' : 'no-store');
-    assert.deepEqual([headers.get('server'), headers.get('x-powered-by')], [null, null]);
-  }
   for (const [index, id] of ids.entries()) {
     assert.match(id, /^req_/);
     const [line] = service.findLines(`"requestId":"${id}"`, '"status":');
     assert.equal(line?.['status'], responses[index]?.status, id);
   }
+});
+
+test('only a response that is no failure may be stored', async (t) => {
+  for (const { status, headers } of await sendVaried(t))
+    assert.equal(headers.get('cache-control'), status === 200 ? 'private, no-cache' : 'no-store');
+});
+
+test('no response names the software of the service', async (t) => {
+  for (const { headers } of await sendVaried(t))
+    assert.deepEqual([headers.get('server'), headers.get('x-powered-by')], [null, null]);
+});
+
+test('the log has neither the query of a request nor the request id of a client', async (t) => {
+  for (const { headers } of await sendVaried(t))
+    assert.notDeepEqual(service.findLines(`"requestId":"${headers.get('x-request-id')}"`, '"status":'), []);
   assert.doesNotMatch(service.readLog(), /hidden|mine/);
 });

@@ -51,7 +51,7 @@ for (const [what, prefix, text] of [
   ['pages', '/v1/pets?cursor=', '[]'],
   ['pages in a wide script', '/v1/pets?cursor=', JSON.stringify('犬'.repeat(100))],
 ] as const)
-  test(`the heap use of cached ${what} stays within the bound, and a new version frees them`, async () => {
+  test(`cached ${what} stay within the bound of the heap until a new version frees them`, async () => {
     const bytesMax = 16 * 2 ** 20;
     const workerData: CacheHeapWork = { prefix, text, bytesMax };
     const worker = new Worker(join(import.meta.dirname, 'cache-heap.ts'), { workerData });

@@ -10,7 +10,7 @@ const put = (id: string | number, body: unknown) => service.send(key, `PUT /cate
 const remove = (id: string | number) => service.send(key, `DELETE /categories/${id}`);
 const list = async (path = '/categories?limit=100') => (await service.request(key, path)).text();
 
-test('PUT gets 201 and then 200 with the category, and DELETE gets 204 and then 404', async () => {
+test('PUT gets 201 and then 200 with the category', async () => {
   const added = await put(3, { name: 'Dogs', id: 9 });
   assert.equal(added.status, 201);
   assert.equal(await added.text(), '{"id":3,"name":"Dogs"}');
@@ -18,6 +18,11 @@ test('PUT gets 201 and then 200 with the category, and DELETE gets 204 and then 
   assert.equal(renamed.status, 200);
   assert.equal(await renamed.text(), '{"id":3,"name":"Cats"}');
   assert.equal(await list(), '[{"id":3,"name":"Cats"}]');
+  await remove(3);
+});
+
+test('DELETE gets 204 and then 404', async () => {
+  await put(3, { name: 'Dogs' });
   assert.equal((await remove(3)).status, 204);
   await expectError(await remove(3), 404, 'not_found');
   assert.equal(await list(), '[]');

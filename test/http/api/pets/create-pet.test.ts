@@ -42,13 +42,18 @@ test('POST /pets adds an animal and gets 201 with the Pet, whose id the service 
   await expectAdded(1);
 });
 
-test('every status is accepted, an animal without a status is available, and ids are positive and grow', async () => {
+test('every status is accepted', async () => {
+  for (const status of ['available', 'pending', 'sold'])
+    assert.equal((await add({ ...rex, status })).status, status);
+});
+
+test('an animal without a status is available', async () => {
+  assert.equal((await add(rex)).status, 'available');
+});
+
+test('the ids of new animals are positive and grow', async () => {
   const ids = [0];
-  for (const status of ['available', 'pending', 'sold', undefined]) {
-    const pet = await add({ ...rex, status });
-    assert.equal(pet.status, status ?? 'available');
-    ids.push(pet.id);
-  }
+  for (let count = 0; count < 4; count += 1) ids.push((await add(rex)).id);
   for (const [place, id] of ids.slice(1).entries()) assert.ok(id > (ids[place] ?? 0));
 });
 
@@ -88,7 +93,7 @@ const badValues: Readonly<Record<string, readonly string[]>> = {
 };
 for (const [field, values] of Object.entries(badValues))
   for (const json of values)
-    test(`a body with the ${field} ${json.slice(0, 20)} gets 400, and the message names the field`, async () => {
+    test(`a body with the ${field} ${json.slice(0, 20)} gets a 400 that names the field`, async () => {
       const response = await service.post(key, `{"name":"Rex","categoryId":1,"${field}":${json}}`);
       assert.match(await expectRefused(response, 400), new RegExp(`^${field} must `));
     });
@@ -184,7 +189,7 @@ test('a body that arrives after its head or byte by byte adds one animal', async
   await expectAdded(3);
 });
 
-test('a chunked body of 3 MB gets 413, and a client can read the answer while it is still sending', async () => {
+test('a client can read the 413 to a chunked body of 3 MB while it is still sending', async () => {
   async function* parts() {
     for (let part = 0; part < 46; part += 1) {
       yield new Uint8Array(65_536);

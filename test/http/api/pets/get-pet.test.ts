@@ -16,11 +16,14 @@ for (const petId of [...unknown, ...noInt64.split(' '), '1'.repeat(101), '1'.rep
     assert.ok(response.headers.get('deprecation'));
   });
 
-test('GET /pets/{petId} gets the Pet, decodes a percent-encoded id and ignores query parameters, and an empty id gets 404', async () => {
+test('GET /pets/{petId} decodes a percent-encoded id and ignores query parameters', async () => {
   for (const path of ['/pets/1', '/pets/%31', '/pets/1?limit=0&status=x']) {
     const text = await (await service.request(key, path)).text();
     assert.equal(text, '{"id":1,"name":"Rex","categoryId":7,"status":"sold"}');
   }
+});
+
+test('GET /pets/ with an empty id gets 404', async () => {
   await expectError(await service.request(key, '/pets/'), 404, 'not_found');
 });
 
@@ -45,7 +48,7 @@ test('every response of the operation announces its deprecation, its removal and
   }
 });
 
-test('the operation works until the last millisecond before 5 December 2030 and gets 410 from then on, but 401 without a key, and the list still works', async (t) => {
+test('the operation works until the last millisecond before 5 December 2030 and gets 410 from then on', async (t) => {
   const { service: aging, key: agingKey } = await startWithKey(t);
   await aging.importPets(1);
   aging.clock.advance(Date.UTC(2030, 11, 5) - 1 - aging.clock.now());

@@ -45,7 +45,7 @@ test('PATCH /pets/{petId} gets 200 with the changed Pet and the same ETag as a G
   assert.equal(response.headers.get('etag'), await tagOf(path));
 });
 
-test('DELETE /pets/{petId} gets 204 without a length, and 404 from then on', async () => {
+test('DELETE /pets/{petId} gets 204 once and 404 from then on', async () => {
   const path = await add();
   const { status, headers } = await remove(path);
   assert.deepEqual([status, headers.get('content-length')], [204, null]);
@@ -60,7 +60,7 @@ test('the connection stays usable after a 204, even if the request had a body', 
   expectStatuses(await exchangeRaw(t, service.baseUrl, first + second), 204, 200);
 });
 
-test('PATCH accepts a merge patch and JSON in UTF-8, and refuses other content types', async () => {
+test('PATCH accepts only a merge patch or JSON in UTF-8', async () => {
   const path = await add();
   const taken = [merge, 'application/json; charset=utf-8', 'Application/Merge-Patch+JSON;charset="UTF-8"'];
   for (const type of taken)
@@ -104,7 +104,7 @@ test('a PATCH that changes nothing gets 200 with the same ETag', async () => {
   }
 });
 
-test('If-Match accepts the ETag of the animal, of a list of only this animal, and of the last PATCH, *, and a list', async () => {
+test('If-Match accepts the ETag of a GET, of a PATCH and of a list of only the animal', async () => {
   const path = await add({ ...rex, status: 'pending' });
   const alone = await tagOf('/pets?status=pending&limit=1');
   let tag = await tagOf(path);
@@ -114,13 +114,17 @@ test('If-Match accepts the ETag of the animal, of a list of only this animal, an
     tag = response.headers.get('etag') ?? '';
   }
   assert.equal((await patch(path, { status: 'sold' }, { 'if-match': alone })).status, 200);
-  tag = await tagOf(path);
+});
+
+test('If-Match accepts * and a list of ETags', async () => {
+  const path = await add();
+  const tag = await tagOf(path);
   for (const value of ['*', ' * ', `"a", ${tag}`, `${tag},"b"`, `,, W/"x" ,\t${tag},`, `"a,b", ${tag}`])
     assert.equal((await patch(path, {}, { 'if-match': value })).status, 200, value);
   assert.equal((await remove(path, { 'if-match': `"x", ${tag}` })).status, 204);
 });
 
-test('a stale, unknown or weak ETag gets 412, of which the message says that it is weak, and changes nothing', async () => {
+test('a stale, unknown or weak ETag gets 412 and changes nothing', async () => {
   const path = await add();
   const stale = await tagOf(path);
   const now = (await patch(path, { name: 'b' })).headers.get('etag') ?? '';
@@ -148,7 +152,7 @@ for (const petId of '999999 0 -1 abc 007 1.0 -0 9223372036854775808'.split(' '))
         await expectError(response, 404, 'not_found');
   });
 
-test('a PATCH with several errors gets 400 or 415 before 404, 404 before 412, and 412 before 409', async () => {
+test('a PATCH with several errors gets 400 or 415 before 404 before 412 before 409', async () => {
   const path = await add();
   const id = Number(path.slice('/pets/'.length));
   service.openFile().exec(`update pets set status = 'pending', is_owned = 1 where id = ${id}`);

@@ -5,7 +5,7 @@ import { startWithKey } from '../../../support/service.ts';
 
 const { service, key } = await startWithKey({ after });
 
-test('the inventory has the number of animals of each status, and the time', async () => {
+test('the inventory has a time and the number of animals of each status', async () => {
   for (const status of ['available', 'available', 'sold'])
     await service.post(key, { name: 'Rex', categoryId: 3, status });
   await service.post(key, { name: 'Rex', categoryId: 4, status: 'pending' });
@@ -30,7 +30,7 @@ test('the ETag of the inventory does not depend on the time', async () => {
   assert.equal((await service.request(key, '/store/inventory', { headers })).status, 200);
 });
 
-test('a categoryId that is not a canonical int64 gets 400, and the message names it', async () => {
+test('a categoryId that is not a canonical int64 gets a 400 that names it', async () => {
   for (const text of '007 1.0 1e2 abc 9223372036854775808 +1 -0'.split(' ')) {
     const response = await service.request(key, `/store/inventory?categoryId=${text}`);
     assert.match(await expectError(response, 400, 'invalid_parameter'), /^categoryId must be/);

@@ -21,7 +21,7 @@ test('a webhook names the key that created it', async () => {
   assert.equal((await makeOne()).keyId, caller.id);
 });
 
-test('an invalid webhook gets 400, and the message names the field and its rule', async () => {
+test('an invalid webhook gets a 400 that names the field and its rule', async () => {
   const { id } = await makeOne();
   const wrong: Readonly<Record<string, readonly unknown[]>> = {
     url: [
