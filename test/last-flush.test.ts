@@ -33,7 +33,7 @@ for (const [what, restMs, msMax] of [
   ['at most 4 s', hourMs, lastFlushMs.most],
   ['1 s even if the shutdown is late', -5_000, lastFlushMs.least],
 ] as const)
-  test(`the last flush may take ${what}, and then the log has one line about the hanging store`, async (t) => {
+  test(`the last flush may take ${what} before the log tells of a hanging store`, async (t) => {
     const hanging = startHanging(t, restMs);
     assert.deepEqual(await hanging.lookAfter(msMax - 1), { isOver: false, logged: '' });
     const { isOver, logged } = await hanging.lookAfter(1);

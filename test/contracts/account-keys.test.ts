@@ -221,7 +221,7 @@ await describeOnEngines('the keys of an account over HTTP', (engine) => {
     assert.equal((await findListed(operator, id)).state, 'active');
   });
 
-  test('each change has a row in the audit log, with the actor and without secrets, and a refused one has none', async (t) => {
+  test('the audit log has exactly the changes that were not refused, without secrets', async (t) => {
     const { keys, keyringOf, caller, operator, store } = await prepare(t);
     const made = await create(keys, minuteMs);
     const successor = await keys.rotate(made.id, secondMs);

@@ -39,7 +39,7 @@ await describeOnEngines('idempotency keys', (engine) => {
     };
   }
 
-  test('an animal is not added if its record cannot be written, and its key can then be used again', async (t) => {
+  test('an add whose record cannot be written leaves neither an animal nor a used key', async (t) => {
     const { catalogue, addAccount, countRows } = await prepare(t);
     const once = keyed(1n + (await addAccount()), 'k');
     await assert.rejects(add(catalogue, once));
@@ -117,7 +117,7 @@ await describeOnEngines('idempotency keys', (engine) => {
     for (const table of ['pets', 'first_answers'] as const) assert.equal(await countRows(table), 12);
   });
 
-  test('50 concurrent requests with one key at two instances add one animal, and all retries get its answer', async (t) => {
+  test('50 concurrent requests with one key at two instances and their retries add one animal', async (t) => {
     const { catalogue, openOther, addAccount, countRows } = await prepare(t);
     const other = await openOther();
     const once = keyed(await addAccount(), 'k');

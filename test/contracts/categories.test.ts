@@ -38,7 +38,7 @@ await describeOnEngines('the categories', (engine) => {
     assert.deepEqual(stored, entries);
   });
 
-  test('at most 10,000 categories exist, even after concurrent adds, and names can change at the limit', async (t) => {
+  test('the limit of 10,000 categories stops only adds, even concurrent ones', async (t) => {
     const { store, categories } = await prepare(t);
     const other = createCategories(await store.open(), systemClock);
     await store.execute(

@@ -37,7 +37,7 @@ await describeOnEngines('loading rows', (engine) => {
     assert.equal(await countPets(database), 0);
   });
 
-  test('rows are written only after the whole source was read, and others can write meanwhile', async (t) => {
+  test('a load neither writes nor stops other writes until its whole source was read', async (t) => {
     const { database } = await openStore(t, engine);
     const events: string[] = [];
     const source = async function* () {

@@ -55,7 +55,7 @@ await describeOnEngines('a database', (engine) => {
     assert.deepEqual(await readSubjects(other), ['a', 'b']);
   });
 
-  test('reads aside each get their own rows, and only an invalid one fails', async (t) => {
+  test('simultaneous reads aside, of which one is invalid, are each answered as if alone', async (t) => {
     const [database, other] = await openTwo(t);
     await addWindow(other, 'a');
     const aside = (subject: string) => database.readAside(selectUsed, { subject });
@@ -88,7 +88,7 @@ await describeOnEngines('a database', (engine) => {
     }
   });
 
-  test('each of several simultaneous calls gets its own result, and only the invalid ones are refused', async (t) => {
+  test('simultaneous calls, of which some are invalid, are each answered as if alone', async (t) => {
     const database = await open(t);
     const add = (name: string, status = 'sold') =>
       database.run(insertPet, petValues({ ...available(name), status }));

@@ -69,7 +69,7 @@ test('what is kept for a day is not deleted within a day after a leap', async ()
   assert.equal(await mayDelete(dayMs), true);
 });
 
-test('a leap and its return are two leaps, and the 10 minutes begin again', async () => {
+test('the return of a leap is another leap, from which the 10 minutes begin again', async () => {
   const { time, pass, mayClose, findLines } = open();
   await mayClose();
   time.machineMs += 40 * dayMs;

@@ -65,7 +65,7 @@ describe('an export', () => {
       '',
     ],
   ] as const)
-    test(`as ${format} has the fields in the documented order, and does not change formulas`, async () => {
+    test(`as ${format} has the unchanged values of the fields in the documented order`, async () => {
       assert.equal(await write(pets, format), rows);
       assert.equal(await write([], format), none);
     });

@@ -37,7 +37,7 @@ function prepare(t: TestContext, bounds: Partial<typeof roomy> = {}) {
   };
 }
 
-test('two tasks of an account run at once, and the others begin in their order', async (t) => {
+test('at most two tasks of an account run at once, in their order', async (t) => {
   const { startAll, begun, end, countWaiting } = prepare(t);
   startAll('a1', 'a2', 'a3', 'a4');
   await nextTurn();
@@ -81,7 +81,7 @@ test('tasks without an account are bounded only by the places', async (t) => {
   assert.deepEqual(begun, ['-1', '-2', '-3']);
 });
 
-test('a task whose turn does not come in time is refused, and later ones still begin', async (t) => {
+test('a task that is refused because it waited too long takes no turn from later ones', async (t) => {
   const { start, startAll, begun, end } = prepare(t, { waitMsMax: 1 });
   startAll('a1', 'a2');
   await assert.rejects(start('a3'), unavailable);
@@ -91,7 +91,7 @@ test('a task whose turn does not come in time is refused, and later ones still b
   assert.deepEqual(begun, ['a1', 'a2', 'a4']);
 });
 
-test('an account with too many waiting tasks is refused at once, and others are not', async (t) => {
+test('only an account with too many waiting tasks is refused at once', async (t) => {
   const { start, startAll, begun } = prepare(t, { waitingMax: 1 });
   startAll('a1', 'a2', 'a3');
   await assert.rejects(start('a4'), unavailable);

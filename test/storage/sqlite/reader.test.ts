@@ -15,7 +15,7 @@ test('a read aside never runs on the thread that asks for it', async (t) => {
   assert.ok(!prepared.includes(sql));
 });
 
-test('a read aside of a file that cannot be opened is refused as unavailable, and works once it can', async (t) => {
+test('a read aside is refused as unavailable only while its file cannot be opened', async (t) => {
   const { store, database } = await openStore(t, sqliteEngine);
   const path = store.url.replace('sqlite:', '');
   await rename(path, `${path}.away`);

@@ -65,7 +65,7 @@ function stopClock(t: TestContext) {
   };
 }
 
-test('a commit is shared by the writes of one turn of the event loop, and by all that arrive during another commit', async (t) => {
+test('all writes of one turn of the event loop, or during another commit, share a commit', async (t) => {
   const { batches, write, hold, release } = await startQueue(t);
   const first = await hold(() => Promise.all([write(), write(), write()]));
   const others = Array.from({ length: 100 }, write);
@@ -76,7 +76,7 @@ test('a commit is shared by the writes of one turn of the event loop, and by all
   assert.deepEqual(batches, [3, 100]);
 });
 
-test('a write that does not begin in time is withdrawn, and the running write is answered when it settles', async (t) => {
+test('a write is withdrawn only if it does not begin in time', async (t) => {
   const { add, listSubjects, hold, release } = await startQueue(t);
   const advance = stopClock(t);
   const underWay = await hold(() => add('under way'));
@@ -90,7 +90,7 @@ test('a write that does not begin in time is withdrawn, and the running write is
   assert.deepEqual(listSubjects(), ['in time', 'under way']);
 });
 
-test('a write that waits too long for another process fails as unavailable, and later writes succeed', async (t) => {
+test('writes fail as unavailable only while another process lets them wait too long', async (t) => {
   const { path, write, add, listSubjects } = await startQueue(t);
   const other = new DatabaseSync(path);
   other.exec('begin immediate');

@@ -32,7 +32,7 @@ test('a URL that is invalid or has another scheme, a user, a password or a fragm
     for (const allowsHttp of [true, false]) assert.ok(!isAllowed(url, allowsHttp), url);
 });
 
-test('the URL that is kept is the parsed one, and parsing it again gives the same', () => {
+test('the URL that is kept is the parsed one, which parses to itself', () => {
   for (const [text, kept] of [
     ['HTTPS://A.EXAMPLE/b/../c', 'https://a.example/c'],
     ['https://%6c%6f%63alhost/', 'https://localhost/'],
