@@ -88,10 +88,15 @@ describe('the settings of contract section 8', () => {
     });
 
   for (const ENVIRONMENT of ['staging', 'production'])
-    test(`allow in ${ENVIRONMENT} no webhooks to local addresses, and log only failed and slow requests`, () => {
-      const { webhookAllowNetworks, logRequests } = parseConfig({ ENVIRONMENT });
-      assert.deepEqual([webhookAllowNetworks, logRequests], [[], 'errors']);
-      assert.equal(parseConfig({ ENVIRONMENT, LOG_REQUESTS: 'all' }).logRequests, 'all');
+    describe(`in ${ENVIRONMENT}`, () => {
+      test('allow no webhooks to local addresses', () => {
+        assert.deepEqual(parseConfig({ ENVIRONMENT }).webhookAllowNetworks, []);
+      });
+
+      test('log only failed and slow requests unless LOG_REQUESTS says otherwise', () => {
+        assert.equal(parseConfig({ ENVIRONMENT }).logRequests, 'errors');
+        assert.equal(parseConfig({ ENVIRONMENT, LOG_REQUESTS: 'all' }).logRequests, 'all');
+      });
     });
 });
 
