@@ -191,8 +191,11 @@ test('a key is redacted but for its environment, also if its characters are perc
     assert.equal(redactKeys(`/v1/pets/${spelling}/x`), '/v1/pets/as_stg_[redacted]/x', spelling);
 });
 
-test('redaction takes linear time for any text, and leaves the visible start of a key', () => {
+test('redaction leaves the visible start of a key', () => {
+  assert.equal(redactKeys('as_live_a1B2'), 'as_live_a1B2');
+});
+
+test('redaction takes linear time for any text', () => {
   for (const piece of ['%25', '%', 'as_live_', 'as_%', '%2561', '25'])
     assert.ok(redactKeys(piece.repeat(20_000)).length > 0);
-  assert.equal(redactKeys('as_live_a1B2'), 'as_live_a1B2');
 });

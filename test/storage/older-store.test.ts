@@ -71,7 +71,7 @@ const pathOf = (url: string) => url.replace('sqlite:', '');
 
 for (const engine of [sqliteEngine, postgres])
   describe(`a store of the first release on ${engine.name}`, { skip: engine.skip }, () => {
-    test('returns the first answer to each old Idempotency-Key byte for byte, adds nothing, and counts its animals', async (t) => {
+    test('returns the first answer to each old Idempotency-Key byte for byte without adding anything', async (t) => {
       const store = await makeFirstStore(t, engine);
       const database = await store.open();
       const catalogue = createCatalogue(database, createFirstAnswers(database));
@@ -90,8 +90,10 @@ for (const engine of [sqliteEngine, postgres])
       for (const at of [0, 999, 1_000, manyKeys - 1]) await add(`many-${at}`, 0);
       assert.equal((await store.execute('select id from pets')).length, pets.length);
       assert.equal((await store.execute('select 1 from first_answers')).length, pets.length + manyKeys);
+    });
 
-      const count = createInventory(database);
+    test('counts its animals', async (t) => {
+      const count = createInventory(await (await makeFirstStore(t, engine)).open());
       for (const categoryId of [null, ...pets.map((pet) => pet.categoryId)]) {
         const { asOfMs: _, ...counts } = await count(categoryId);
         const counted = pets.filter((pet) => categoryId === null || pet.categoryId === categoryId);

@@ -21,12 +21,16 @@ test('a longer Retry-After is followed up to an hour, a shorter one is ignored',
   assert.equal(planWaitMs(5, 1, 1_900_000), 1_980_000);
 });
 
-test('Retry-After may be whole seconds or a date, and anything else is ignored', () => {
-  const nowMs = Date.UTC(2027, 0, 2, 12);
+const nowMs = Date.UTC(2027, 0, 2, 12);
+
+test('Retry-After may be whole seconds or a date', () => {
   assert.equal(readRetryAfterMs('90', nowMs), 90_000);
   assert.equal(readRetryAfterMs('0', nowMs), 0);
   assert.equal(readRetryAfterMs('Sat, 02 Jan 2027 12:01:00 GMT', nowMs), 60_000);
   assert.equal(readRetryAfterMs('Sat, 02 Jan 2027 11:00:00 GMT', nowMs), 0);
+});
+
+test('a Retry-After that is neither whole seconds nor a date is ignored', () => {
   for (const text of [undefined, '', 'soon', '-1', '1.5', '1e3', '2027-01-03', '9999999999', 'x GMT'])
     assert.equal(readRetryAfterMs(text, nowMs), null, String(text));
 });
