@@ -152,7 +152,7 @@ await describeOnEngines('the jobs of an instance', (engine) => {
     assert.deepEqual(await readState(), { kept: ['first_answers'], pet: closed });
   });
 
-  test('close overdue holds after a start, and delete nothing', async (t) => {
+  test('only close overdue holds after a start', async (t) => {
     const { jobs, readState } = await open(t, engine);
     await runOnce(t, jobs, answering(true, false));
     assert.deepEqual(await readState(), { ...untouched, pet: closed });

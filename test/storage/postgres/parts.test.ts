@@ -22,7 +22,7 @@ const partsSql = {
 
 describe('the schema of PostgreSQL', { skip: postgres.skip }, () => {
   for (const [kind, sql] of Object.entries(partsSql))
-    test(`has each ${kind} that a start looks for, and no other`, async (t) => {
+    test(`has a ${kind} exactly if a start looks for it`, async (t) => {
       const { execute } = await postgres.createStore(t);
       const found = (await execute<{ name: string }>(sql)).map(({ name }) => name);
       const expected = { ...parts, table: tables }[kind] ?? [];
