@@ -8,7 +8,7 @@ import { makeFolder } from '../support/service.ts';
 const ports = { PORT: '0', OPS_PORT: '0' };
 
 describe('animal-store doctor', () => {
-  test('exits with 0 if there is no problem, and prints one line for each check', async (t) => {
+  test('exits with 0 if there is no problem', async (t) => {
     const DATABASE_URL = `sqlite:${join(await makeFolder(t), 'store.db')}`;
     const { code, stdout, stderr } = await runProgram(['doctor'], { settings: { ...ports, DATABASE_URL } });
     assert.deepEqual([code, stderr], [0, '']);
@@ -17,7 +17,7 @@ describe('animal-store doctor', () => {
     assert.ok(!stdout.includes('\x1b'));
   });
 
-  test('exits with 1 if there is a problem, says how to solve it, and shows no password', async () => {
+  test('reports each problem with its solution but without a password', async () => {
     const DATABASE_URL = 'postgres://user:S3cret@127.0.0.1:1/a';
     const settings = { ...ports, DATABASE_URL, REDIS_URL: 'redis://user:S3cret@127.0.0.1:1' };
     const { code, stdout, stderr } = await runProgram(['doctor'], { settings });

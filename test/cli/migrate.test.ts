@@ -62,7 +62,7 @@ describe('migrate', () => {
     await expectRefusal(from, other, /cannot be moved to itself/);
   });
 
-  test('refuses a source that does not exist, and creates neither it nor the target', async (t) => {
+  test('refuses a missing source without creating it or the target', async (t) => {
     const folder = await makeFolder(t);
     const [from, to] = [`sqlite:${join(folder, 'none.db')}`, `sqlite:${join(folder, 'moved.db')}`];
     await expectRefusal(from, to, /none\.db cannot be opened/);

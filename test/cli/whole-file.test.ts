@@ -68,7 +68,7 @@ test('a broken link is replaced only with force', async (t) => {
   await expectOnly('ours');
 });
 
-test('a file has its final mode before its first byte is written, and never a wider mode', async (t) => {
+test('a file has its final mode before its first byte is written', async (t) => {
   const { file } = await makeTarget(t);
   await writeWholeFile(file, { replaces: false, mode: 0o600 }, async (unfinished) => {
     const { mode, size } = await stat(unfinished);

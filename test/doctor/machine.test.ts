@@ -19,7 +19,7 @@ async function examinePorts(test: Ending, settings: Record<string, string>) {
 }
 
 describe('about a port, the doctor reports', () => {
-  test('that it is free, and leaves it free', async (t) => {
+  test('that it is free, without taking it', async (t) => {
     const PORT = String(await findFreePort());
     const isFree = new RegExp(`^PORT 127.0.0.1:${PORT} is free`);
     for (let time = 0; time < 2; time += 1)

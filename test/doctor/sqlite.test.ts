@@ -50,7 +50,7 @@ async function damage(file: string): Promise<void> {
 }
 
 describe('about a SQLite store, the doctor reports', () => {
-  test('that it is intact and has the current schema, and leaves its folder unchanged', async (t) => {
+  test('that it is intact and current, without a change to its folder', async (t) => {
     const { folder, file, settings } = await makeStore(t);
     const look = async () => [await readdir(folder), await readFile(file), (await stat(file)).mtimeMs];
     const before = await look();
@@ -63,7 +63,7 @@ describe('about a SQLite store, the doctor reports', () => {
     assert.deepEqual(await look(), before);
   });
 
-  test('that the store does not exist yet, and creates none', async (t) => {
+  test('that the store does not exist yet, without creating it', async (t) => {
     const folder = await makeFolder(t);
     const findings = await examineWith({ DATABASE_URL: `sqlite:${folder}/new/store.db` });
     expectFinding(findings, 'store', 'ok', /there is no .*store\.db yet/);
@@ -132,7 +132,7 @@ describe('about a SQLite store, the doctor reports', () => {
     expectFinding(await checkContent(list, 'staging', clock.now), 'clock', 'ok', /written 0 s ago/);
   });
 
-  test('its size, and how much of it is unused', async (t) => {
+  test('how much of its size is unused', async (t) => {
     const { execute, settings } = await makeStore(t);
     expectFinding(await examineWith(settings), 'size', 'ok', /takes 0\.\d MiB, of which 0\.0 MiB are unused/);
     const filler = 'insert into filler select zeroblob(80 * 1024 * 1024)';
