@@ -59,7 +59,7 @@ describeInBrowser('accounts and keys in the console', (browser) => {
     assert.ok(!(await page.content()).includes('Happy Paws'));
   });
 
-  test('accounts are found by the start of their name, and ordered by their requests', async (t) => {
+  test('the list of accounts filters by the start of a name and sorts by requests', async (t) => {
     const { page, open, filter, createKey, openFile, clock } = await openDesk(t, browser());
     for (const account of ['Acme Zoo', 'Happy Paws', 'Zoo']) await createKey('free', undefined, { account });
     const hour = clock.now() - (clock.now() % 3_600_000);
@@ -103,7 +103,7 @@ describeInBrowser('accounts and keys in the console', (browser) => {
     await window('70 left');
   });
 
-  test('the page of bans lists the banned keys of all accounts in pages, and lifts a ban', async (t) => {
+  test('the page of bans lists and lifts the bans of all accounts', async (t) => {
     const { page, open, act, see, createKey, store, clock, openFile } = await openDesk(t, browser());
     await open('bans', 'Bans');
     await see('No key is banned.');

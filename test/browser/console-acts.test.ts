@@ -9,7 +9,7 @@ const hook = 'wh_8tKq2ZmX0aLr5VnC';
 const offHook = 'wh_9tKq2ZmX0aLr5VnC';
 
 describeInBrowser('the acts of the console', (browser) => {
-  test('each act is done in its dialog, says what it did, and is in the audit log with its author', async (t) => {
+  test('each act in a dialog reports its result and is in the audit log with its author', async (t) => {
     const desk = await openDesk(t, browser());
     const { act, dialog, open, readRows, see, createKey, store, request, send, openFile } = desk;
     const key = await createKey('pro', undefined, { account: 'Hapy Paws' });

@@ -6,7 +6,7 @@ import { describeInBrowser, expectAccessible, openVisit } from './chromium.ts';
 import { openDesk } from './console.ts';
 
 describeInBrowser('the console in a browser', (browser) => {
-  test('a link signs in, and its token is neither in the URL nor in the history', async (t) => {
+  test('the token of a link that signed in is neither in the URL nor in the history', async (t) => {
     const { page, complaints, requests } = await openDesk(t, browser());
     assert.equal(new URL(page.url()).hash, '#/');
     assert.equal(await page.evaluate('history.length'), 2);
@@ -17,7 +17,7 @@ describeInBrowser('the console in a browser', (browser) => {
     assert.equal(await page.evaluate('document.cookie'), '');
   });
 
-  test('a visitor without a session sees how to get a link, and a used link shows that it was used', async (t) => {
+  test('a visitor without a session sees how to get a link or that a link was used', async (t) => {
     const service = await startConsole(t);
     const { page } = await openVisit(t, browser());
     await page.goto(service.consoleUrl);
@@ -79,7 +79,7 @@ describeInBrowser('the console in a browser', (browser) => {
     assert.partialDeepStrictEqual(await store.catalogue.get(id), { name: 'Max', categoryId: 2n });
   });
 
-  test('orders are listed from the page of their account, and filtered by status and by account', async (t) => {
+  test('the list of orders filters by account and by status', async (t) => {
     const { page, open, filter, readRows, see, store, createKey, send } = await openDesk(t, browser());
     for (const account of ['Happy Paws', 'Acme & Sons']) {
       const key = await createKey('pro', undefined, { account });
@@ -101,7 +101,7 @@ describeInBrowser('the console in a browser', (browser) => {
     assert.equal((await readRows()).length, 2);
   });
 
-  test('the pages of an animal show the name of its category, and no name is interpreted as HTML', async (t) => {
+  test('the pages of an animal show its name and that of its category as plain text', async (t) => {
     const { page, open, see, store, complaints } = await openDesk(t, browser());
     const name = '<img src=x onerror=alert(1)><script>alert(2)</script>';
     const { id } = await store.catalogue.add({ name, categoryId: 9223372036854775807n });
