@@ -26,7 +26,7 @@ async function install(t: TestContext): Promise<string> {
   return folder;
 }
 
-test('the compile cache is in node_modules, and a damaged one is replaced', async (t) => {
+test('the program starts with a damaged compile cache in node_modules', async (t) => {
   const folder = await install(t);
   assert.deepEqual(await printVersion(folder), expected);
   const kept = join(folder, 'node_modules/.cache/compiled');

@@ -154,7 +154,7 @@ describe('an unusable store prints one line and exits with 1:', () => {
     await assertRefused(`sqlite:${folder}/text.db`, /cannot be opened: file is not a database/);
   });
 
-  test('the PostgreSQL server does not answer, and the line shows no password', async () => {
+  test('the PostgreSQL server does not answer, without a password in the line', async () => {
     for (const host of ['127.0.0.1', 'localhost'])
       await assertRefused(`postgres://user:S3cret@${host}:1/store`, /^(?!.*S3cret).*:1\/store.*REFUSED/);
   });
@@ -166,7 +166,7 @@ describe('an unusable store prints one line and exits with 1:', () => {
     await assertRefused(url, /PostgreSQL needs no vacuum: autovacuum does it/, 'vacuum');
   });
 
-  test('Redis does not answer, and the line shows no password', async (t) => {
+  test('Redis does not answer, without a password in the line', async (t) => {
     const { url: DATABASE_URL, print } = await createWorld(t);
     await print('accounts create Zoo --plan free');
     const settings = { DATABASE_URL, REDIS_URL: 'redis://user:S3cret@localhost:1' };
@@ -174,7 +174,7 @@ describe('an unusable store prints one line and exits with 1:', () => {
     expectMistake(await runProgram(['accounts', 'show', 'Zoo'], { settings }), 1, line);
   });
 
-  test('the kind of store is unknown, and the line also names all other wrong settings', async () => {
+  test('the kind of store is unknown, with all other wrong settings in the same line', async () => {
     const settings = { DATABASE_URL: 'mysql://user:S3cret@127.0.0.1/store', PORT: 'http', REDIS_URL: 'x' };
     const line = /^(?!.*S3cret)error: wrong settings: PORT .*; DATABASE_URL .*; REDIS_URL /;
     expectMistake(await runProgram(['serve'], { settings }), 1, line);

@@ -43,7 +43,7 @@ describe('serve', () => {
     assert.equal(second.key, null);
   });
 
-  test('only one of several services that start at once on an empty store keeps running, and it creates the first key', async (t) => {
+  test('of several services that start at once on an empty store, only the one with the first key runs', async (t) => {
     const settings = { DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db`, ENVIRONMENT: 'development' };
     const starts = Array.from({ length: 4 }, () => serveInProcess(t, { settings }));
     const ended = await Promise.allSettled(starts);
@@ -54,7 +54,7 @@ describe('serve', () => {
       if (start.status === 'rejected') assert.match(String(start.reason), /another service is serving/);
   });
 
-  test('in production logs how to create a key if the store has none, and creates no key', async (t) => {
+  test('in production logs how to create the first key instead of creating it', async (t) => {
     const settings = { ENVIRONMENT: 'production' };
     const hint =
       /the store has no keys: \\"animal-store keys create --plan free --account NAME\\" creates one/;
@@ -67,7 +67,7 @@ describe('serve', () => {
     assert.doesNotMatch(second.readLog(), hint);
   });
 
-  test('prints one line that names the port if the port is in use, exits with 1, and creates the first key at the next start', async (t) => {
+  test('prints one line if a port is in use, before it creates the first key', async (t) => {
     const { port: taken } = await listen(t, createServer());
     const DATABASE_URL = `sqlite:${join(await makeFolder(t), 'store.db')}`;
     const settings = { ...freePorts, DATABASE_URL, ENVIRONMENT: 'development' };
@@ -133,7 +133,7 @@ describe('a start that waits for a lock', () => {
   }
 });
 
-test('a service survives SIGHUP, and opens no debugger on SIGUSR1', async (t) => {
+test('a service ignores SIGHUP and SIGUSR1, which would open a debugger', async (t) => {
   const service = await serveInProcess(t);
   for (const signal of ['SIGHUP', 'SIGUSR1'] as const) {
     service.child.kill(signal);

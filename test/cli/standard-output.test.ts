@@ -50,7 +50,7 @@ describe('standard output', () => {
         assert.match(stderr, line);
       });
 
-    test('makes a service report the error once, continue to serve, and exit with 0', async (t) => {
+    test('does not end a service, which reports the error once', async (t) => {
       const PORT = String(await findFreePort());
       const child = spawnProgram(['serve'], {
         settings: {

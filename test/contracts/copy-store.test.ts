@@ -31,7 +31,7 @@ function describeCopy(from: Engine, to: Engine): void {
       assert.equal(await addPet(original), 12_001n);
     });
 
-    test('copies ids beyond 2^53 exactly, and never reuses one, not even that of a deleted animal', async (t) => {
+    test('copies ids beyond 2^53 so exactly that none is reused, not even that of a deleted animal', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];
       const original = await source.open();
       await setLastPetId(source.url, 2n ** 62n);
@@ -65,7 +65,7 @@ function describeCopy(from: Engine, to: Engine): void {
       ['has an account', async ({ open }) => addAccount(await open(), 'Zoo'), isFull],
       ['serves', ({ url }) => claimServing(url), /^[^\n]*(is in use|another service is serving)[^\n]*$/],
     ] as readonly [string, (target: Store) => Promise<unknown>, RegExp][])
-      test(`is refused if the target ${what}, and leaves it unchanged`, async (t) => {
+      test(`is refused without any change if the target ${what}`, async (t) => {
         const [source, target] = [await from.createStore(t), await to.createStore(t)];
         await addPet(await source.open());
         const copy = await target.open();

@@ -184,7 +184,7 @@ await describeOnEngines('storing counts', (engine) => {
     assert.deepEqual([after.take(1).day.used, after.take(2).day.used], [3, 2]);
   });
 
-  test('a sweep deletes all expired rows, and a flush deletes none', async (t) => {
+  test('a sweep, unlike a flush, deletes all expired rows', async (t) => {
     const { start, time, countRows } = await open(t);
     const process = await start();
     const countBoth = async () => [await countRows('usage_windows'), await countRows('key_bans')];

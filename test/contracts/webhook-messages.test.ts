@@ -29,7 +29,7 @@ await describeOnEngines('the requested messages and the attempts of webhooks', (
     await webhook.expect({ lastAttempt: { result: 204 } });
   });
 
-  test('an event is sent once more on request, even if the webhook is disabled, and its position stays', async (world) => {
+  test('an event is sent once more on request without a change of the webhook, even of a disabled one', async (world) => {
     const { receiver, sender, add, deliver, expectSent } = world;
     const webhook = await add();
     await deliver(2);

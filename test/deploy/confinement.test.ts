@@ -50,7 +50,7 @@ async function startAsShipped(t: TestContext, store: string) {
   return { folder, databaseUrl, child, ended: readToEnd(child) };
 }
 
-test('the shipped service serves the API, the documentation and the operator port under the permission model, and leaves files only beside its store', async (t) => {
+test('the shipped service serves all under the permission model with files only beside its store', async (t) => {
   const { folder, databaseUrl, child, ended } = await startAsShipped(t, 'data/animal-store.db');
   const [line] = await Promise.race([
     once(child.stdout, 'data'),

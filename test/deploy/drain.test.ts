@@ -27,7 +27,7 @@ test('during a drain, /readyz is 503 and requests and connections are served, un
   await assert.rejects(ask());
 });
 
-test('in the second half of a drain, each response ends its connection, and connections are taken', async (t) => {
+test('the second half of a drain ends each connection with its response but still takes new ones', async (t) => {
   const { app, createKey, request } = await startService(t, { DRAIN_SECONDS: '2' });
   const key = await createKey();
   let isOver = false;

@@ -75,7 +75,7 @@ async function createOlder(t: TestContext): Promise<Store> {
 
 describe('the guide to backups of PostgreSQL', { skip }, () => {
   for (const [where, restore] of Object.entries(restores))
-    test(`restores a dump ${where}, and the store then skips the ids and positions that came after it`, async (t) => {
+    test(`restores a dump ${where}, so that no later id or position is given again`, async (t) => {
       const run = await openDumpFolder(t);
       const store = await postgres.createStore(t);
       const former = await store.open();
@@ -103,7 +103,7 @@ describe('the guide to backups of PostgreSQL', { skip }, () => {
     }
   });
 
-  test('restores no dump of an older release over a newer store, and changes nothing then', async (t) => {
+  test('changes nothing if a dump of an older release is restored over a newer store', async (t) => {
     const run = await openDumpFolder(t);
     const older = await postgres.createEmptyStore(t);
     await migrateAsBefore(older, migrationsOf110);

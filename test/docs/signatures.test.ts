@@ -84,7 +84,7 @@ function listCases(nowMs: number) {
 
 for (const [info, { command, program }] of Object.entries(languages)) {
   const [name = '', ...args] = command;
-  test(`the ${info} example verifies what the service signs, and nothing else`, {
+  test(`the ${info} example verifies only what the service signs`, {
     skip: await whyNoProgram(name, name === 'go' ? 'version' : '--version'),
   }, async (t) => {
     const [, section = ''] = (await readDocument('docs/webhooks.md')).split('## Verify without a library\n');

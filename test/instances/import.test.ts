@@ -16,7 +16,7 @@ const test = testsUnless(postgres.skip);
 const importedRows = 6_000;
 const clients = 4;
 
-test('an import beside concurrent adds gives each animal exactly one event, and a follower meets each once', async (t) => {
+test('an import beside concurrent adds gives each animal one event, which a follower meets once', async (t) => {
   const { url, execute } = await postgres.createStore(t);
   const store = createStore(t, url, {}, execute);
   const services = await startServices(t, createRandom(1), store, 2);

@@ -79,7 +79,7 @@ async function useEverything(service: ServiceProcess, key: string, url: string):
   expectFinding(await examineWith({ DATABASE_URL: url }), 'promotion', 'ok', /can skip lost ids/);
 }
 
-test('the least rights of the guide are enough to serve, to import, and to go on after a promotion', async ({
+test('the least rights of the guide are enough for all work before and after a promotion', async ({
   t,
   primary,
   standby,

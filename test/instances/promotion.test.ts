@@ -51,7 +51,7 @@ async function startWorld({ t, outer, primary, standby }: ClusterTest) {
   return { key, service, webhook, addSome, failOver };
 }
 
-test('if a standby is promoted without the last commits, no id or position is given again, lost positions are refused, and webhooks go on', async (cluster) => {
+test('a promotion without the last commits never takes a lost id or position for a new one', async (cluster) => {
   const { primary, standby } = cluster;
   await primary.alterSystem('reset synchronous_standby_names');
   const { key, service, webhook, addSome, failOver } = await startWorld(cluster);

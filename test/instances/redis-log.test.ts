@@ -42,8 +42,8 @@ async function failProbes({ port }: RedisServer): Promise<void> {
 }
 
 for (const [what, isThereAtStart] of [
-  ['a start while Redis is away logs one line with the cause, and the arrival of Redis another', false],
-  ['the loss of Redis logs one line with the cause, and its return another', true],
+  ['a start while Redis is away and its arrival log one line each, the first with the cause', false],
+  ['the loss of Redis and its return log one line each, the first with the cause', true],
 ] as const)
   test(what, { skip }, async (t) => {
     const redis = await startRedisServer(t);

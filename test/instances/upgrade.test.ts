@@ -49,7 +49,7 @@ async function requireShared(writer: ServiceProcess, reader: ServiceProcess, key
   assert.equal(right, (left ?? 0) - 1);
 }
 
-test('this release and the one before it serve one store together, and each reads what the other wrote', async (t) => {
+test('this release and the one before it serve one store together with the same content', async (t) => {
   const previous = findPreviousRelease();
   t.diagnostic(`the release before this one: ${previous}`);
   const { url } = await postgres.createEmptyStore(t);

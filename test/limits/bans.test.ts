@@ -12,7 +12,7 @@ for (const [counters, skip, start] of [
     async (t: TestContext) => ({ REDIS_URL: (await startRedisServer(t)).url }),
   ],
 ] as const)
-  test(`a ban by counters ${counters} writes one log line with the account and the key id, and refusals none`, {
+  test(`a ban by counters ${counters} writes the only log line, with the account and the key id`, {
     skip,
   }, async (t) => {
     const service = await startService(t, { LOG_REQUESTS: 'errors', ...(await start(t)) });
@@ -31,7 +31,7 @@ for (const [counters, skip, start] of [
 /** A generous time limit for a busy machine. A lift must take effect within 2 s. */
 const waitMsMax = 60_000;
 
-test('a running service lists a ban, and ends the ban once it is lifted', async (t) => {
+test('a ban that a running service lists ends once it is lifted', async (t) => {
   // The clock of the service does not move, so no ban expires.
   const service = await startService(t);
   const { bans, keyring } = service.store;

@@ -67,7 +67,7 @@ async function open(t: TestContext) {
 }
 
 describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip }, () => {
-  test('an Idempotency-Key is refused at another instance while its first order runs, and is replayed afterwards', async (t) => {
+  test('an Idempotency-Key is refused at another instance only while its first order runs', async (t) => {
     const { shop, buyer, petId } = await open(t);
     const blocking = await beginAt(t, shop, `select from pets where id = ${petId} for update`);
     const placing = { ...hold, ...buyer, petId, idempotency: keyed(buyer, 'k') };
@@ -118,7 +118,7 @@ describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip
     }
   });
 
-  test('an order takes three round trips, with an Idempotency-Key four and its retry two, and its completion two', async (t) => {
+  test('an order takes three round trips, four with an Idempotency-Key, two for its retry or completion', async (t) => {
     const shop = await openShop(t, postgres);
     const way = await startCounting(t, shop.store.url);
     const counted = await shop.openOther(way.url);
@@ -217,7 +217,7 @@ describe('transactions of orders that wait in PostgreSQL', { skip: postgres.skip
     assert.equal(await shop.readRows(locked), 'available, expired');
   });
 
-  test('an import is repeated after a deadlock, and reports each bad row once', async (t) => {
+  test('an import that is repeated after a deadlock reports each bad row once', async (t) => {
     const { shop, buyer, petId } = await open(t);
     await shop.place(buyer, petId);
     await shop.endHolds();

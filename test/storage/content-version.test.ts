@@ -18,7 +18,7 @@ async function prepare(t: TestContext, engine: Engine) {
 }
 
 await describeOnEngines('the version of a store', (engine) => {
-  test('changes with every change of an animal by any program, and only then', async (t) => {
+  test('changes exactly when any program changes an animal', async (t) => {
     const { store, database, version } = await prepare(t, engine);
     const seen = new Set([await version.read()]);
     for (const change of [
@@ -115,7 +115,7 @@ describe('the version of a store in PostgreSQL', { skip: postgres.skip }, () => 
     assert.notEqual(await version.read(), null);
   });
 
-  test('is one read for all requests of a turn, and one more for all that come meanwhile', async (t) => {
+  test('is read only once more for all requests that come during a read', async (t) => {
     const { database } = await prepare(t, postgres);
     const { promise, resolve } = Promise.withResolvers<void>();
     let reads = 0;

@@ -27,7 +27,7 @@ async function isMaster(server: RedisServer): Promise<boolean> {
   return /role:master/.test(await ask(server, 'info', 'replication'));
 }
 
-test('instances count through Sentinel, alone during a failover, and exactly on the new master', async (t) => {
+test('instances count exactly through Sentinel before and after a failover, alone during it', async (t) => {
   const { url, master, replica } = await startSentinels(t);
   const [one, two] = [await startInstance(t, url), await startInstance(t, url)];
   const before = await Promise.all([one.send(200, 'account:1'), two.send(200, 'account:1')]);
@@ -66,7 +66,7 @@ test('the doctor checks the master that Sentinel names', async (t) => {
   assert.match(answer.is, /answers in /);
 });
 
-test('an instance counts alone while no Sentinel answers or knows the master, and says so', async (t) => {
+test('an instance says why it counts alone if no Sentinel answers or knows the master', async (t) => {
   const { url } = await startSentinels(t);
   for (const [wrong, reason] of [
     [url.replace('/counts', '/orders'), /knows no master "orders"/],

@@ -59,7 +59,7 @@ describe('instances that share their counts', { skip: redis.skip }, () => {
 });
 
 describe('an instance that cannot reach the shared counters', { skip: redis.skip }, () => {
-  test('counts alone from the start, and reports the reason', async (t) => {
+  test('says why it counts alone from the start', async (t) => {
     const instance = await tryToShare(t, { url: 'redis://127.0.0.1:1', prefix: '' });
     assert.match(instance.whyAlone(), /ECONNREFUSED/);
     assert.equal(await instance.send(1_000), 300);
@@ -145,7 +145,7 @@ describe('an instance that cannot reach the shared counters', { skip: redis.skip
     assert.equal((await instance.take()).minute.used, 11);
   });
 
-  test('ends a lifted ban at once during a break, and in Redis when it is lifted again after the break', async (t) => {
+  test('ends a lifted ban for itself during a break, for all once it is lifted again after the break', async (t) => {
     const { space, relay, instance } = await startBehindRelay(t);
     const other = await startInstance(t, space);
     for (let sent = 0; sent < 61; sent += 1) await instance.take(onceADay);
@@ -220,7 +220,7 @@ describe('instances that share a faulty Redis', { skip: noServer }, () => {
     assert.equal((await instance.take()).minute.used, 2);
   });
 
-  test('count alone while a cluster misses a node, and find the complete cluster again through any node', async (t) => {
+  test('count alone while a cluster misses a node, until any node leads to the complete cluster', async (t) => {
     const nodes = await startRedisCluster(t);
     const [firstNode, lastNode] = [nodes.at(0), nodes.at(-1)] as [RedisServer, RedisServer];
     const relay = await startRelay(t, firstNode.url);
@@ -239,7 +239,7 @@ describe('instances that share a faulty Redis', { skip: noServer }, () => {
     });
   });
 
-  test('count alone while a slot of a cluster is moved, and share counts again afterwards', async (t) => {
+  test('count alone only while a slot of a cluster is moved', async (t) => {
     const nodes = await startRedisCluster(t);
     const [source, target] = [nodes.at(0), nodes.at(1)] as [RedisServer, RedisServer];
     const instance = await startInstance(t, { url: source.url, prefix: 'test:' });

@@ -26,7 +26,7 @@ const divide = statement<{ number: bigint }>()((query, p) =>
 );
 
 describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
-  test('makes calls fail as unavailable while the connection is broken, and succeed after the repair', async (t) => {
+  test('makes calls fail as unavailable only while the connection is broken', async (t) => {
     const store = await postgres.createStore(t);
     const relay = await startRelay(t, store.url);
     const database = await store.open(relay.url);
@@ -40,7 +40,7 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal((await database.read(selectSubjects, {})).length, 1);
   });
 
-  test('makes a transaction fail as unavailable and change nothing if the server ends its connection, and the next one succeeds', async (t) => {
+  test('undoes only the running transaction, as unavailable, if the server ends its connection', async (t) => {
     const { store, database } = await openStore(t, postgres);
     const unlock = await lockWindows(t, store);
     const work = database.transact(addWindows, [{ subject: 'a', used: 1n }]);
@@ -78,7 +78,7 @@ describe('a faulty PostgreSQL', { skip: postgres.skip }, () => {
       await addWindow(database, 'a');
     });
 
-  test('makes writes fail as unavailable if the server became read-only, and the connection is replaced', async (t) => {
+  test('makes writes fail as unavailable only while the server is read-only', async (t) => {
     const { store, database } = await openStore(t, postgres);
     const name = new URL(store.url).pathname.slice(1);
     const setReadOnly = (isReadOnly: boolean) =>

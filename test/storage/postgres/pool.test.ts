@@ -22,7 +22,7 @@ const postgres = await findPostgres();
 const test = testsUnless(postgres.skip);
 const { reads: readsMax } = divideConnections(connectionsDefault);
 
-test('the pool opens at most the allowed number of connections to PostgreSQL, runs all waiting tasks, and refuses more', async (t) => {
+test('the pool runs every task within its bounds of connections and waiting tasks, but none beyond', async (t) => {
   const store = await postgres.createStore(t);
   // Disables the connection timeout, because the test is about the number of waiting tasks.
   const pool = createPostgresPool(store.url, connectionsDefault, {

@@ -42,7 +42,7 @@ async function createRefusable(t: TestContext, code: keyof typeof refusals) {
 
 describe('a PostgreSQL that refuses connections', { skip: postgres.skip }, () => {
   for (const code of Object.keys(refusals) as (keyof typeof refusals)[])
-    test(`makes calls fail as unavailable, and succeed afterwards (SQLSTATE ${code})`, async (t) => {
+    test(`makes calls fail as unavailable only while it refuses (SQLSTATE ${code})`, async (t) => {
       const { open, refuse, allow } = await createRefusable(t, code);
       const database = await open();
       await addWindow(database, 'a');
