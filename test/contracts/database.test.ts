@@ -220,6 +220,7 @@ await describeOnEngines('a database', (engine) => {
     const database = await open(t);
     await database.close();
     await assert.doesNotReject(database.close());
+    await assert.rejects(addWindow(database, 'a'), unavailable);
   });
 
   test('calls after a close are refused as unavailable', async (t) => {
