@@ -105,7 +105,7 @@ export interface LoadOptions {
   readonly check: () => Steps<void>;
   /**
    * The transaction that changes existing rows by those of `loaded`, before new rows are added. Null: nothing is written.
-   * It decides anew what the check may only expect. May run again after a deadlock, so it locks all rows that it needs
+   * It decides again what the check could only expect. May run again after a deadlock, so it locks all rows that it needs
    * before it has a side effect.
    */
   readonly apply: (() => Steps<void>) | null;
