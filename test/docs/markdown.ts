@@ -47,9 +47,10 @@ export function findAnchors(text: string): Set<string> {
   return new Set(headings.map(toAnchor));
 }
 
+/** Returns the targets of all links and pictures. */
 export function findLinks(text: string): string[] {
   const withoutCode = stripBlocks(text).replaceAll(/`[^`\n]*`/g, '');
-  return [...withoutCode.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '');
+  return [...withoutCode.matchAll(/(?:\]\(|src(?:set)?=")([^)"\s]+)[)"]/g)].map((match) => match[1] ?? '');
 }
 
 /** Returns the rows of the first table below a heading, without its head. Cells are Markdown. */

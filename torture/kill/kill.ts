@@ -22,7 +22,7 @@ export const kill: Scenario = {
     const random = createRandom(context.seed);
     const store = createEmbeddedStore(context, `${context.folder}/store.db`);
     const services = await startServices(context, random, store, 1);
-    const counts = watchCounts(services, context.scale < 1 ? 10_000 : 200);
+    const counts = watchCounts(services, context.scale < 1 ? 10_000 : 2_000);
     const outcome = await killWhileWriting(context, random, services, {
       begin: counts.begin,
       async afterKill() {
