@@ -84,7 +84,16 @@ const tests = run({ files, concurrency, timeout: fileMsMax });
 tests.on('test:summary', ({ file, success }) => {
   if (file === undefined && !success) process.exitCode = 1;
 });
+/** How often a test or a suite could not run, by reason. The summary does not count the tests of a skipped suite. */
+const skipped = new Map<string, number>();
+tests.on('test:pass', ({ skip }) => {
+  if (typeof skip === 'string') skipped.set(skip, (skipped.get(skip) ?? 0) + 1);
+});
 await pipeline(tests.compose(spec), process.stdout, { end: false });
+for (const [reason, count] of skipped)
+  process.stdout.write(
+    `SKIPPED ${count} ${count === 1 ? 'test or suite' : 'tests or suites'}: ${reason.replace(/^SKIPPED: /, '')}\n`,
+  );
 
 const { removeSqliteTemplate } = await import('./support/sqlite-files.ts');
 const { dropPostgresDatabases } = await import('./support/postgres-databases.ts');
