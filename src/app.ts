@@ -6,6 +6,7 @@ import { createKeyring, type Keyring } from './accounts/keyring.ts';
 import { type Clock, minuteMs, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
 import { type DeliveryOptions, deliverWebhooks } from './deliver-webhooks.ts';
+import { describeFailure, isUnavailable, OperatorError, reasonOf } from './errors.ts';
 import { createEventIds, type EventIds } from './events/event-ids.ts';
 import type { HttpService } from './http/http-service.ts';
 import { createCursors } from './http/request/cursor.ts';
@@ -60,6 +61,11 @@ export async function startApp(config: Config, clock: Clock, log: Log, elapsedMs
     await parts
       .disposeAsync()
       .catch((failure) => log.error({ err: failure }, 'the start failed, and so did the cleanup'));
+    // A store can have damage that only a read of the start finds. To try again does not help.
+    if (isUnavailable(error))
+      throw new OperatorError(`the store failed during the start: ${reasonOf(error.cause ?? error)}`, {
+        cause: error,
+      });
     throw error;
   }
 }
@@ -146,7 +152,7 @@ async function startJobs(
   const corrections = createCorrectionFollower(database, counting.counters, clock);
   const unread = 'lifted bans and resets of limits could not be read; the service tries again every second';
   // Operators may have changed something while no service ran. A failure does not stop the start.
-  await corrections.follow().catch((err) => log.warn({ err }, unread));
+  await corrections.follow().catch((error) => log.warn(describeFailure(error), unread));
   expose(registry, 'gauge', 'event_waits', 'Number of requests that wait for an event.', feed.countWaiting);
   const noteFeedLag = exposeFeedLag(registry);
   const measureStore = exposeStoreSize(registry, database, config.databaseUrl);

@@ -67,6 +67,11 @@ export function isUnavailable(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'unavailable';
 }
 
+/** Returns the fields of a log line about a failure: the reason if the store failed, otherwise the error with its stack. */
+export function describeFailure(error: unknown): { reason: string } | { err: unknown } {
+  return isUnavailable(error) ? { reason: reasonOf(error.cause ?? error) } : { err: error };
+}
+
 /** Returns the 404 error for the path parameter `name`, which identifies no `record`. */
 export function notFound(name: string, record: string): AppError {
   return new AppError('not_found', `${name}: there is no ${record} with this identifier`);

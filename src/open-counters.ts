@@ -1,6 +1,6 @@
 import { type Clock, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
-import { OperatorError } from './errors.ts';
+import { describeFailure, OperatorError } from './errors.ts';
 import type { Counters } from './limits/counters.ts';
 import { type CounterStore, createCounterStore } from './limits/memory/counter-store.ts';
 import { createMemoryCounters } from './limits/memory/memory-counters.ts';
@@ -72,9 +72,10 @@ export async function flushLast(
   const timer = setTimeout(reject, msMax, failure).unref();
   try {
     await Promise.race([flush(), late]);
-  } catch (err) {
-    if (isShared) log.warn({ err }, 'the last use of keys could not be written');
-    else log.error({ err }, 'the last second of counts could not be written');
+  } catch (error) {
+    const fault = describeFailure(error);
+    if (isShared) log.warn(fault, 'the last use of keys could not be written');
+    else log.error(fault, 'the last second of counts could not be written');
   } finally {
     clearTimeout(timer);
   }

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { hourMs } from '../src/clock.ts';
 import { createLog } from '../src/observability/log.ts';
 import { flushLast, lastFlushMs } from '../src/open-counters.ts';
+import { storeUnavailable } from '../src/storage/store-errors.ts';
 
 /** Starts a last flush that never settles, with mocked timers. */
 function startHanging(t: TestContext, restMs: number) {
@@ -47,4 +48,17 @@ test('a last flush that takes 3 s succeeds without a log line', async (t) => {
   slow.flush.resolve();
   await slow.ended;
   assert.equal((await slow.lookAfter(0)).logged, '');
+});
+
+test('a last flush into a damaged store logs the reason without a stack trace', async (t) => {
+  const failing = startHanging(t, hourMs);
+  failing.flush.reject(storeUnavailable(new Error('database disk image is malformed')));
+  await failing.ended;
+  const { logged } = await failing.lookAfter(0);
+  const { reason, stack, err, msg } = JSON.parse(logged);
+  assert.deepEqual(
+    { reason, stack, err },
+    { reason: 'database disk image is malformed', stack: undefined, err: undefined },
+  );
+  assert.equal(msg, 'the last second of counts could not be written');
 });

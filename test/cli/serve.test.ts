@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -65,6 +66,30 @@ describe('serve', () => {
     await first.stop();
     const second = await startService(t, { ...settings, DATABASE_URL: first.config.databaseUrl });
     assert.doesNotMatch(second.readLog(), hint);
+  });
+
+  test('on a damaged store ends with the reason', async (t) => {
+    const file = `${await makeFolder(t)}/store.db`;
+    const settings = { ...freePorts, DATABASE_URL: `sqlite:${file}` };
+    const made = await runProgram(['migrate'], { settings });
+    assert.equal(made.code, 0, made.stderr);
+    const store = new DatabaseSync(file);
+    const { rootpage } =
+      store.prepare("select rootpage from sqlite_schema where name = 'secrets'").get() ?? {};
+    const { page_size } = store.prepare('pragma page_size').get() ?? {};
+    store.close();
+    const handle = await open(file, 'r+');
+    await handle.write(
+      Buffer.alloc(Number(page_size), 0xa7),
+      0,
+      null,
+      (Number(rootpage) - 1) * Number(page_size),
+    );
+    await handle.close();
+    const { code, stderr } = await runProgram(['serve', '--json'], { settings });
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: the store failed during the start: database disk image is malformed$/m);
+    assert.doesNotMatch(stderr, /"stack"|try again/);
   });
 
   test('prints one line if a port is in use, before it creates the first key', async (t) => {
