@@ -10,7 +10,7 @@ import { readSources } from './support/sources.ts';
 const floors: readonly (readonly [name: string, files: RegExp])[] = [
   [
     'words',
-    /^(?:clock|config|errors|etag|exact-json|file-systems|int64|page|postgres-address|schema|setting-values|soon|violations)\.ts$/,
+    /^(?:clock|config|errors|etag|exact-json|file-systems|int64|page|postgres-address|run-in-thread|schema|setting-values|soon|violations)\.ts$/,
   ],
   ['plans', /^plans\//],
   ['rules', /^(?:\w+\/rules\/.*|pets\/pet(?:-values)?|accounts\/(?:account|api-key|key-state))\.ts$/],

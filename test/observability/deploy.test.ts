@@ -138,7 +138,7 @@ test('every command and console page that an alert refers to exists', async () =
 });
 
 test('docs/console.md lists every section of the console', async () => {
-  const source = await readFile(join(deploy, '../src/operator/console/pages/main.js'), 'utf8');
+  const source = await readFile(join(deploy, '../src/operator/console/pages/main.ts'), 'utf8');
   const [, list = ''] = /const rooms = \[(.*?)\];/s.exec(source) ?? [];
   const rooms = Array.from(list.matchAll(/title: '(\w+)'/g), ([, title = '']) => title);
   const pages = readTable(await readDocument('docs/console.md'), 'What you find').map(([page]) => page);

@@ -170,7 +170,7 @@ test('a request with another Host gets health and metrics, but no console page a
   const near = `evil.example:P 127.0.0.1.evil.example:P localhost.evil.example 127.0.0.1@evil.example:P`;
   const others = `evil.example ${near.replaceAll('P', port)} 10.0.0.1 0.0.0.0 [::2]`;
   for (const other of others.split(' ')) {
-    for (const path of ['/console', '/console/assets/1/main.js', '/console/api/session']) {
+    for (const path of ['/console', '/console/assets/1/main.ts', '/console/api/session']) {
       const { status, code } = await sendRaw(`GET ${path}`, { host: other, cookie });
       assert.deepEqual([status, code], [421, 'host_refused'], other);
     }

@@ -48,7 +48,7 @@ test('GET and HEAD of /healthz, /readyz and /metrics get 200 while the service r
 });
 
 test('the public port has no page of the operator', async () => {
-  const consolePaths = ['/console', '/console/', '/console/assets/1/main.js', '/console/api/session'];
+  const consolePaths = ['/console', '/console/', '/console/assets/1/main.ts', '/console/api/session'];
   for (const path of ['/healthz', '/readyz', '/metrics', ...consolePaths])
     assert.equal((await fetch(app.url + path)).status, 404, path);
 });

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { getCompileCacheDir } from 'node:module';
-import { Worker } from 'node:worker_threads';
+import { runInThread } from '../../run-in-thread.ts';
 import type { Page } from './frame.ts';
 import { html, type Markup, trusted } from './markup.ts';
 
@@ -12,18 +10,11 @@ export function renderCode(code: string, language: string): Markup {
 /** Matches a block of `renderCode` up to the end of its code: the start, the language and the code. */
 export const codeBlock = /(<pre tabindex="0" data-language="([^"]*)"><code>)([^<]*)/g;
 
-/** Colours the code blocks of pages with Shiki, in a thread that then ends, because that takes seconds of a processor. */
+/** Colours the code blocks of pages with Shiki, in a thread, because that takes seconds of a processor. */
 export async function colourPages(pages: readonly Page[]): Promise<Page[]> {
-  const compiled = getCompileCacheDir();
-  const worker = new Worker(new URL('./colour-thread.ts', import.meta.url), {
-    name: 'colours',
-    workerData: pages.map(({ content }) => content.markup),
-    // The flags of the program, such as `--eval`, are not for a thread. Of the environment, it needs only this.
-    execArgv: ['--disable-warning=ExperimentalWarning'],
-    env: compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled },
-  });
-  worker.unref();
-  const [coloured] = (await once(worker, 'message')) as [string[]];
+  const entry = new URL('./colour-thread.ts', import.meta.url);
+  const markups = pages.map(({ content }) => content.markup);
+  const coloured = await runInThread<readonly string[]>(entry, markups);
   return pages.map((page, index) => ({ ...page, content: trusted(coloured[index] ?? page.content.markup) }));
 }
 

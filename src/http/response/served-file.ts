@@ -47,6 +47,8 @@ const versionLength = 12;
 const assetTypes = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  // Its types are stripped.
+  ts: 'text/javascript; charset=utf-8',
   json: 'application/json; charset=utf-8',
   svg: 'image/svg+xml',
 };

@@ -36,19 +36,27 @@ type Context = ConsoleServices & Changes & { readonly signedIn: SignedIn };
 /** Method and path of an operation. The path is relative to the console's API. */
 type Address = `${Method} /${string}`;
 
-/** An operation of the console's own API. Only the pages of the console use this API. */
-export interface ConsoleOperation {
+/**
+ * An operation of the console's own API. Only the pages of the console use this API. `Path` is the address with the
+ * names of its parameters, and `Answer` the value that becomes the JSON of the response.
+ */
+export interface ConsoleOperation<
+  Path extends Address = Address,
+  Fields extends TProperties = TProperties,
+  Answer = unknown,
+> {
   /** Such as `GET /pets/{petId}`. */
-  readonly address: Address;
+  readonly address: Path;
   /** The parameters of the query of a GET, or the fields of the body. */
-  readonly fields: TProperties;
-  handle(input: never, context: Context): Promise<unknown>;
+  readonly fields: Fields;
+  handle(input: never, context: Context): Promise<Answer>;
 }
 
 /** The parameters of paths that are an int64, each with the word for what it identifies. The others are texts. */
 const identified = { petId: 'animal', orderId: 'order', categoryId: 'category' } as const;
 
-type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+/** The names of the parameters in a path. */
+export type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterOf<Rest>
   : never;
 
@@ -57,11 +65,11 @@ type Input<Path extends string, Fields extends TProperties> = {
 } & Static<TObject<Fields>>;
 
 /** Declares an operation. `handle` gets parameters of the path and fields. Undefined becomes an empty 204. */
-export function operation<const Path extends Address, Fields extends TProperties>(
+export function operation<const Path extends Address, Fields extends TProperties, Answer>(
   address: Path,
   fields: Fields,
-  handle: (input: Input<Path, Fields>, context: Context) => Promise<unknown>,
-): ConsoleOperation {
+  handle: (input: Input<Path, Fields>, context: Context) => Promise<Answer>,
+): ConsoleOperation<Path, Fields, Answer> {
   return { address, fields, handle };
 }
 

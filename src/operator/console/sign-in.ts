@@ -8,7 +8,7 @@ import { type Gate, openGate } from '../../http/request/gate.ts';
 import { makeEmptyAnswer } from '../../http/response/answer.ts';
 import type { Call, Route } from '../../http/route.ts';
 import { consolePath, type Sessions, sessionMs } from '../sessions.ts';
-import { apiRoute, noStore } from './operation.ts';
+import { apiRoute, type ConsoleOperation, noStore } from './operation.ts';
 
 interface Site {
   readonly origin: string;
@@ -94,7 +94,12 @@ export function createConsoleGate(sessions: Pick<Sessions, 'find'>, consoleUrl: 
   return { admit, confirm: admit, peek: openGate.peek };
 }
 
-const SignIn = Type.Object({ token: Type.String({ minLength: 1, maxLength: 100, rule: 'must be a text' }) });
+const signInFields = { token: Type.String({ minLength: 1, maxLength: 100, rule: 'must be a text' }) };
+
+/** The operations of `createSignInRoutes`, as the pages call them. */
+export type SignInOperation =
+  | ConsoleOperation<'POST /sign-in', typeof signInFields, void>
+  | ConsoleOperation<'POST /sign-out', Record<never, never>, void>;
 
 /** Creates the routes that exchange the token of a link for a session, and that end the session. */
 export function createSignInRoutes(sessions: Sessions, consoleUrl: string | null): Route[] {
@@ -106,7 +111,7 @@ export function createSignInRoutes(sessions: Sessions, consoleUrl: string | null
       ...route,
       path: `${consolePath}/api/sign-in`,
       access: 'visitor',
-      body: compileBody(SignIn),
+      body: compileBody(Type.Object(signInFields)),
       async run(call) {
         const token = await sessions.signIn((call.body as { token: string }).token);
         if (token === null) throw badLink;

@@ -13,9 +13,11 @@ const noRequests = { requests: 0, refused: 0, errors: 0 };
 const nameField = Type.String({ minLength: 1, maxLength: 200 });
 const limitField = wholeNumberField('A limit.', { minimum: 1, maximum: limitMax });
 
+export const accountOrders = ['newest', 'name', ...usageOrders] as const;
+
 const listFields = {
   name: textFilter,
-  sort: Type.Optional(enumField(['newest', 'name', ...usageOrders], 'The order.')),
+  sort: Type.Optional(enumField(accountOrders, 'The order.')),
   before: int64Filter,
 };
 
@@ -62,7 +64,8 @@ export const accountOperations = [
       const used = await listUsageByAccount(database, sinceMs, by, pageRows);
       const counts = new Map(used.map(({ account, ...rest }) => [account, rest]));
       const found = await accounts.listNamed([...counts.keys()]);
-      return { items: found.map((item) => ({ ...item, ...counts.get(item.account) })), next: null };
+      const items = found.map((item) => ({ ...item, ...(counts.get(item.account) ?? noRequests) }));
+      return { items, next: null };
     }
     const order = start === undefined && sort !== 'name' ? 'newest' : 'name';
     const page = await accounts.listPage({ limit: pageRows, order, start: start ?? '', firstId });

@@ -5,7 +5,7 @@ import { computeEtag } from '../../../etag.ts';
 import { OrderStatusSchema } from '../../../orders/order.ts';
 import { readOrderTime } from '../../../orders/order-rows.ts';
 import { everyAccount } from '../../../orders/orders.ts';
-import { NewPetSchema, type Pet, PetPatchSchema, PetStatusSchema, petInputs } from '../../../pets/pet.ts';
+import { NewPetSchema, type Pet, PetPatchSchema, PetStatusSchema } from '../../../pets/pet.ts';
 import { pickPetFields, writePet } from '../../../pets/pet-values.ts';
 import { type ConsoleServices, int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 
@@ -23,12 +23,12 @@ const orderFilters = {
   before: int64Filter,
 };
 
-/** Adds the name of its category to each animal. `category` is null if the category has no name. */
+/** Returns a function that adds the name of its category to one of these animals. Null: the category has no name. */
 async function nameCategories({ categories }: ConsoleServices, pets: readonly Pet[]) {
   const ids = new Set(pets.map(({ categoryId }) => categoryId));
   const found = await categories.find([...ids]);
   const names = new Map(found.map(({ id, name }) => [id, name]));
-  return pets.map((pet) => ({ ...pet, category: names.get(pet.categoryId) ?? null }));
+  return (pet: Pet) => ({ ...pet, category: names.get(pet.categoryId) ?? null });
 }
 
 export const animalOperations = [
@@ -36,20 +36,21 @@ export const animalOperations = [
     const { status = null, categoryId = null, before = null } = query;
     const filter = { limit: pageRows, status, categoryId, newestId: before };
     const { items, next } = await context.catalogue.list(filter);
-    return { items: await nameCategories(context, items), next, inputs: petInputs };
+    const withCategory = await nameCategories(context, items);
+    return { items: items.map(withCategory), next };
   }),
 
   operation('GET /pets/{petId}', {}, async ({ petId }, context) => {
     const found = await context.catalogue.get(petId);
     if (found === null) throw new AppError('not_found', 'there is no animal with this identifier');
     const filter = { limit: ordersShown, status: null, petId, reference: null, newestId: null };
-    const [page, nowMs, pets] = await Promise.all([
+    const [page, nowMs, withCategory] = await Promise.all([
       context.orders.list(filter, everyAccount),
       readOrderTime(context.database),
       nameCategories(context, [found]),
     ]);
     const tag = computeEtag(writePet(found));
-    return { pet: pets[0], tag, inputs: petInputs, orders: page.items, nowMs };
+    return { pet: withCategory(found), tag, orders: page.items, nowMs };
   }),
 
   operation('POST /pets', NewPetSchema.properties, (body, { addPet }) => addPet(body)),

@@ -1,12 +1,18 @@
 import Type from 'typebox';
 import manifest from '../../../../package.json' with { type: 'json' };
+import { partnerScopes, scopes } from '../../../accounts/account.ts';
 import { auditActions } from '../../../audit/audit-log.ts';
 import { hourMs } from '../../../clock.ts';
 import { AppError, errorCodes } from '../../../errors.ts';
 import { stringifyExactJson } from '../../../exact-json.ts';
+import { orderStatuses } from '../../../orders/order.ts';
+import { petInputs, petStatuses } from '../../../pets/pet.ts';
+import { listedLimits, openHoldsOf, planNames } from '../../../plans/plan.ts';
 import { enumField } from '../../../schema.ts';
 import { listRequests } from '../../../usage/failed-requests.ts';
 import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
+import { accountOrders } from './accounts.ts';
+import { webhookFilters } from './webhooks.ts';
 
 const timeRule = 'must be a time in UTC, such as 2027-01-02 12:00';
 /** A time in UTC as the pages write it, or only a date or a part of the time. */
@@ -42,12 +48,28 @@ const auditFilters = {
   before: int64Filter,
 };
 
+/** The declarations that the pages show. A session starts with them, so that no page has a list of its own. */
+const declared = {
+  petStatuses,
+  petInputs,
+  orderStatuses,
+  webhookFilters,
+  accountOrders,
+  scopes,
+  partnerScopes,
+  planNames,
+  listedLimits,
+  openHoldsOf,
+  errorCodes,
+  auditActions,
+};
+
 /** A browser would lose digits of large numbers, so it gets JSON as a text. */
 const toText = (value: unknown) => (value === null ? null : stringifyExactJson(value));
 
 export const serviceOperations = [
   operation('GET /session', {}, async (_, { signedIn: { id, madeBy }, environment, database }) => {
-    return { id, madeBy, environment, engine: database.engine, version: manifest.version };
+    return { id, madeBy, environment, engine: database.engine, version: manifest.version, declared };
   }),
 
   operation('GET /overview', {}, async (_, context) => {
@@ -71,17 +93,16 @@ export const serviceOperations = [
     };
   }),
 
-  /** Returns a page of the requests that failed or were slow, and all error codes, which the page offers as a filter. */
+  /** Returns a page of the requests that failed or were slow. */
   operation('GET /requests', requestFilters, async (query, { accounts, database, clock }) => {
     const { account, key: keyId, status, code, hours, id: requestId, before: newestId = null } = query;
     const accountId = account === undefined ? undefined : await accounts.findId(account);
     const sinceMs = hours === undefined ? undefined : clock() - hours * hourMs;
     const filter = { accountId, keyId, status, code, sinceMs, requestId };
-    const page = await listRequests(database, { ...filter, limit: pageRows, newestId });
-    return { ...page, codes: errorCodes };
+    return await listRequests(database, { ...filter, limit: pageRows, newestId });
   }),
 
-  /** Returns a page of the audit log, and all actions, which the page offers as a filter. */
+  /** Returns a page of the audit log. */
   operation('GET /audit', auditFilters, async ({ before = null, since, until, ...query }, { audit }) => {
     const times = { sinceMs: readTime(since, 'since'), untilMs: readTime(until, 'until') };
     const page = await audit.list({ ...query, ...times, limit: pageRows, newestId: before });
@@ -92,6 +113,6 @@ export const serviceOperations = [
       before: toText(old),
       after: toText(after),
     }));
-    return { items, next: page.next, actions: auditActions };
+    return { items, next: page.next };
   }),
 ];

@@ -5,9 +5,11 @@ import { AfterSchema, readAfter, readEventId, writeAfter } from '../../../webhoo
 import type { ListedWebhook } from '../../../webhooks/webhooks.ts';
 import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 
+export const webhookFilters = ['enabled', 'failing', 'disabled'] as const;
+
 const filters = {
   account: textFilter,
-  status: Type.Optional(enumField(['enabled', 'failing', 'disabled'], 'The status.')),
+  status: Type.Optional(enumField(webhookFilters, 'The status.')),
   before: int64Filter,
 };
 const sendFields = { eventId: Type.String({ maxLength: 100 }) };

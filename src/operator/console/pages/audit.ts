@@ -1,0 +1,79 @@
+import { html } from 'htm/preact';
+import type { AnswerOf, QueryOf } from './api.ts';
+import { Choice, Filters, TextFilter } from './fields.ts';
+import { formatTime } from './format.ts';
+import { isDeleted, PageHead, Pager, showLoaded } from './parts.ts';
+import { useResource } from './resource.ts';
+import { linkTo } from './routing.ts';
+import { useDeclared } from './session.ts';
+import { type Column, Table } from './table.ts';
+
+const parts = ['audit'];
+
+type Entry = AnswerOf<'GET /audit'>['items'][number];
+
+const columns: readonly Column<Entry>[] = [
+  { title: 'When', isTime: true, by: 'atMs', cell: ({ atMs }) => formatTime(atMs) },
+  {
+    title: 'What',
+    by: 'action',
+    cell: (entry) => html`
+      <strong>${entry.action}</strong>
+      <div class="narrow"><${Change} ...${entry} /></div>
+    `,
+  },
+  { title: 'Of', by: 'subject', cell: (entry) => html`<${Subject} ...${entry} />` },
+  { title: 'Who', by: 'actor', isMinor: true, cell: (entry) => html`<${Actor} ...${entry} />` },
+  { title: 'Before', isMinor: true, cell: ({ before }) => html`<code class="text">${before ?? '–'}</code>` },
+  { title: 'After', isMinor: true, cell: ({ after }) => html`<code class="text">${after ?? '–'}</code>` },
+];
+
+/** The name of a console actor also has the session. The link finds all that its user did. */
+function Actor({ actorKind, actor }: Entry) {
+  const [person] = actor.split(' in ');
+  return html`<span class="quiet">${actorKind}</span>
+    ${' '}<a class="text" href=${linkTo(parts, { actor: person })}>${actor}</a>`;
+}
+
+/** The author and the values of a change, for a narrow screen. */
+function Change(entry: Entry) {
+  const { before, after } = entry;
+  return html`<${Actor} ...${entry} />
+    ${before && html`<br /><span class="quiet">before</span> <code class="text">${before}</code>`}
+    ${after && html`<br /><span class="quiet">after</span> <code class="text">${after}</code>`}`;
+}
+
+/** What was changed. An animal and an account have a page to link to. */
+function Subject(entry: Entry) {
+  const place = findPlace(entry);
+  const text = html`<span class="text">${entry.subject}</span>`;
+  return place === null ? text : html`<a href=${linkTo(place)}>${text}</a>`;
+}
+
+function findPlace({ action, subject, account }: Entry): readonly string[] | null {
+  if (action.startsWith('pet.')) return ['animals', subject];
+  if (action.startsWith('order.') || account === null || isDeleted(account)) return null;
+  return ['accounts', account];
+}
+
+export function Audit({ query }: { readonly query: QueryOf<'GET /audit'> }) {
+  const entries = useResource('GET /audit', query);
+  const { auditActions } = useDeclared();
+  return html`
+    <${PageHead} title="Audit log" />
+    <${Filters} parts=${parts} query=${query} label="Filter the audit log">
+      <${TextFilter} name="account" label="Account" query=${query} />
+      <${Choice} id="action" label="What" name="action" value=${query.action} choices=${auditActions} all="all" />
+      <${TextFilter} name="actor" label="Who" query=${query} />
+      <${TextFilter} name="since" label="From" query=${query} placeholder="2027-01-02 12:00" size="18" />
+      <${TextFilter} name="until" label="Before" query=${query} placeholder="2027-01-03" size="18" />
+    <//>
+    ${showLoaded(
+      entries,
+      ({ items, next }) => html`
+        <${Table} caption="Audit log" columns=${columns} rows=${items} empty="No changes found." />
+        <${Pager} parts=${parts} query=${query} next=${next} />
+      `,
+    )}
+  `;
+}

@@ -1,0 +1,169 @@
+import { html } from 'htm/preact';
+import { render } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Account } from './account.ts';
+import { Accounts } from './accounts.ts';
+import { Animal } from './animal.ts';
+import { Animals } from './animals.ts';
+import { ApiFailure, asError, callApi, watchSession } from './api.ts';
+import { Audit } from './audit.ts';
+import { Bans } from './bans.ts';
+import { Categories } from './categories.ts';
+import { Notices, notify } from './notices.ts';
+import { Orders } from './orders.ts';
+import { Overview } from './overview.ts';
+import { Failure, PageHead } from './parts.ts';
+import { Requests } from './requests.ts';
+import { linkTo, type Query, useRoute } from './routing.ts';
+import { type Session, SessionContext } from './session.ts';
+import { returnToPlace, SignIn, takeToken } from './sign-in.ts';
+import { Webhook } from './webhook.ts';
+import { Webhooks } from './webhooks.ts';
+
+/** The sections, in the order of the navigation. `page` is the list of a section, `one` the page of one object. */
+const rooms = [
+  { path: '', title: 'Overview', page: Overview },
+  { path: 'accounts', title: 'Accounts', page: Accounts, one: Account },
+  { path: 'bans', title: 'Bans', page: Bans },
+  { path: 'requests', title: 'Requests', page: Requests },
+  { path: 'animals', title: 'Animals', page: Animals, one: Animal },
+  { path: 'categories', title: 'Categories', page: Categories },
+  { path: 'orders', title: 'Orders', page: Orders },
+  { path: 'webhooks', title: 'Webhooks', page: Webhooks, one: Webhook },
+  { path: 'audit', title: 'Audit', page: Audit },
+];
+
+type Room = (typeof rooms)[number];
+
+function App() {
+  const [token, setToken] = useState(takeToken);
+  const [session, setSession] = useState<Session | null>(null);
+  const [failure, setFailure] = useState<Error | null>(null);
+  const [reason, setReason] = useState('');
+  const [isKnown, setKnown] = useState(false);
+
+  async function look() {
+    setFailure(null);
+    try {
+      setSession(await callApi('GET /session', {}));
+    } catch (thrown) {
+      const isSignedOut = thrown instanceof ApiFailure && thrown.code === 'session_missing';
+      if (!isSignedOut) setFailure(asError(thrown));
+    }
+    setToken(null);
+    setKnown(true);
+  }
+  function enter() {
+    returnToPlace();
+    look();
+  }
+  function end(text: string) {
+    setSession(null);
+    setReason(text);
+  }
+  function leave() {
+    location.hash = '';
+    end('You are signed out.');
+  }
+  useEffect(() => {
+    if (token === null) look();
+    const follow = () => {
+      const next = takeToken();
+      if (next !== null) {
+        setSession(null);
+        setToken(next);
+      }
+    };
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  useEffect(() => watchSession(() => end('Your session has ended.')), []);
+
+  if (failure !== null)
+    return html`<main class="visitor">
+      <h1>Animal Store console</h1>
+      <${Failure} failure=${failure} onRetry=${look} />
+    </main>`;
+  if (session !== null)
+    return html`<${SessionContext.Provider} value=${session}>
+      <${Frame} session=${session} onSignedOut=${leave} />
+    <//>`;
+  if (token === null && !isKnown) return html`<main class="visitor"><p role="status">Loading…</p></main>`;
+  return html`<${SignIn} key=${token} token=${token} reason=${reason} onSignedIn=${enter} />`;
+}
+
+interface FrameProps {
+  readonly session: Session;
+  readonly onSignedOut: () => void;
+}
+
+function Frame({ session, onSignedOut }: FrameProps) {
+  const { parts, query } = useRoute();
+  const main = useRef<HTMLElement | null>(null);
+  const [roomPath = '', name] = parts;
+  const room = rooms.find(({ path }) => path === roomPath);
+  const address = parts.join('/');
+  const isFirst = useRef(true);
+
+  useEffect(() => {
+    document.title = `${name ?? room?.title ?? 'Not found'} · Animal Store ${session.environment}`;
+    // Move the focus to the new page, for keyboards and screen readers.
+    if (!isFirst.current) main.current?.focus();
+    isFirst.current = false;
+    scrollTo(0, 0);
+  }, [address]);
+
+  /** The link would change the address of the page. */
+  function skip(event: Event) {
+    event.preventDefault();
+    main.current?.focus();
+  }
+  return html`<a class="skip" href="#content" onClick=${skip}>Skip to the content</a>
+    <${Header} session=${session} roomPath=${roomPath} onSignedOut=${onSignedOut} />
+    <main id="content" ref=${main} tabindex="-1">${showPage(room, name, query)}</main>
+    <${Notices} />`;
+}
+
+function showPage(room: Room | undefined, name: string | undefined, query: Query) {
+  if (room?.one !== undefined && name !== undefined)
+    return html`<${room.one} key=${name} id=${name} query=${query} />`;
+  if (room !== undefined && name === undefined) return html`<${room.page} query=${query} />`;
+  return html`<${PageHead} title="Page not found" />
+    <p>There is no such page. The navigation above lists all pages.</p>`;
+}
+
+interface HeaderProps extends FrameProps {
+  readonly roomPath: string;
+}
+
+function Header({ session, roomPath, onSignedOut }: HeaderProps) {
+  async function signOut() {
+    try {
+      await callApi('POST /sign-out', {});
+      onSignedOut();
+    } catch (thrown) {
+      notify(asError(thrown).message);
+    }
+  }
+  const link = ({ path, title }: Room) => {
+    const current = path === roomPath ? 'page' : undefined;
+    return html`<li key=${path}>
+      <a href=${linkTo(path === '' ? [] : [path])} aria-current=${current}>${title}</a>
+    </li>`;
+  };
+  const { environment, madeBy } = session;
+  return html`<header>
+    <p class="brand">
+      Animal Store <span class=${`environment ${environment}`}>${environment}</span>
+    </p>
+    <nav aria-label="Console">
+      <ul>${rooms.map(link)}</ul>
+    </nav>
+    <p class="who">
+      <span class="quiet">${madeBy}</span> <button type="button" onClick=${signOut}>Sign out</button>
+    </p>
+  </header>`;
+}
+
+const place = document.querySelector('#console');
+if (place !== null) render(html`<${App} />`, place);

@@ -1,0 +1,120 @@
+import { html } from 'htm/preact';
+import type { AnswerOf } from './api.ts';
+import { formatDuration, formatNumber, formatRate, formatSpan, formatTime } from './format.ts';
+import { Badge, type Fact, Facts, PageHead, showLoaded } from './parts.ts';
+import { Plot } from './plot.ts';
+import { useResource } from './resource.ts';
+import { linkTo } from './routing.ts';
+import { useDeclared } from './session.ts';
+
+type State = AnswerOf<'GET /overview'>;
+type Note = State['notes'][number];
+
+export function Overview() {
+  const overview = useResource('GET /overview', {}, 10_000);
+  return html`
+    <${PageHead} title="Overview" />
+    ${showLoaded(
+      overview,
+      (state) => html`
+        <${Health} ...${state} />
+        <${Store} ...${state} />
+        <${Traffic} ...${state} />
+      `,
+    )}
+  `;
+}
+
+function Health(state: State) {
+  const { problems, notes } = state.health;
+  const isReady = problems.length === 0;
+  return html`<section aria-labelledby="health">
+    <h2 id="health">Health of this instance</h2>
+    <p>
+      <${Badge} kind=${isReady ? 'good' : 'bad'}>${isReady ? 'ready' : 'not ready'}<//>
+      ${' '}${problems.join('; ')}
+    </p>
+    ${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul>`}
+    <${Facts} facts=${listFacts(state)} />
+    <p class="hint">Counts start at zero when this instance starts.</p>
+  </section>`;
+}
+
+function listFacts(state: State): readonly Fact[] {
+  const { engine, webhooks, feedLagSeconds, eventWaits, storeFailures, bansBegun, nowMs } = state;
+  const toDisabled = linkTo(['webhooks'], { status: 'disabled' });
+  return [
+    ['Store', engine === 'sqlite' ? 'SQLite file' : 'PostgreSQL'],
+    ['Failed store calls', formatNumber(storeFailures)],
+    ['Lag of the event feed', feedLagSeconds === null ? 'none' : formatDuration(feedLagSeconds * 1000)],
+    ['Webhook farthest behind', html`<${Farthest} ...${webhooks} />`],
+    ['Webhooks disabled', html`<a href=${toDisabled}>${formatNumber(webhooks.disabled)}</a>`],
+    ['Requests waiting for events', formatNumber(eventWaits)],
+    ['Bans', formatNumber(bansBegun)],
+    ['As of', formatTime(nowMs)],
+  ];
+}
+
+function Farthest({ farthest }: State['webhooks']) {
+  if (farthest === null) return 'none';
+  return html`<a href=${linkTo(['webhooks'], { status: 'enabled' })}>${formatSpan(farthest.behindMs)}</a>
+    ${' '}<code class="quiet">${farthest.id}</code>`;
+}
+
+function Store({ inventory }: State) {
+  const { petStatuses } = useDeclared();
+  const facts = petStatuses.map((status): Fact => {
+    const count = formatNumber(inventory[status]);
+    return [`Animals ${status}`, html`<a href=${linkTo(['animals'], { status })}>${count}</a>`];
+  });
+  return html`<section aria-labelledby="store">
+    <h2 id="store">The store</h2>
+    <${Facts} facts=${facts} />
+  </section>`;
+}
+
+/** Minimum length of the time axis in seconds. It matters only shortly after a start. */
+const spanMin = 600;
+
+/** The lines of the first plot: the count in a note, and its name. */
+const rates = [
+  ['requests', 'all'],
+  ['refused', 'refused (429)'],
+  ['failed', 'failed (5xx)'],
+  ['rejected', 'rejected (other 4xx)'],
+] as const satisfies readonly (readonly [keyof Note, string])[];
+
+function Traffic({ notes, nowMs }: State) {
+  return html`<section aria-labelledby="traffic">
+    <h2 id="traffic">The last hour of this instance</h2>
+    ${
+      notes.length === 0
+        ? html`<p class="empty">The first values appear within 20 seconds after the start.</p>`
+        : html`<${Plots} notes=${notes} nowMs=${nowMs} />`
+    }
+  </section>`;
+}
+
+function Plots({ notes, nowMs }: Pick<State, 'notes' | 'nowMs'>) {
+  const endSeconds = nowMs / 1000;
+  const span = [Math.min((notes[0]?.atMs ?? nowMs) / 1000, endSeconds - spanMin), endSeconds];
+  const times = notes.map(({ atMs }) => atMs / 1000);
+  return html`<div class="plots">
+    <${Plot}
+      title="Requests per second"
+      times=${times}
+      span=${span}
+      series=${rates.map(([, label]) => label)}
+      values=${rates.map(([name]) => notes.map((note) => note[name] / note.seconds))}
+      format=${formatRate}
+    />
+    <${Plot}
+      title="Response time"
+      times=${times}
+      span=${span}
+      series=${['median', '99th percentile']}
+      values=${[notes.map(({ medianMs }) => medianMs), notes.map(({ slowMs }) => slowMs)]}
+      format=${formatDuration}
+    />
+  </div>`;
+}

@@ -1,0 +1,130 @@
+import { html } from 'htm/preact';
+import type { ComponentChildren } from 'preact';
+import type { readState } from '../../../accounts/key-state.ts';
+import type { OrderStatus } from '../../../orders/order.ts';
+import type { PetStatus } from '../../../pets/pet.ts';
+import type { WebhookStatus } from '../../../webhooks/webhook.ts';
+import type { Now, Resource } from './resource.ts';
+import { linkTo, type Query } from './routing.ts';
+
+interface PageHeadProps {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}
+
+/** The heading of a page. `children` are its buttons. */
+export function PageHead({ title, children }: PageHeadProps) {
+  return html`<div class="page-head">
+    <h1 tabindex="-1">${title}</h1>
+    <div class="acts">${children}</div>
+  </div>`;
+}
+
+interface FailureProps {
+  readonly failure: Error;
+  readonly onRetry?: () => void;
+}
+
+/** An error message. With `onRetry`, it has a button to retry. */
+export function Failure({ failure, onRetry }: FailureProps) {
+  return html`<div class="failure" role="alert">
+    <p>${failure.message}</p>
+    ${onRetry && html`<button type="button" onClick=${onRetry}>Try again</button>`}
+  </div>`;
+}
+
+/**
+ * Shows the state of a resource: "Loading…", its failure, and the result of `show(data, now)` once there is data. It is
+ * a function and not a component, because the compiler does not look into a template, but infers what `show` gets.
+ */
+export function showLoaded<Data>(
+  { data, failure, reload, now }: Resource<Data>,
+  show: (data: Data, now: Now) => ComponentChildren,
+) {
+  const isLoading = data === null && failure === null;
+  return html`
+    ${failure && html`<${Failure} failure=${failure} onRetry=${reload} />`}
+    ${isLoading && html`<p class="quiet" role="status">Loading…</p>`}
+    ${data !== null && show(data, now)}
+  `;
+}
+
+interface PagerProps {
+  readonly parts: readonly string[];
+  readonly query: Query;
+  readonly next: string | null;
+}
+
+/**
+ * Links to the next page, the previous one and the first. The query parameter `back` has the starts of the earlier pages,
+ * because the API can only go on.
+ */
+export function Pager({ parts, query, next }: PagerProps) {
+  const { before, back = '', ...filters } = query;
+  if (next === null && before === undefined) return null;
+  const starts = back.split('~').filter((start) => start !== '');
+  const earlier = before === undefined ? [] : [...starts, before];
+  const first = linkTo(parts, filters);
+  const previous = linkTo(parts, { ...filters, before: starts.at(-1), back: starts.slice(0, -1).join('~') });
+  return html`<nav class="pager" aria-label="Pages">
+    ${before !== undefined && html`<a href=${first}>First page</a>`}
+    ${before !== undefined && html`<a rel="prev" href=${previous}>Previous page</a>`}
+    ${next !== null && html`<a rel="next" href=${linkTo(parts, { ...filters, before: next, back: earlier.join('~') })}>Next page</a>`}
+  </nav>`;
+}
+
+/** A link to an account. A deleted account has no page. */
+export function AccountLink({ account }: { readonly account: string | null | undefined }) {
+  if (account === null || account === undefined) return '–';
+  if (isDeleted(account)) return html`<span class="quiet">${account}</span>`;
+  return html`<a class="text" href=${linkTo(['accounts', account])}>${account}</a>`;
+}
+
+/** True for the name of a deleted account. No other account may have such a name. */
+export function isDeleted(account: string): boolean {
+  return /^deleted-\d+$/.test(account);
+}
+
+type BadgeKind = 'good' | 'warn' | 'bad' | '';
+
+interface BadgeProps {
+  readonly kind?: BadgeKind;
+  readonly children?: ComponentChildren;
+}
+
+/** A word in a colour. */
+export function Badge({ kind = '', children }: BadgeProps) {
+  return html`<span class=${`badge ${kind}`}>${children}</span>`;
+}
+
+type StateWord = PetStatus | OrderStatus | WebhookStatus | ReturnType<typeof readState>;
+
+const kinds: Readonly<Record<StateWord, BadgeKind>> = {
+  available: 'good',
+  pending: 'warn',
+  sold: '',
+  reserved: 'warn',
+  completed: 'good',
+  cancelled: '',
+  expired: '',
+  returned: '',
+  active: 'good',
+  rotated: '',
+  revoked: '',
+  enabled: 'good',
+  disabled: 'bad',
+};
+
+/** The status of an animal, an order or a webhook, or the state of a key. */
+export function State({ state }: { readonly state: StateWord }) {
+  return html`<${Badge} kind=${kinds[state]}>${state}<//>`;
+}
+
+export type Fact = readonly [name: string, value: ComponentChildren];
+
+/** A list of names and values. */
+export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+  return html`<dl class="facts">
+    ${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+  </dl>`;
+}

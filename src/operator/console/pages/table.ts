@@ -1,0 +1,91 @@
+import { html } from 'htm/preact';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { saveCsv } from './csv.ts';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** A field of the row. A click on the title sorts the rows of this page by it. */
+  readonly by?: keyof Row & string;
+  readonly isNumber?: boolean;
+  readonly isTime?: boolean;
+  /** Narrow screens omit the column. */
+  readonly isMinor?: boolean;
+}
+
+interface TableProps<Row> {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** The text instead of a table without rows. */
+  readonly empty: string;
+}
+
+interface Order<Row> {
+  readonly by: (keyof Row & string) | null;
+  readonly isDown: boolean;
+}
+
+/** A table, whose rows can be saved as a CSV file. */
+export function Table<Row extends { readonly id: string | number }>({
+  caption,
+  columns,
+  rows,
+  empty,
+}: TableProps<Row>) {
+  const [order, setOrder] = useState<Order<Row>>({ by: null, isDown: false });
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  const sorted = sortRows(rows, order);
+  const head = (column: Column<Row>) =>
+    html`<th scope="col" class=${classOf(column)} aria-sort=${describeOrder(column, order)}>
+      ${showTitle(column, order, setOrder)}
+    </th>`;
+  const cellsOf = (row: Row) =>
+    columns.map((column) => html`<td class=${classOf(column)}>${column.cell(row)}</td>`);
+  return html`<div class="scroll" role="group" aria-label=${caption} tabindex="0">
+      <table>
+        <caption class="unseen">${caption}</caption>
+        <thead>
+          <tr>${columns.map(head)}</tr>
+        </thead>
+        <tbody>
+          ${sorted.map((row) => html`<tr key=${row.id}>${cellsOf(row)}</tr>`)}
+        </tbody>
+      </table>
+    </div>
+    <button type="button" class="csv" onClick=${() => saveCsv(caption, sorted)}>CSV of this page</button>`;
+}
+
+function classOf<Row>({ isNumber, isTime, isMinor }: Column<Row>): string | undefined {
+  const names = [isNumber && 'number', isTime && 'time', isMinor && 'minor'];
+  return names.filter(Boolean).join(' ') || undefined;
+}
+
+function showTitle<Row>(
+  { title, by }: Column<Row>,
+  order: Order<Row>,
+  setOrder: (order: Order<Row>) => void,
+) {
+  if (by === undefined) return title;
+  const next = { by, isDown: order.by === by && !order.isDown };
+  return html`<button type="button" class="sort" onClick=${() => setOrder(next)}>${title}</button>`;
+}
+
+function describeOrder<Row>({ by }: Column<Row>, order: Order<Row>): string | undefined {
+  if (by === undefined || by !== order.by) return undefined;
+  return order.isDown ? 'descending' : 'ascending';
+}
+
+/** Texts of digits, such as ids, are compared as numbers. */
+const texts = new Intl.Collator('en', { numeric: true });
+
+function sortRows<Row>(rows: readonly Row[], { by, isDown }: Order<Row>): readonly Row[] {
+  if (by === null) return rows;
+  return rows.toSorted((one, other) => (isDown ? compare(other[by], one[by]) : compare(one[by], other[by])));
+}
+
+function compare(first: unknown, second: unknown): number {
+  if (typeof first === 'number' && typeof second === 'number') return first - second;
+  return texts.compare(String(first ?? ''), String(second ?? ''));
+}
