@@ -71,6 +71,12 @@ test('the domain layers import neither HTTP modules nor a database driver', () =
     assert.doesNotMatch(text, /from '(?:find-my-way|pg|node:sqlite|node:http|@redis|redis)/, file);
 });
 
+test('a page of the console imports only types from outside of its folder', () => {
+  const pages = sources.filter(({ file }) => file.startsWith('operator/console/pages/'));
+  assert.ok(pages.length > 20);
+  for (const { file, text } of pages) assert.doesNotMatch(text, /^import (?!type )[^;]*from '\.\.\//m, file);
+});
+
 test('only the entry file reads environment variables', () => {
   for (const { file, text } of sources)
     if (file !== 'main.ts') assert.doesNotMatch(text, /process\.env/, file);

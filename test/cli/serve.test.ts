@@ -27,6 +27,13 @@ describe('serve', () => {
       assert.equal(typeof JSON.parse(line).level, 'number');
   });
 
+  test('prints no warning of Node.js when the console is first visited', async (t) => {
+    const service = await serveInProcess(t);
+    assert.equal((await fetch(`${service.opsUrl}/console`)).status, 200);
+    await service.end('SIGTERM');
+    assert.doesNotMatch(service.readLog(), /Warning/);
+  });
+
   test('in development creates and prints a first key for an empty store, with a command that adds and lists an animal', async (t) => {
     const settings = { ...freePorts, DATABASE_URL: `sqlite:${await makeFolder(t)}/store.db` };
     const child = spawnProgram(['serve'], { settings });

@@ -68,6 +68,7 @@ test('the shipped service serves all under the permission model with files only 
   for (const address of [
     ...[`${url}/pets`, `${url}/pets/1`, `${origin}/docs`, `${origin}/openapi.json`],
     ...['healthz', 'readyz', 'metrics'].map((path) => `${opsUrl}/${path}`),
+    `${opsUrl}/console`,
   ])
     assert.equal((await fetch(address, { headers })).status, 200, address);
   for (const file of await readdir(join(folder, 'data'))) assert.match(file, /^animal-store\.db/);

@@ -64,12 +64,12 @@ export function Pager({ parts, query, next }: PagerProps) {
   if (next === null && before === undefined) return null;
   const starts = back.split('~').filter((start) => start !== '');
   const earlier = before === undefined ? [] : [...starts, before];
-  const first = linkTo(parts, filters);
-  const previous = linkTo(parts, { ...filters, before: starts.at(-1), back: starts.slice(0, -1).join('~') });
+  const to = (start: string | undefined, earlierStarts: readonly string[]) =>
+    linkTo(parts, { ...filters, before: start, back: earlierStarts.join('~') });
   return html`<nav class="pager" aria-label="Pages">
-    ${before !== undefined && html`<a href=${first}>First page</a>`}
-    ${before !== undefined && html`<a rel="prev" href=${previous}>Previous page</a>`}
-    ${next !== null && html`<a rel="next" href=${linkTo(parts, { ...filters, before: next, back: earlier.join('~') })}>Next page</a>`}
+    ${before !== undefined && html`<a href=${to(undefined, [])}>First page</a>`}
+    ${before !== undefined && html`<a rel="prev" href=${to(starts.at(-1), starts.slice(0, -1))}>Previous page</a>`}
+    ${next !== null && html`<a rel="next" href=${to(next, earlier)}>Next page</a>`}
   </nav>`;
 }
 
