@@ -30,14 +30,12 @@ export function PlanDialog({ account, ...own }: AccountDialogProps) {
 }
 
 export function LimitsDialog({ account: { account, limits }, ...own }: AccountDialogProps) {
-  const act = ({ perMinute = '', perDay = '', days }: Form) => {
-    const numbers = {
-      perMinute: toNumber(perMinute),
-      perDay: toNumber(perDay),
-      days: days && toNumber(days),
-    };
-    return callApi('PUT /accounts/{account}/limits', { account }, numbers);
-  };
+  const act = ({ perMinute = '', perDay = '', days }: Form) =>
+    callApi(
+      'PUT /accounts/{account}/limits',
+      { account },
+      { perMinute: toNumber(perMinute), perDay: toNumber(perDay), days: days && toNumber(days) },
+    );
   return html`<${ActDialog}
     title=${`Limits of ${account}`}
     label="Save"
@@ -115,10 +113,12 @@ export function ResumeDialog({ account: { account }, ...own }: AccountDialogProp
 }
 
 export function DeleteDialog({ account: { account }, ...own }: AccountDialogProps) {
-  const act = ({ confirm = '', keepDays }: Form) => {
-    const body = { confirm, keepDays: keepDays && toNumber(keepDays) };
-    return callApi('POST /accounts/{account}/delete', { account }, body);
-  };
+  const act = ({ confirm = '', keepDays }: Form) =>
+    callApi(
+      'POST /accounts/{account}/delete',
+      { account },
+      { confirm, keepDays: keepDays && toNumber(keepDays) },
+    );
   function finish({ keys, webhooks, holds }: AnswerOf<'POST /accounts/{account}/delete'>) {
     const ended = [
       countThings(keys, 'key'),

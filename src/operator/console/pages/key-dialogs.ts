@@ -30,8 +30,11 @@ export function CreateDialog({ account: { account }, ...own }: CreateDialogProps
   function act({ name, days, ...checked }: Form) {
     const seconds = days === undefined ? undefined : toSeconds(days, 86_400);
     const chosen = scopes.filter((scope) => checked[scope] !== undefined);
-    const body = { name, scopes: chosen, expiresInSeconds: seconds };
-    return callApi('POST /accounts/{account}/keys', { account }, body);
+    return callApi(
+      'POST /accounts/{account}/keys',
+      { account },
+      { name, scopes: chosen, expiresInSeconds: seconds },
+    );
   }
   const check = (scope: (typeof scopes)[number]) =>
     html`<label class="check">
