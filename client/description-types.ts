@@ -130,7 +130,7 @@ function nameKind(schema: Schema, schemas: Schemas): string {
     const kinds = schema.anyOf.filter(({ type }) => type !== 'null').map((one) => nameKind(one, schemas));
     return `${kinds.length === 1 ? kinds[0] : 'any'}${kinds.length < schema.anyOf.length ? '?' : ''}`;
   }
-  if (Array.isArray(schema.type)) return 'string?';
+  if (Array.isArray(schema.type)) return `${nameKind(withoutNull(schema), schemas)}?`;
   if (schema.type === 'integer') return isInt64(schema) ? 'bigint' : 'number';
   return String(schema.type);
 }
@@ -176,7 +176,7 @@ function writeSchema(name: string, schema: Schema, direction: Direction): string
   const fields = Object.entries(schema.properties ?? {}).map(([field, value]): Field => {
     const { description } = value;
     const isRequired = schema.required?.includes(field) === true;
-    if (value.enum === undefined)
+    if (value.enum === undefined || Array.isArray(value.type))
       return { name: field, type: nameType(value, direction), isRequired, description };
     const union = name + capitalise(field);
     unions.push(writeUnion(union, value.enum.map(quote), description));
@@ -205,13 +205,20 @@ function nameType(schema: Schema, direction: Direction): string {
     return `readonly ${item.includes(' ') ? `(${item})` : item}[]`;
   }
   if (schema.anyOf !== undefined) return schema.anyOf.map((one) => nameType(one, direction)).join(' | ');
+  if (Array.isArray(schema.type)) return `${nameType(withoutNull(schema), direction)} | null`;
   if (schema.enum !== undefined) return schema.enum.map(quote).join(' | ');
   if (schema.type === 'null' || schema.type === 'string') return schema.type;
   if (schema.type === 'object') return 'object';
-  if (Array.isArray(schema.type) && schema.type.join() === 'string,null') return 'string | null';
   if (schema.type !== 'integer') throw new Error(`no type is known for ${JSON.stringify(schema)}`);
   if (!isInt64(schema)) return 'number';
   return direction === 'to the service' ? 'bigint | number' : 'bigint';
+}
+
+/** Returns the schema of the other values of a schema that accepts null. */
+function withoutNull({ type, enum: choices, ...others }: Schema): Schema {
+  const [own = ''] = [type].flat();
+  const named = choices?.filter((choice) => choice !== null);
+  return { ...others, type: own, ...(named && { enum: named }) };
 }
 
 /** True if a number could lose digits of the value. */

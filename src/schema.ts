@@ -1,4 +1,4 @@
-import Type, { type TProperties, type TString } from 'typebox';
+import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 
 /** Maximum length of a name in Unicode code points. */
 export const nameLengthMax = 255;
@@ -37,9 +37,15 @@ export function fixedText(length: number, pattern: string, description: string) 
   return Type.String({ minLength: length, maxLength: length, pattern, description });
 }
 
-/** Returns a schema that accepts null and every value of the given string schema. */
-export function nullable(schema: TString) {
-  return Type.Unsafe<string | null>({ ...schema, type: ['string', 'null'] });
+/** Returns a schema that accepts null and every value of the given schema. It has no name in `/openapi.json`. */
+export function nullable<S extends TSchema>(schema: S) {
+  const { title: _title, about: _about, ...own } = schema as TSchema & Partial<SchemaName>;
+  const { type, enum: choices } = own as { readonly type?: string; readonly enum?: readonly unknown[] };
+  return Type.Unsafe<Static<S> | null>({
+    ...own,
+    type: [type, 'null'],
+    ...(choices && { enum: [...choices, null] }),
+  });
 }
 
 /** A name of 1 to 255 code points, stored as it was sent. */

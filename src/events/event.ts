@@ -1,7 +1,7 @@
 import Type, { type TProperties } from 'typebox';
 import { CategorySchema } from '../categories/categories.ts';
 import { OrderSchema } from '../orders/order.ts';
-import { PetPatchSchema, PetSchema } from '../pets/pet.ts';
+import { PetSchema, somePetFields } from '../pets/pet.ts';
 import { enumField, fixedText, namedObject, timeField } from '../schema.ts';
 
 const petEventTypes = ['pet.added', 'pet.updated', 'pet.deleted'] as const;
@@ -60,7 +60,7 @@ const previousField = <P extends TProperties>(title: string, fields: P) =>
 export const PetEventSchema = namedObject('PetEvent', 'What happened to an animal.', {
   ...headOf(petEventTypes),
   data: PetSchema,
-  previous: previousField('PetPrevious', PetPatchSchema.properties),
+  previous: previousField('PetPrevious', somePetFields),
 });
 
 export const CategoryEventSchema = namedObject('CategoryEvent', 'What happened to a category.', {

@@ -14,6 +14,7 @@ import {
   deletePet,
   insertedId,
   insertPet,
+  listNamed,
   lockPet,
   type PetFilter,
   type PetValues,
@@ -95,12 +96,12 @@ export const editPet = transaction(function* editPet({ id, patch, tags, by }: Ed
   if (!hasOneTag(before, tags)) return 'precondition_failed';
   if (row.is_owned !== 0n && (patch === null || (patch.status ?? before.status) !== before.status))
     return 'pet_in_order';
-  const values = toValues(patch ?? {});
-  if (patch !== null && Object.values(values).every((value) => value === null)) return before;
+  const named = listNamed(patch ?? {});
+  if (patch !== null && named.length === 0) return before;
   // An audit entry follows the edit of an operator.
   const toWrite = by === undefined ? toLastStep : toStep;
   const [[written = row]] = yield* stepsTogether(
-    patch === null ? toWrite(deletePet, { id }) : toWrite(updatePet(values), { id, ...values }),
+    patch === null ? toWrite(deletePet, { id }) : toWrite(updatePet(named), { id, ...toValues(patch) }),
   );
   const pet = toPet(written);
   if (by !== undefined) yield* audit(by, before, patch === null ? null : pet);

@@ -1,14 +1,14 @@
 import { OperatorError } from '../errors.ts';
 import type { Database, Steps, Value } from '../storage/database.ts';
 import { type BadChanges, changeLoaded, checkLoaded } from './loaded-pets.ts';
-import { type NewPet, type PetPatch, petColumns, petFields } from './pet.ts';
+import { type NewPet, petColumns, petFields } from './pet.ts';
 import { toValues } from './pet-rows.ts';
 import { completeNewPet } from './pet-values.ts';
 
 /** A new animal, or a change of the animal `id`. `line` is the line of the change in the import file. */
 export type LoadedPet =
   | (NewPet & { readonly id?: undefined })
-  | (PetPatch & { readonly id: bigint; readonly line: number });
+  | (Partial<NewPet> & { readonly id: bigint; readonly line: number });
 
 /** Numbers of added and changed animals. After a dry run, the numbers that a real run would have. */
 export interface LoadedCounts {

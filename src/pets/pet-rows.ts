@@ -35,6 +35,11 @@ export function toPet(row: PetRow): Pet {
 /** The values of an animal as parameters, by field. An absent field is null. */
 export type PetValues = Record<PetField, Value>;
 
+/** Returns the fields that a patch names, in the documented order. */
+export function listNamed(patch: PetPatch): PetField[] {
+  return petFields.filter((field) => patch[field] !== undefined);
+}
+
 /** Converts the fields of an animal or of a patch into parameters. Ignores unknown fields. */
 export function toValues(fields: PetPatch): PetValues {
   const values = petFields.map((field) => [field, (fields[field] as Value | undefined) ?? null]);
@@ -132,17 +137,27 @@ export const lockPet = statement<{ id: bigint }>()((query, p, { lockRows }) =>
     .modifyEnd(lockRows),
 );
 
+const declareUpdate = (fields: readonly PetField[]) =>
+  statement<PetValues & { id: bigint }>()((query, p) =>
+    query
+      .updateTable('pets')
+      .set(Object.fromEntries(fields.map((field) => [petColumns[field], p[field]])) as never)
+      .where('id', '=', p.id)
+      .returning(shownColumns),
+  );
+
+const updates = new Map<string, ReturnType<typeof declareUpdate>>();
+
 /**
- * Returns the statement that sets the values of a patch, at least one, and leaves a field that is null. Each combination
- * of fields has its own, because SQLite rewrites every index that contains a column in `set`.
+ * Returns the statement that sets these fields, at least one; null removes a field. Each combination of fields has its
+ * own, because SQLite rewrites every index that contains a column in `set`.
  */
-export const updatePet = byFilters<PetValues & { id: bigint }>()((query, p, { isSet }) =>
-  query
-    .updateTable('pets')
-    .set(Object.fromEntries(petFields.filter(isSet).map((field) => [petColumns[field], p[field]])) as never)
-    .where('id', '=', p.id)
-    .returning(shownColumns),
-);
+export function updatePet(fields: readonly PetField[]) {
+  const name = fields.join();
+  const known = updates.get(name) ?? declareUpdate(fields);
+  updates.set(name, known);
+  return known;
+}
 
 /** Sets the status of an animal and whether an order owns it (0 or 1), as a step of its order requires. */
 export const setPetState = statement<{ petId: bigint; status: string; isOwned: bigint }>()((query, p) =>

@@ -1,6 +1,6 @@
 import { computeEtag } from '../etag.ts';
 import { stringifyExactJson } from '../exact-json.ts';
-import { type NewPet, type Pet, type PetField, type PetPatch, petFields } from './pet.ts';
+import { type NewPet, type Pet, type PetField, type PetPatch, petDefaults, petFields } from './pet.ts';
 
 /** Returns the known fields of an animal that are present, in the documented order. */
 export function pickPetFields(values: Readonly<Partial<Record<PetField, unknown>>>): PetPatch {
@@ -8,10 +8,9 @@ export function pickPetFields(values: Readonly<Partial<Record<PetField, unknown>
   return Object.fromEntries(given.map((field) => [field, values[field]]));
 }
 
-/** Returns a new animal for storage, with only the known fields. The default status is `available`. */
+/** Returns a new animal for storage, with only the known fields, and with the defaults. */
 export function completeNewPet(newPet: NewPet): Omit<Pet, 'id'> {
-  const { status = 'available' } = newPet;
-  return pickPetFields({ ...newPet, status }) as Omit<Pet, 'id'>;
+  return pickPetFields({ ...petDefaults, ...newPet }) as Omit<Pet, 'id'>;
 }
 
 /** The ETags in `If-Match`, of which the animal must have one. Null means no condition. */

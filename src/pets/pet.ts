@@ -1,5 +1,5 @@
-import Type, { type Static } from 'typebox';
-import { enumField, int64Field, namedObject, nameField } from '../schema.ts';
+import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox';
+import { enumField, int64Field, namedObject, nameField, nullable } from '../schema.ts';
 import { compileObject } from '../violations.ts';
 
 /** The statuses of an animal (interface section 2). */
@@ -27,6 +27,12 @@ const schemas = {
 
 /** The name of a field that a client sets. */
 export type PetField = keyof typeof schemas;
+
+/**
+ * What a new animal gets in an optional field that the client leaves out. An animal may lack an optional field without a
+ * default; a change to null removes it.
+ */
+export const petDefaults = { status: 'available' } as const;
 
 /** The column of each field in the table `pets`. */
 export const petColumns = {
@@ -63,11 +69,35 @@ export const PetSchema = namedObject('Pet', 'An animal.', {
   ...schemas,
 });
 
+/** The fields of an animal, each of which may be absent. */
+export const somePetFields = Type.Partial(NewPetSchema).properties;
+
+type OptionalField = { [F in PetField]: object extends Pick<NewPet, F> ? F : never }[PetField];
+
+/** An optional field that an animal may lack. */
+type RemovableField = Exclude<OptionalField, keyof typeof petDefaults>;
+
+/** The fields that an animal may lack, in the documented order. */
+export const removablePetFields = petFields.filter(
+  (field): field is RemovableField =>
+    !NewPetSchema.required.some((one) => one === field) && !(field in petDefaults),
+);
+
+type PatchFields = {
+  [F in PetField]: TOptional<TUnsafe<NonNullable<NewPet[F]> | (F extends RemovableField ? null : never)>>;
+};
+
+const nullableFields = removablePetFields.map((field) => {
+  const schema: TSchema & { readonly description?: string } = somePetFields[field];
+  const description = `${schema.description} Null removes it.`;
+  return [field, Type.Optional(nullable({ ...schema, description }))];
+});
+
 /** A change of an animal (contract section 10). */
 export const PetPatchSchema = namedObject(
   'PetPatch',
   'A change of an animal. Absent fields stay as they are.',
-  Type.Partial(NewPetSchema).properties,
+  { ...somePetFields, ...Object.fromEntries(nullableFields) } as PatchFields,
 );
 
 /** A new animal as the client sent it. `status` may be absent. */
@@ -82,7 +112,5 @@ export type Pet = Static<typeof PetSchema> & { readonly status: PetStatus };
 /** The rules of a NewPet. */
 export const newPetRules = compileObject(NewPetSchema);
 
-/** The rules of a PetPatch with the `id` of its animal, as in a row of an import file. */
-export const petChangeRules = compileObject(
-  Type.Object({ id: PetSchema.properties.id, ...PetPatchSchema.properties }),
-);
+/** The rules of a change with the `id` of its animal, as in a row of an import file, which removes no field. */
+export const petChangeRules = compileObject(Type.Object({ id: PetSchema.properties.id, ...somePetFields }));

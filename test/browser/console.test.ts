@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { petFields } from '../../src/pets/pet.ts';
 import { startConsole } from '../operator/console-browser.ts';
 import { describeInBrowser, expectAccessible, openVisit } from './chromium.ts';
 import { openDesk } from './console.ts';
@@ -37,7 +38,7 @@ describeInBrowser('the console in a browser', (browser) => {
     await page.getByText('Your session has ended.').waitFor();
   });
 
-  test('the address that a visitor wanted is shown after the sign-in, in another tab too, but not after a sign-out', async (t) => {
+  test('a sign-in in any tab leads to the wanted address, except after a sign-out', async (t) => {
     const { consoleUrl, makeLink } = await startConsole(t);
     const context = await browser().newContext();
     t.after(() => context.close());
@@ -56,7 +57,7 @@ describeInBrowser('the console in a browser', (browser) => {
     await other.getByText('npx animal-store console').waitFor();
   });
 
-  test('an animal is opened by its number; an invalid or outdated change shows its error in the dialog, which keeps its fields', async (t) => {
+  test('the dialog of an animal shows the error of an invalid or outdated change and keeps its fields', async (t) => {
     const { page, open, press, submit, see, dialog, store } = await openDesk(t, browser());
     const { id } = await store.catalogue.add({ name: 'Rex', categoryId: 1n });
     await open('animals', 'Animals');
@@ -148,7 +149,7 @@ describeInBrowser('the console in a browser', (browser) => {
     ]);
     assert.equal(download.suggestedFilename(), 'animals.csv');
     const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');
-    assert.deepEqual([lines.length, lines[0]], [52, 'id,name,categoryId,status,category']);
+    assert.deepEqual([lines.length, lines[0]], [52, ['id', ...petFields, 'category'].join()]);
     assert.equal(lines[1], `120,"'=1+1, ""Rex""",-3,available,`);
   });
 

@@ -6,6 +6,15 @@ import { type Engine, findEngines, type Store } from '../support/engines.ts';
 import { addAccount, addPet, fillStore, readContents, setLastPetId } from './store-contents.ts';
 import { insertWindow } from './window-rows.ts';
 
+/** Adds two tables, of which the first by name refers to the other. */
+async function addForeignTables({ url, execute }: Store): Promise<void> {
+  const [id, integer] = url.startsWith('sqlite:')
+    ? ['integer primary key autoincrement', 'integer']
+    : ['bigint generated always as identity primary key', 'bigint'];
+  await execute(`create table kennels (id ${id}, name text not null)`);
+  await execute(`create table cages (kennel_id ${integer} primary key references kennels (id))`);
+}
+
 /** Contract tests of src/storage/transfer/copy-store.ts for a pair of engines. */
 function describeCopy(from: Engine, to: Engine): void {
   describe(`moving a store from ${from.name} to ${to.name}`, { skip: from.skip || to.skip }, () => {
@@ -44,6 +53,33 @@ function describeCopy(from: Engine, to: Engine): void {
       assert.deepEqual(await readContents(copy), await readContents(original));
       assert.equal(await addPet(copy), gone + 1n);
       assert.equal(await addAccount(copy, 'other'), first + 1n);
+    });
+
+    test('copies a table that no module names, after the tables to which it refers', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      for (const store of [source, target]) await addForeignTables(store);
+      await source.execute(`insert into kennels (name) values ('Ark'), ('Zoo')`);
+      await source.execute('insert into cages values (2)');
+      await copyStore(source.url, target.url);
+      const names = await target.execute<{ name: string }>(
+        'select name from kennels join cages on kennel_id = id',
+      );
+      assert.deepEqual(
+        names.map(({ name }) => name),
+        ['Zoo'],
+      );
+      const [added] = await target.execute<{ id: unknown }>(
+        `insert into kennels (name) values ('new') returning id`,
+      );
+      assert.equal(Number(added?.id), 3);
+    });
+
+    test('is refused if the target lacks a table of the source', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      await source.execute('create table kennels (id integer primary key)');
+      const message =
+        /^the store to move has tables that this release does not know: kennels; nothing was moved$/;
+      await assert.rejects(copyStore(source.url, target.url), { name: 'OperatorError', message });
     });
 
     test('never reuses an id that the target assigned before it was emptied', async (t) => {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { insertAccount } from '../../src/accounts/account-rows.ts';
 import type { ActingKey } from '../../src/accounts/acting-key.ts';
 import { insertApiKey } from '../../src/accounts/key-rows.ts';
@@ -8,8 +9,8 @@ import { insertedId, insertPet } from '../../src/pets/pet-rows.ts';
 import { type Database, statement, type Value } from '../../src/storage/database.ts';
 import { insertRow } from '../../src/storage/insert-row.ts';
 import { columnsOf110 } from '../../src/storage/postgres/whole-store.ts';
+import type { Tables } from '../../src/storage/tables.ts';
 import { useStore } from '../../src/storage/transfer/copy-store.ts';
-import { copiedTables } from '../../src/storage/transfer/copy-tables.ts';
 import { insertWebhook } from '../../src/webhooks/webhook-rows.ts';
 import { petValues } from '../support/catalogue.ts';
 import { insertWindow } from './window-rows.ts';
@@ -88,10 +89,31 @@ async function addAllOf(database: Database, text: string): Promise<void> {
   await database.run(insertWindow, { subject: text, used: 8n });
 }
 
+const selectTables = statement<Record<never, never>>()((query, _, { engine }) => {
+  const names =
+    engine === 'sqlite'
+      ? sql<{
+          name: string;
+        }>`(select name from sqlite_schema where type = 'table' and name <> 'sqlite_sequence')`
+      : sql<{ name: string }>`(select relname::text as name from pg_class
+          where relkind = 'r' and relnamespace = current_schema()::regnamespace)`;
+  return query.selectFrom(names.as('tables')).select('name').orderBy('name');
+});
+
+/** Tables of the migrations, of one server, and one that only release 1.0.0 uses. */
+const otherTables = ['schema_migrations', 'schema_migrations_lock', 'server_timeline', 'idempotency_records'];
+
+/** Lists the tables of a store, sorted by name. */
+export async function listTables(database: Database): Promise<(keyof Tables)[]> {
+  const rows = await database.read(selectTables, {});
+  const names = rows.map(({ name }) => name).filter((name) => !otherTables.includes(name));
+  return names.sort() as (keyof Tables)[];
+}
+
 /** Returns the whole content of a store, table by table, in a fixed order. */
 export async function readContents(database: Database): Promise<Record<string, readonly string[]>> {
   const contents: Record<string, readonly string[]> = {};
-  for (const name of copiedTables) {
+  for (const name of await listTables(database)) {
     const select = statement<Record<never, never>>()((query) => query.selectFrom(name).selectAll());
     const rows = await database.read(select, {});
     contents[name] = rows.map((row) => describeRow(row as Record<string, Value>)).sort();

@@ -11,11 +11,20 @@ const file = service.openFile();
 
 const bodyBytesMax = 64 * 1_024;
 
+/** Tables in which the service counts and notes requests. */
+const ofService = ['leases', 'requests', 'usage_hours', 'usage_windows', 'key_bans'];
+const tables = file
+  .prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name")
+  .all()
+  .map(({ name }) => String(name))
+  .filter((name) => !ofService.includes(name));
+
 /** Returns the number of rows and the newest row id of each table that an operation could change. */
 function readStore(): unknown {
-  return ['pets', 'orders', 'categories', 'events', 'first_answers'].map((table) =>
-    file.prepare(`select count(*) as rows, max(rowid) as newest from ${table}`).get(),
-  );
+  return tables.map((table) => ({
+    table,
+    ...file.prepare(`select count(*) as rows, max(rowid) as newest from ${table}`).get(),
+  }));
 }
 
 const before = readStore();
@@ -32,9 +41,10 @@ for (const { id, method, path, query, body: schema, isBodyOptional } of operatio
       }
     });
 
-  for (const name of Object.keys(schema?.properties ?? {}))
+  for (const [name, field] of Object.entries<{ readonly type?: unknown }>(schema?.properties ?? {}))
     test(`null or an object as the field ${name} of ${id} gets a 400 that names it`, async () => {
-      for (const value of ['null', '{}']) {
+      const takesNull = Array.isArray(field.type) && field.type.includes('null');
+      for (const value of takesNull ? ['{}'] : ['null', '{}']) {
         const response = await service.send(key, line, `{"${name}":${value}}`);
         assert.match(await expectError(response, 400, 'invalid_body'), new RegExp(name));
       }

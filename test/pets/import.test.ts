@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { OperatorError } from '../../src/errors.ts';
+import { petFields } from '../../src/pets/pet.ts';
 import { readPets } from '../../src/pets/pet-files.ts';
 import { recordBytesMax } from '../../src/pets/read-lines.ts';
 import { createEndlessBytes, readFile } from './read-file.ts';
@@ -18,7 +19,7 @@ const int64s = [-(2n ** 63n), 2n ** 63n - 1n, 9007199254740993n];
 type Row = [content: string | Uint8Array, pets: readonly object[], ...bad: string[]];
 
 const describeUnknown = (names: string) =>
-  `${names} not known; known fields are name, categoryId, status, id, and --ignore-unknown ignores others`;
+  `${names} not known; known fields are ${petFields.join(', ')}, id, and --ignore-unknown ignores others`;
 const quotes =
   'must follow RFC 4180: enclose a field that contains a quote in quotes, and double each quote inside the field';
 const notInt64 = ['', ' 1', '1.0', '1e2', '007', '+1', '0x1', '9223372036854775808', 'abc'];

@@ -5,6 +5,7 @@ import { writeRows } from '../../src/cli/export.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { newPetRules, type Pet, petFields, petStatuses } from '../../src/pets/pet.ts';
 import { petFileFormats } from '../../src/pets/pet-files.ts';
+import { pickPetFields } from '../../src/pets/pet-values.ts';
 import { readFile } from './read-file.ts';
 
 const anyPet = fc
@@ -31,8 +32,6 @@ async function write(pets: readonly Pet[], format: (typeof petFileFormats)[numbe
   return (await Array.fromAsync(writeRows(inBatches(pets), ['id', ...petFields], format))).join('');
 }
 
-const withoutId = ({ name, categoryId, status }: Partial<Omit<Pet, 'id'>>) => ({ name, categoryId, status });
-
 describe('an export', () => {
   for (const format of petFileFormats)
     test(`as ${format} is imported again without losing a digit or a character`, async () => {
@@ -40,7 +39,7 @@ describe('an export', () => {
         fc.asyncProperty(fc.array(anyPet, { maxLength: 8 }), async (pets) => {
           const { pets: readBack, badRows } = await readFile(await write(pets, format), format);
           assert.deepEqual(badRows, []);
-          assert.deepEqual(readBack.map(withoutId), pets.map(withoutId));
+          assert.deepEqual(readBack.map(pickPetFields), pets.map(pickPetFields));
         }),
       );
     });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { toOneLine } from '../../schema/format-sql.ts';
 import { petColumns } from '../../src/pets/pet.ts';
 import { shownColumns } from '../../src/pets/pet-rows.ts';
 import { findPostgres, openStore, sqliteEngine } from '../support/engines.ts';
@@ -21,7 +22,8 @@ describe('the triggers of animals on SQLite', () => {
     test(`${name} stores every field in its event`, async (t) => {
       const { store } = await openStore(t, sqliteEngine);
       const select = `select sql from sqlite_schema where name = '${name}'`;
-      const [{ sql } = assert.fail()] = await store.execute<{ sql: string }>(select);
+      const [{ sql: text } = assert.fail()] = await store.execute<{ sql: string }>(select);
+      const sql = toOneLine(text);
       const objects = sql.match(/json_object\([^)]*\)/g) ?? [];
       assert.equal(objects.length, snapshots);
       for (const object of objects) {
@@ -29,7 +31,7 @@ describe('the triggers of animals on SQLite', () => {
         assert.deepEqual(listMatches(object, /\.(\w+)/g), [...shownColumns].sort());
       }
       if (name !== 'pets_updated') return;
-      const [, watched = '', condition = ''] = /update of (.*) on pets\s+when (.*) begin/s.exec(sql) ?? [];
+      const [, watched = '', condition = ''] = /update of (.*) on pets when (.*?) begin /.exec(sql) ?? [];
       assert.deepEqual(listMatches(watched, /(\w+)/g), fieldColumns);
       assert.deepEqual(listMatches(condition, /new\.(\w+)/g), fieldColumns);
       // With `<>`, a change from or to null is no change.
@@ -46,7 +48,8 @@ test('the trigger of changed animals on PostgreSQL compares every field', {
   const { store } = await openStore(t, postgres);
   const select = "select prosrc from pg_proc where proname = 'append_pets_updated'";
   const [{ prosrc } = assert.fail()] = await store.execute<{ prosrc: string }>(select);
-  const [, compared = ''] = /where \((.*)\) is distinct from/.exec(prosrc) ?? [];
+  const body = toOneLine(prosrc);
+  const [, compared = ''] = /where \(([^)]*)\) is distinct from/.exec(body) ?? [];
   assert.deepEqual(listMatches(compared, /became\.(\w+)/g), fieldColumns);
-  assert.deepEqual(listMatches(prosrc, /row_to_json\((\w+)\)/g), ['became', 'was']);
+  assert.deepEqual(listMatches(body, /row_to_json\((\w+)\)/g), ['became', 'was']);
 });

@@ -2,7 +2,14 @@ import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { computeEtag } from '../../etag.ts';
 import { editMessages } from '../../pets/catalogue.ts';
-import { examplePet, NewPetSchema, PetPatchSchema, PetSchema, PetStatusSchema } from '../../pets/pet.ts';
+import {
+  examplePet,
+  NewPetSchema,
+  PetPatchSchema,
+  PetSchema,
+  PetStatusSchema,
+  removablePetFields,
+} from '../../pets/pet.ts';
 import { type IfMatch, writePet } from '../../pets/pet-values.ts';
 import { int64Field } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
@@ -20,6 +27,11 @@ const leastRex = Object.fromEntries(
 );
 
 const petId = defineIdParameter('petId', 'animal', rex.id);
+
+const nullRule =
+  removablePetFields.length === 0
+    ? '`null` is refused, because no field can be removed.'
+    : `\`null\` removes ${removablePetFields.map((field) => `\`${field}\``).join(' or ')}, and is refused for every other field.`;
 
 const idsMax = 100;
 
@@ -107,8 +119,7 @@ export const petOperations: readonly Operation[] = [
 
   defineOperation('updatePet', 'PATCH /pets/{petId}', 'pets:manage', {
     summary: 'Change an animal',
-    description:
-      'Changes the fields that the body names and leaves the others (JSON Merge Patch, RFC 7396). `null` is refused, because no field can be removed. While an order owns the animal, only the order changes its `status`. With `If-Match`, the animal is changed only if it still has one of these `ETag`s. The change is on disk before the answer is sent.',
+    description: `Changes the fields that the body names and leaves the others (JSON Merge Patch, RFC 7396). ${nullRule} While an order owns the animal, only the order changes its \`status\`. With \`If-Match\`, the animal is changed only if it still has one of these \`ETag\`s. The change is on disk before the answer is sent.`,
     params: petId,
     body: PetPatchSchema,
     bodyTypes: jsonTypes.mergePatch,

@@ -2,9 +2,13 @@ import { setTimeout } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import { OperatorError } from '../../errors.ts';
 import { toOpeningError } from '../store-errors.ts';
-import type { Tables } from '../tables.ts';
-import type { Access, Row, WholeStore } from '../transfer/copy-store.ts';
-import { batchRowsMax, copiedTables } from '../transfer/copy-tables.ts';
+import {
+  type Access,
+  batchRowsMax,
+  type Row,
+  type StoreTable,
+  type WholeStore,
+} from '../transfer/whole-store.ts';
 import { applicationName, describeServer, removeLimits, send } from './client.ts';
 import { toRecordset } from './load.ts';
 import { connectToPrimary } from './servers.ts';
@@ -19,14 +23,20 @@ const checkEveryMs = 50;
 /** Columns that only instances of 1.1.0 use, which may run beside this release. A SQLite store has none of them. */
 export const columnsOf110: readonly string[] = ['ping_id', 'tx'];
 
+/** `server_timeline` belongs to one server, and only release 1.0.0 uses `idempotency_records`. */
+const tablesSql = `
+  select relname::text as name,
+    array(select confrelid::regclass::text from pg_constraint where contype = 'f' and conrelid = pg_class.oid)
+      as "references",
+    exists (select from pg_attribute where attrelid = pg_class.oid and attidentity <> '') as assigns_ids
+  from pg_class
+  where relkind = 'r' and relnamespace = (select relnamespace from pg_class where oid = 'key_bans'::regclass)
+    and relname not in ('schema_migrations', 'schema_migrations_lock', 'server_timeline', 'idempotency_records')
+  order by relname`;
+
 const begins: Readonly<Record<Access, readonly string[]>> = {
   read: ['begin isolation level repeatable read, read only', removeLimits('transaction')],
-  write: [
-    'begin',
-    removeLimits('transaction'),
-    `set local lock_timeout = ${lockWaitMsMax}`,
-    `lock table ${copiedTables.join(', ')} in exclusive mode`,
-  ],
+  write: ['begin', removeLimits('transaction'), `set local lock_timeout = ${lockWaitMsMax}`],
 };
 
 /** Implements `useStore` on PostgreSQL. */
@@ -39,7 +49,12 @@ export async function usePostgresStore<T>(
     throw toOpeningError(describeServer(url), error);
   });
   for (const text of begins[access]) await send(client, { text });
-  const result = await task(createWholeStore(client, url));
+  const store = createWholeStore(client, url);
+  if (access === 'write') {
+    const names = (await store.listTables()).map(({ name }) => name);
+    await store.query(`lock table ${names.join(', ')} in exclusive mode`);
+  }
+  const result = await task(store);
   await send(client, { text: 'commit' });
   return result;
 }
@@ -49,6 +64,8 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
 
   return {
     query,
+
+    listTables: () => listTables(query),
 
     async *readRows(name) {
       await query(
@@ -101,7 +118,15 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
   };
 }
 
-async function listColumns(query: WholeStore['query'], name: keyof Tables): Promise<string> {
+async function listTables(query: WholeStore['query']): Promise<StoreTable[]> {
+  return (await query(tablesSql)).map(({ name, references, assigns_ids }) => ({
+    name: String(name),
+    references: references as unknown as readonly string[],
+    assignsIds: assigns_ids as unknown as boolean,
+  }));
+}
+
+async function listColumns(query: WholeStore['query'], name: string): Promise<string> {
   const rows = await query(`select attname as name from pg_attribute
     where attrelid = '${name}'::regclass and attnum > 0 and not attisdropped`);
   const names = rows.map((row) => String(row['name']));
@@ -112,6 +137,6 @@ async function listColumns(query: WholeStore['query'], name: keyof Tables): Prom
 const otherConnections = `select pid from pg_stat_activity where datname = current_database()
   and application_name = '${applicationName}' and pid <> pg_backend_pid()`;
 
-function sequenceOf(table: keyof Tables): string {
+function sequenceOf(table: string): string {
   return `pg_get_serial_sequence('${table}', 'id')::regclass`;
 }

@@ -1,6 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { Access, Row, WholeStore } from '../transfer/copy-store.ts';
-import { batchRowsMax } from '../transfer/copy-tables.ts';
+import { type Access, batchRowsMax, type Row, type WholeStore } from '../transfer/whole-store.ts';
 import { claimServing, requireSafePlace } from './claim-serving.ts';
 import {
   lockWaitMsMax,
@@ -10,6 +9,13 @@ import {
   toStorageError,
 } from './connection.ts';
 import { setLastId } from './restore.ts';
+
+const tablesSql = `
+  select name, sql like '%autoincrement%' as assigns_ids,
+    (select json_group_array("table") from pragma_foreign_key_list(name)) as "references"
+  from sqlite_schema
+  where type = 'table' and name not glob 'sqlite_*' and name not glob 'schema_migrations*'
+  order by name`;
 
 /** Implements `useStore` on SQLite. Does not create a missing file. */
 export async function useSqliteStore<T>(
@@ -42,6 +48,14 @@ function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
 
   return {
     query: async (sql) => query(sql),
+
+    async listTables() {
+      return query(tablesSql).map(({ name, references, assigns_ids }) => ({
+        name: String(name),
+        references: JSON.parse(String(references)),
+        assignsIds: assigns_ids === 1n,
+      }));
+    },
 
     async *readRows(name) {
       let batch: Row[] = [];

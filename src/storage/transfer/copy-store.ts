@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { OperatorError } from '../../errors.ts';
-import type { Value } from '../database.ts';
 import { compareSchema, listRunMigrations } from '../migrations/migrate.ts';
 import { openDatabase } from '../open-database.ts';
 import { describeServer } from '../postgres/client.ts';
@@ -8,33 +7,8 @@ import { usePostgresStore } from '../postgres/whole-store.ts';
 import { useSqliteStore } from '../sqlite/whole-store.ts';
 import { parseStoreAddress } from '../store-address.ts';
 import { toOpeningError } from '../store-errors.ts';
-import type { Tables } from '../tables.ts';
 import { type CopiedRows, copyTables, type OnCopied } from './copy-tables.ts';
-
-/** The values of a row by the names of the columns. */
-export type Row = Readonly<Record<string, Value>>;
-
-/** A whole store inside one transaction, on a connection without timeouts. Wait for each call before the next call. */
-export interface WholeStore {
-  /** Returns the rows of a statement. The statement must work on every engine. */
-  query(sql: string): Promise<readonly Row[]>;
-  /** Returns all rows of a table in any order, `batchRowsMax` at a time. */
-  readRows(name: keyof Tables): AsyncIterable<readonly Row[]>;
-  /** Replaces all rows of a table, including their ids. */
-  replaceRows(name: keyof Tables, batches: AsyncIterable<readonly Row[]>): Promise<void>;
-  /** Returns the highest id that a table has or has ever assigned. Returns 0 if there is none. */
-  readLastId(name: keyof Tables): Promise<bigint>;
-  /** Makes a table assign new ids only after this id. On PostgreSQL, a rollback does not undo this. */
-  setLastId(name: keyof Tables, id: bigint): Promise<void>;
-  /** Throws OperatorError while a service uses the store. */
-  requireUnserved(): Promise<void>;
-}
-
-/**
- * - `read`: a read-only snapshot, taken at the first read. Other connections may keep writing.
- * - `write`: no other connection can write until it ends. The store must have the newest schema.
- */
-export type Access = 'read' | 'write';
+import type { Access, WholeStore } from './whole-store.ts';
 
 const engines = {
   sqlite: { name: resolve, use: useSqliteStore },

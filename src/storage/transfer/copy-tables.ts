@@ -2,50 +2,20 @@ import { hash } from 'node:crypto';
 import { OperatorError } from '../../errors.ts';
 import type { Value } from '../database.ts';
 import type { Tables } from '../tables.ts';
-import type { Row, WholeStore } from './copy-store.ts';
-
-/** True if the store assigns the values of a table's column `id`. */
-export const assignsIds: Readonly<Record<keyof Tables, boolean>> = {
-  accounts: true,
-  api_keys: false,
-  requests: true,
-  erasures: false,
-  limit_resets: true,
-  ban_lifts: true,
-  usage_hours: false,
-  audit: true,
-  pets: true,
-  categories: false,
-  orders: true,
-  event_outbox: true,
-  events: true,
-  event_horizon: false,
-  event_gaps: false,
-  inventory_totals: false,
-  inventory_by_category: false,
-  inventory_changes: true,
-  first_answers: false,
-  webhooks: true,
-  webhook_secrets: true,
-  webhook_requests: true,
-  webhook_attempts: true,
-  leases: false,
-  usage_windows: false,
-  key_bans: false,
-  console_links: false,
-  console_sessions: false,
-  secrets: false,
-};
+import type { Row, StoreTable, WholeStore } from './whole-store.ts';
 
 /**
- * All tables of a store, in the order in which a copy fills them. Referenced tables come first. The triggers of animals,
- * categories and orders write events and inventory during the copy. So the tables of events and inventory come later,
- * and copying these tables replaces the rows that the triggers wrote.
+ * Tables to which triggers of other tables write. They are filled last, which replaces the rows that the triggers wrote.
+ * If one is forgotten here, a copy that fills it fails.
  */
-export const copiedTables = Object.keys(assignsIds) as readonly (keyof Tables)[];
-
-/** Maximum number of rows that each side of a copy has in memory at once. */
-export const batchRowsMax = 5_000;
+const writtenByTriggers = [
+  'event_outbox',
+  'events',
+  'event_gaps',
+  'inventory_totals',
+  'inventory_by_category',
+  'inventory_changes',
+];
 
 /** Number of rows of each table. */
 export type CopiedRows = Readonly<Record<keyof Tables, number>>;
@@ -55,40 +25,68 @@ export type OnCopied = (phase: 'moving' | 'checking', rows: number, rowsTotal: n
 
 /**
  * Copies every table, reads the copy back and compares it. The target assigns new ids only after those of the source.
- * Returns the number of rows of each table. Throws OperatorError if a row differs: do not commit then.
+ * Returns the number of rows of each table. Throws OperatorError if the target lacks a table of the source, or if a row
+ * differs: do not commit then.
  */
 export async function copyTables(
   source: WholeStore,
   target: WholeStore,
   onCopied: OnCopied,
 ): Promise<CopiedRows> {
-  const counts = new Map<keyof Tables, number>();
-  for (const name of copiedTables) {
+  const tables = orderTables(await source.listTables());
+  await requireTables(target, tables);
+  const names = tables.map(({ name }) => name);
+  const counts = new Map<string, number>();
+  for (const name of names) {
     const [row] = await source.query(`select count(*) as rows from ${name}`);
     counts.set(name, Number(row?.['rows']));
   }
   const rowsTotal = counts.values().reduce((sum, rows) => sum + rows, 0);
 
   const moved = createTally((rows) => onCopied('moving', rows, rowsTotal));
-  for (const name of copiedTables) await target.replaceRows(name, moved.pass(name, source.readRows(name)));
+  for (const name of names) await target.replaceRows(name, moved.pass(name, source.readRows(name)));
 
   const checked = createTally((rows) => onCopied('checking', rows, rowsTotal));
-  for (const name of copiedTables) {
+  for (const name of names) {
     for await (const _ of checked.pass(name, target.readRows(name)));
     if (checked.digests.get(name) !== moved.digests.get(name))
       throw new OperatorError(`a row of ${name} was not copied exactly: nothing was moved`);
   }
 
-  for (const name of copiedTables) if (assignsIds[name]) await continueIds(name, source, target);
+  for (const { name, assignsIds } of tables) if (assignsIds) await continueIds(name, source, target);
   return Object.fromEntries(counts) as CopiedRows;
+}
+
+/** Puts the tables into the order in which a copy fills them: a table comes after those to which it refers. */
+function orderTables(tables: readonly StoreTable[]): StoreTable[] {
+  const ordered = new Set<StoreTable>();
+  const place = (table: StoreTable, placing: readonly StoreTable[]) => {
+    if (placing.includes(table)) return;
+    const references = tables.filter(({ name }) => table.references.includes(name));
+    for (const reference of references) place(reference, [...placing, table]);
+    ordered.add(table);
+  };
+  const isLast = ({ name }: StoreTable) => writtenByTriggers.includes(name);
+  for (const table of tables.toSorted((one, other) => Number(isLast(one)) - Number(isLast(other))))
+    place(table, []);
+  return [...ordered];
+}
+
+async function requireTables(target: WholeStore, tables: readonly StoreTable[]): Promise<void> {
+  const known = new Set((await target.listTables()).map(({ name }) => name));
+  const unknown = tables.filter(({ name }) => !known.has(name));
+  if (unknown.length > 0)
+    throw new OperatorError(
+      `the store to move has tables that this release does not know: ${unknown.map(({ name }) => name).join(', ')}; nothing was moved`,
+    );
 }
 
 /** Passes rows on, and reports their number. Two tables with the same digest have the same rows, in any order. */
 function createTally(report: (rows: number) => void) {
-  const digests = new Map<keyof Tables, bigint>();
+  const digests = new Map<string, bigint>();
   let rows = 0;
 
-  async function* pass(name: keyof Tables, batches: AsyncIterable<readonly Row[]>) {
+  async function* pass(name: string, batches: AsyncIterable<readonly Row[]>) {
     let digest = 0n;
     for await (const batch of batches) {
       yield batch;
@@ -116,7 +114,7 @@ function describeValue(value: Value | undefined): readonly string[] {
 }
 
 /** Makes the target assign new ids only after all ids that the source or the target has ever assigned. */
-async function continueIds(name: keyof Tables, source: WholeStore, target: WholeStore): Promise<void> {
+async function continueIds(name: string, source: WholeStore, target: WholeStore): Promise<void> {
   const given = await source.readLastId(name);
   const own = await target.readLastId(name);
   const last = given > own ? given : own;

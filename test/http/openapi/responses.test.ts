@@ -10,6 +10,7 @@ import type { Operation } from '../../../src/http/operation.ts';
 import { exchangeOne, formatRequest, type RawResponse } from '../../support/raw-http.ts';
 import { createMovableClock, startService } from '../../support/service.ts';
 import { storeWebhooks } from '../../support/stored-webhooks.ts';
+import { startBuiltServer } from '../built-server.ts';
 import { startFaultyService } from '../faulty-service.ts';
 import { type Description, expectDescribed, listOperations } from './description.ts';
 
@@ -162,13 +163,21 @@ async function startBroken(): Promise<{ baseUrl: string; key: string }> {
   const { baseUrl, createKey, request, openFile } = await startService({ after });
   const valid = await createKey('enterprise', undefined, { scopes });
   await request(valid, '/pets');
-  for (const table of 'pets categories orders inventory_totals events api_keys webhooks'.split(' '))
-    openFile().exec(`alter table ${table} rename to hidden_${table}`);
+  const file = openFile();
+  const tables = file.prepare(
+    "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'",
+  );
+  for (const { name } of tables.all()) file.exec(`alter table ${name} rename to hidden_${name}`);
   return { baseUrl, key: valid };
 }
 
 const broken = await startBroken();
 const closed = await startFaultyService({ after });
+/** Waits only for a moment, so only a request that never arrives is sent to it. */
+const hasty = await startBuiltServer(
+  { after },
+  { timeouts: { headersMs: 100, requestMs: 200, keepAliveMs: 1_000, untakenMs: 1_000 } },
+);
 const strict = { prefer: 'handling=strict' };
 const chunked = { 'transfer-encoding': 'chunked', 'content-type': 'application/json' };
 
@@ -191,7 +200,7 @@ function commonDrives(operation: Operation): Record<number, Drive> {
     500: () => ask(broken),
     503: () => ask(closed),
     405: () => ask({ method: 'PROPFIND' }),
-    408: () => exchangeOne({ after }, closed.baseUrl, formatHead(operation, closed.key).slice(0, -2)),
+    408: () => exchangeOne({ after }, hasty.baseUrl, formatHead(operation, hasty.key).slice(0, -2)),
     413: async () => {
       // The lookup of a new key delays the answer, so that the service finds the unreadable body first.
       const head = formatHead(operation, await service.createKey(), chunked);

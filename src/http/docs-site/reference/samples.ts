@@ -10,8 +10,9 @@ const exceptions: Readonly<Record<string, string>> = {
 
 /** Returns the client method of an operation: `webhooks.rotateSecret` for `rotateWebhookSecret`. */
 function nameMethod({ id, tag }: Operation): string {
-  const noun = /(?:Pets?|Categor(?:y|ies)|Orders?|Events?|Keys?|Webhooks?)/;
-  return exceptions[id] ?? `${tag}.${id.replace(noun, '')}`;
+  const plural = tag.charAt(0).toUpperCase() + tag.slice(1);
+  const singular = plural.replace(/(?:(i)e)?s$/, (_, i) => (i === undefined ? '' : 'y'));
+  return exceptions[id] ?? `${tag}.${id.replace(new RegExp(`${plural}|${singular}`), '')}`;
 }
 
 /** The request that samples show, and that the try-it form changes. The path is that of OpenAPI; `body.text` is JSON. */
