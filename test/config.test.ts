@@ -187,7 +187,7 @@ describe('a wrong setting', () => {
   });
 });
 
-test('the public port and the operator port cannot be the same port of one address, but both may be any free port', () => {
+test('the public port and the operator port differ unless both are free ports', () => {
   const ports = { PORT: '9000', OPS_PORT: '9000' };
   const overlaps = [ports, { ...ports, HOST: '0.0.0.0' }, { ...ports, OPS_HOST: '::' }];
   for (const wrong of [...overlaps, { PORT: '8081' }, { OPS_PORT: '8080' }])

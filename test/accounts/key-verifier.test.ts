@@ -151,7 +151,7 @@ describe('a key', () => {
     callerOf(await verifyIn('stg'));
   });
 
-  test('is looked up like every guess, by the SHA-256 of the whole text, which reveals no part of a valid key', async (t) => {
+  test('is looked up by its SHA-256, which reveals no part of a valid key', async (t) => {
     const { issue, verify, calls } = await open(t);
     const { key } = await issue();
     const body = key.slice('as_stg_'.length, -6);
@@ -165,7 +165,7 @@ describe('a key', () => {
     assert.equal(new Set(fieldOf(calls, 0)).size, 1);
   });
 
-  test('is remembered for a second, also if it is refused or its address has used up its limit, but not if it is unknown', async (t) => {
+  test('is remembered for a second unless it is unknown', async (t) => {
     const { keyring, verify, issue, spend, calls, clock } = await open(t);
     const [valid, ended] = [await issue(), await issue()];
     await keyring.revoke(ended.id);
@@ -349,7 +349,7 @@ describe('the lane', () => {
     assert.deepEqual(new Set(answers), new Set(['caller']));
   });
 
-  test('refuses beyond its room an address over its limit without a query, with its own headers and uncounted', async (t) => {
+  test('refuses an address over its limit without a query beyond its room', async (t) => {
     const { verify, limiter, askMany, spend, hold, release, calls } = await open(t);
     spend();
     hold();

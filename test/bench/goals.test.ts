@@ -34,7 +34,7 @@ test('a write meets its goal if it takes at most floorTimesMax times the bare se
   assert.equal(judge(0.5, 1, met + 0.01), false);
 });
 
-test('create-alone meets its goal if it reaches aloneShareMin of the requests per second of one commit per create', () => {
+test('create-alone meets its goal at aloneShareMin of one commit per create', () => {
   const others = [measure('create-alone', { subject: 'one commit per create', requestsPerSecond: 1_000 })];
   for (const [share, isMet] of [
     [aloneShareMin, true],

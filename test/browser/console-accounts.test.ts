@@ -6,7 +6,7 @@ import { describeInBrowser } from './chromium.ts';
 import { openDesk } from './console.ts';
 
 describeInBrowser('accounts and keys in the console', (browser) => {
-  test('an operator creates an account and a key, rotates and revokes it; the text of a key is shown once and works', async (t) => {
+  test('an operator creates, rotates and revokes a key whose text is shown once', async (t) => {
     const { page, open, act, press, see, submit, request } = await openDesk(t, browser());
     const shown = page.getByLabel('The key', { exact: true });
     await open('accounts', 'Accounts');
@@ -39,7 +39,7 @@ describeInBrowser('accounts and keys in the console', (browser) => {
     assert.equal((await request(successor, '/pets')).status, 200);
   });
 
-  test('an operator deletes an account after typing its name; a failed act shows the message of the command', async (t) => {
+  test('an operator deletes an account only by typing its name', async (t) => {
     const { page, open, act, press, see, submit, createKey, request, clock } = await openDesk(t, browser());
     const key = await createKey('free', undefined, { account: 'Happy Paws' });
     await createKey('free', undefined, { account: 'Two' });
@@ -81,7 +81,7 @@ describeInBrowser('accounts and keys in the console', (browser) => {
     await page.getByRole('cell', { name: '70' }).waitFor();
   });
 
-  test('an account shows what is left of its windows, by the clock of the service; they get own limits and start again', async (t) => {
+  test('an account gets own limits and new windows on its page', async (t) => {
     const { page, open, act, createKey, request } = await openDesk(t, browser());
     await page.evaluate('{ const { now } = Date; Date.now = () => now() + 1e11; }');
     const key = await createKey('free', undefined, { account: 'Happy Paws' });
@@ -148,7 +148,7 @@ describeInBrowser('accounts and keys in the console', (browser) => {
     }
   });
 
-  test('the page of an account shows the limits of the plans, plots 7 days and links to the keys that do not fit', async (t) => {
+  test('the page of an account shows its plans, its last 7 days and all its keys', async (t) => {
     const { page, open, press, see, dialog, createKey, request, openFile } = await openDesk(t, browser());
     const key = await createKey('free', undefined, { account: 'Happy Paws', name: 'the oldest' });
     for (const path of ['/pets', '/pets', '/pets', '/nothing']) await request(key, path);

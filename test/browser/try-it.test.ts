@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { untilRendered } from '../support/documentation.ts';
 import { findFreePort } from '../support/redis-server.ts';
 import { startService } from '../support/service.ts';
 import { describeInBrowser, openVisit } from './chromium.ts';
@@ -12,7 +13,9 @@ const listedUrl = `http://127.0.0.1:${port}`;
 const unlistedUrl = `http://other.localhost:${port}`;
 
 const settings = { PORT: String(port), PUBLIC_URL: `${homeUrl}/v1`, CORS_ORIGINS: listedUrl };
-const key = await (await startService({ after }, settings)).createKey();
+const { createKey } = await startService({ after }, settings);
+const key = await createKey();
+await untilRendered(listedUrl);
 
 describeInBrowser('the try-it form of the reference', (browser) => {
   test('adding and getting an animal shows every digit of an int64', async (t) => {
@@ -125,7 +128,7 @@ describeInBrowser('the try-it form of the reference', (browser) => {
     assert.deepEqual(complaints, []);
   });
 
-  test('a request goes to the origin of PUBLIC_URL; if that allows no call from the page, the page names the setting', async (t) => {
+  test('a request goes to the origin of PUBLIC_URL, or the page names the missing setting', async (t) => {
     const { page, requests } = await openVisit(t, browser());
     await openOperation(page, listedUrl, 'listPets', key);
     assert.equal((await tryOperation(page)).status, '200');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { enterFolder, startExampleService } from '../docs/example-service.ts';
 import { findBlocks, readDocument, readTable } from '../docs/markdown.ts';
+import { untilRendered } from '../support/documentation.ts';
 import { makeFolder } from '../support/service.ts';
 
 const document = await readDocument('client/README.md');
@@ -11,6 +12,7 @@ const blocks = findBlocks(document);
 
 test('the five-minute example of client/README.md runs as written and prints the shown output', async (t) => {
   const service = await startExampleService(t);
+  await untilRendered(service.adapt('http://127.0.0.1:8080'));
   const folder = await makeFolder(t);
   const commands = [{ name: 'an empty folder', code: enterFolder(folder) }];
   for (const { info, code, line } of blocks) {

@@ -24,7 +24,7 @@ const failures = [
 ] as const;
 
 for (const [code, status, retryAfterSeconds, attempts, shortest, longest] of failures)
-  test(`after ${code} ${status} with Retry-After ${retryAfterSeconds} in attempt ${attempts} the wait is from ${shortest} to ${longest} ms`, () => {
+  test(`${code} ${status} with Retry-After ${retryAfterSeconds} waits ${shortest} to ${longest} ms at attempt ${attempts}`, () => {
     const details = { ...(status !== null && { status }), retryAfterSeconds, attempts };
     const error = new AnimalStoreError(code, '', details);
     assert.deepEqual([planWaitMs(error, 60_000, 0), planWaitMs(error, 60_000, 1)], [shortest, longest]);

@@ -122,7 +122,7 @@ await describeOnEngines('the keys of an account over HTTP', (engine) => {
   });
 
   for (const overlapMs of [minuteMs, 0])
-    test(`a key whose successor was never used can be rotated again, with its end of before, after an overlap of ${overlapMs} ms`, async (t) => {
+    test(`a key with an unused successor can rotate again after an overlap of ${overlapMs} ms`, async (t) => {
       const { keys, caller, operator, listIds, verifier, clock } = await prepare(t);
       const old = await create(keys, 2 * hourMs);
       clock.advance(hourMs);
@@ -138,7 +138,7 @@ await describeOnEngines('the keys of an account over HTTP', (engine) => {
       assert.equal('caller' in oldNow, overlapMs > 0, 'an ended overlap stays ended');
     });
 
-  test('a key without an end gets a successor without an end, also when it rotates itself, until the successor was used', async (t) => {
+  test('a key without an end gets a successor without an end', async (t) => {
     const { keys, caller, operator, verifier } = await prepare(t);
     const { id } = await create(keys);
     for (const rotated of [id, id, caller.id, caller.id])

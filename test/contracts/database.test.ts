@@ -185,7 +185,7 @@ await describeOnEngines('a database', (engine) => {
     assert.equal(await readUsed(instances[0], 'a'), 30n);
   });
 
-  test('if each of two concurrent transactions reads the rows that the other writes, one of them sees the write', async (t) => {
+  test('one of two transactions that read what the other writes sees the write', async (t) => {
     const instances = await openTwo(t);
     await Promise.all([
       instances[0].transact(addIfAlone, { subject: 'a', used: 1n }),

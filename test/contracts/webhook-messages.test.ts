@@ -41,7 +41,7 @@ await describeOnEngines('the requested messages and the attempts of webhooks', (
     await webhook.expect({ after: ids.write(2n), status: 'disabled' });
   });
 
-  test('an event that the webhook may not receive, that never existed or that is deleted is not sent on request', async (world) => {
+  test('an event that is gone or not for the webhook is not sent on request', async (world) => {
     const { store, database, add, addPet, place, addBuyer, buyer, reader, webhooks } = world;
     const webhook = await add({ types: ['pet.added', 'order.reserved'] });
     const pet = await addPet();
@@ -88,6 +88,7 @@ await describeOnEngines('the requested messages and the attempts of webhooks', (
   test('the attempts of a webhook are listed with their results, newest first: the last 100 of 7 days', async (world) => {
     const { store, database, reader, begin, deliver, sender, skip } = world;
     const breakOff = (response: ServerResponse) => void response.destroy();
+    const startedMs = Date.now();
     const webhook = await begin(500, breakOff, 204, 202);
     for (let count = 0; count < 2; count += 1) {
       await skip(60_000);
@@ -99,8 +100,8 @@ await describeOnEngines('the requested messages and the attempts of webhooks', (
     const ofEvent = [204, 'refused', 500].map((result) => [ids.write(1n), result]);
     assert.deepEqual(fieldsOf(listed, 'eventId', 'result'), [[pingId, 202], ...ofEvent]);
     for (const { at, durationMs } of listed) {
-      assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000);
-      assert.ok(durationMs >= 0 && durationMs < 60_000);
+      assert.ok(Date.parse(at) >= startedMs && Date.parse(at) <= Date.now());
+      assert.ok(durationMs >= 0 && durationMs <= Date.now() - startedMs);
     }
     await deliver(110);
     const countStored = async () => (await store.execute('select id from webhook_attempts')).length;

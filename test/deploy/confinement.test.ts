@@ -5,9 +5,9 @@ import { cp, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { runInProcess } from '../support/command-line.ts';
+import { untilRendered } from '../support/documentation.ts';
 import { whyNoMounts, withMounts } from '../support/mounts.ts';
 import { readToEnd, runProgram, serveInProcess } from '../support/processes.ts';
-import { eventually } from '../support/redis-server.ts';
 import { makeFolder } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -64,7 +64,7 @@ test('the shipped service serves all under the permission model with files only 
   assert.equal((await fetch(`${url}/pets`, { method: 'POST', headers, body })).status, 201);
   const { origin } = new URL(url);
   // A page gets 503 while the documentation is made.
-  await eventually(async () => (await fetch(`${origin}/docs`)).status !== 503);
+  await untilRendered(origin);
   for (const address of [
     ...[`${url}/pets`, `${url}/pets/1`, `${origin}/docs`, `${origin}/openapi.json`],
     ...['healthz', 'readyz', 'metrics'].map((path) => `${opsUrl}/${path}`),

@@ -152,7 +152,7 @@ test('each instance of the compose file requires a database password and a webho
   }
 });
 
-test('the docker run command and the compose file both set a read-only root, no capabilities and no core dumps', () => {
+test('docker run and compose both set a read-only root, no capabilities and no core dumps', () => {
   const [command = ''] = /docker run .*animal-store`/.exec(readme) ?? [];
   const options = '--read-only|--cap-drop ALL|--security-opt no-new-privileges|--ulimit core=0';
   for (const option of options.split('|')) assert.ok(command.includes(option), option);
@@ -166,7 +166,7 @@ test('the docker run command and the compose file both set a read-only root, no 
   assert.match(dockerfile, /^USER node$/m);
 });
 
-test('the systemd unit makes everything but the state folder read-only and forbids privileges and core dumps', () => {
+test('the systemd unit leaves only the state folder writable and forbids privileges and core dumps', () => {
   const directives = `
     User=animal-store StateDirectory=animal-store StateDirectoryMode=0700 UMask=0077 ProtectSystem=strict
     ProtectHome=yes PrivateTmp=yes NoNewPrivileges=yes CapabilityBoundingSet= LimitCORE=0`;

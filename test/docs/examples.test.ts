@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { toText } from '../../src/http/docs-site/markup.ts';
+import { untilRendered } from '../support/documentation.ts';
 import { makeFolder } from '../support/service.ts';
 import { type Command, type ExampleService, enterFolder, startExampleService } from './example-service.ts';
 import { type Block, findBlocks, listDocuments, readDocument } from './markdown.ts';
@@ -60,7 +61,7 @@ for (const [path, own = []] of Map.groupBy(examples, ({ path }) => path)) {
   });
 }
 
-test('every JSON example is valid JSON, and every example is of a known kind', () => {
+test('every example is of a known kind and valid', () => {
   for (const { path, info, code, line } of examples) {
     assert.match(info, knownInfo, `${path}:${line}`);
     if (info === 'json') assert.doesNotThrow(() => JSON.parse(code), `${path}:${line}`);
@@ -74,7 +75,7 @@ test('every shown command is run, except for a fixed number on each page', () =>
   assert.deepEqual(found, unrun);
 });
 
-test('the line that the first start prints adds an animal and lists it, and npx animal-store runs the command line', async (t) => {
+test('the line that the first start prints adds an animal and lists it', async (t) => {
   const service = await startExampleService(t);
   const [line = ''] = /^ *curl .*$/m.exec(service.welcome) ?? [];
   const [shown, listed = ''] = await service.run([
@@ -93,8 +94,9 @@ async function readBlocks(address: string) {
   return Array.from(blocks, ([, language = '', code = '']) => ({ language, code: toText(code) }));
 }
 
-test('the quickstart works if a partner copies its blocks from the page, and prints the shown output', async (t) => {
+test('the quickstart prints the shown output if a partner copies its blocks from the page', async (t) => {
   const service = await startExampleService(t);
+  await untilRendered(service.adapt('http://127.0.0.1:8080'));
   const blocks = await readBlocks(service.adapt('http://127.0.0.1:8080/docs/getting-started'));
   const commands = blocks.filter(({ language }) => language === 'sh');
   assert.equal(commands.length, 5);

@@ -86,7 +86,7 @@ describe('the guide to backups of PostgreSQL', { skip }, () => {
       await expectSkipped(await target.open(), added);
     });
 
-  test('lets a store skip ids even if its dump comes to a server on which everything happened as on the former one', async (t) => {
+  test('lets a store skip ids even on a server with the same history', async (t) => {
     const run = await openDumpFolder(t);
     const first = await postgres.createStore(t);
     await run(first.url, dump);

@@ -6,16 +6,15 @@ import { type BuiltServer, startBuiltServer } from './built-server.ts';
 export type Fault = 'store gone' | 'answer unwritable';
 
 export async function startFaultyService(test: Ending, fault: Fault = 'store gone'): Promise<BuiltServer> {
-  const timeouts = { headersMs: 100, requestMs: 200, keepAliveMs: 1_000, untakenMs: 1_000 };
   if (fault === 'answer unwritable')
-    return startBuiltServer(test, { timeouts }, (catalogue) => ({
+    return startBuiltServer(test, {}, (catalogue) => ({
       ...catalogue,
       async add(...wanted) {
         await catalogue.add(...wanted);
         return {} as Pet;
       },
     }));
-  const faulty = await startBuiltServer(test, { timeouts });
+  const faulty = await startBuiltServer(test);
   await faulty.store.close();
   return faulty;
 }

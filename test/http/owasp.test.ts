@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { untilRendered } from '../support/documentation.ts';
 import { listen } from '../support/local-server.ts';
 import { exchangeRaw, expectStatuses, formatRequest } from '../support/raw-http.ts';
 import { startWithKey } from '../support/service.ts';
@@ -39,6 +40,7 @@ test('API7: an address in the headers of a client is neither requested nor trust
 });
 
 test('API8: a page of the documentation reveals no product and sets no cookie', async () => {
+  await untilRendered(origin);
   const { headers } = await fetch(`${origin}/docs`);
   for (const name of ['server', 'x-powered-by', 'via', 'access-control-allow-origin', 'set-cookie'])
     assert.equal(headers.get(name), null, name);

@@ -7,7 +7,7 @@ import { executePostgres } from '../support/postgres-databases.ts';
 /** Number of attempts of a client that repeats a request. */
 const attemptsMax = 60;
 
-test('if the synchronous standby is away, a replay waits for it as the first answer did, also after the primary has restarted', async ({
+test('a replay waits for a missing synchronous standby as the first answer did', async ({
   t,
   primary,
   standby,

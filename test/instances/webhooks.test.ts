@@ -33,7 +33,7 @@ async function findSender(services: readonly ServiceProcess[]) {
   return [elementAt(services, place), elementAt(services, 1 - place)] as const;
 }
 
-test('after the sending instance is killed, another continues in order and repeats only the running delivery', async (t) => {
+test('another instance continues the deliveries of a killed one in order', async (t) => {
   const settings = { ENVIRONMENT: 'development' };
   const made = await startInstances(t, { postgres, count: 2, settings });
   const { services, firstKey: key } = made;

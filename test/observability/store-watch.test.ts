@@ -98,7 +98,7 @@ test('the duration of readNow is not measured', async (t) => {
   assert.match(await watched.show(), /store_duration_seconds_count\{call="read"\} 0$/m);
 });
 
-test('reads and writes of the store are measured and their failures counted separately, without transactions that give up', async (t) => {
+test('the metrics measure reads and writes of the store without transactions that give up', async (t) => {
   const watched = await openWatched(t);
   await watched.database.read(selectSubjects, {});
   await watched.add();

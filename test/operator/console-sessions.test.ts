@@ -15,7 +15,7 @@ async function expectRefusal(answer: Response, status: number, code: string): Pr
   assert.deepEqual([answer.status, body.code], [status, code]);
 }
 
-test('a link signs in with a cookie that is HttpOnly and SameSite=Strict, which is invalid after its owner signs out', async () => {
+test('a sign-in link gives a HttpOnly, SameSite=Strict cookie until its owner signs out', async () => {
   const { makeLink, exchange, signIn, call } = shared;
   const answer = await exchange(await makeLink());
   assert.equal(answer.status, 204);

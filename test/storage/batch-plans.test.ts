@@ -70,7 +70,7 @@ describe('rows are taken in batches on PostgreSQL', { skip: postgres.skip }, () 
   });
 });
 
-test('a slow or a failed batch halves the next one, also in the next run; a quick one doubles it up to the maximum', async () => {
+test('a slow or failed batch halves the next one and a quick one doubles it', async () => {
   const run = createBatches(800);
   const counts: number[] = [];
   const runOne = (work: () => Promise<void>) =>

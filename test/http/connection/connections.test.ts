@@ -61,7 +61,7 @@ async function startServer(
   return { server, connections, url: (await listen(t, server)).origin };
 }
 
-test('a connection is closed if too many requests wait on all connections, until the waiting requests are answered', async (t) => {
+test('a new request closes its connection while too many requests wait', async (t) => {
   const held: ServerResponse[] = [];
   const handle = ({ request: { url }, response }: Exchange) =>
     url === '/hold' ? held.push(response) : response.end();

@@ -10,6 +10,7 @@ import { toText } from '../../../src/http/docs-site/markup.ts';
 import { nameAddress } from '../../../src/http/docs-site/reference/operation-markdown.ts';
 import type { Operation } from '../../../src/http/operation.ts';
 import { installPacked } from '../../client/packed-client.ts';
+import { untilRendered } from '../../support/documentation.ts';
 import { createExampleRequests, putIdentifiers } from '../../support/example-requests.ts';
 import { whyNoProgram } from '../../support/programs.ts';
 import { startService } from '../../support/service.ts';
@@ -17,6 +18,7 @@ import { startService } from '../../support/service.ts';
 const run = promisify(execFile);
 const { project } = await installPacked({ after });
 const { app, baseUrl, createKey } = await startService({ after });
+await untilRendered(app.url);
 
 /** The program that runs the samples of each language, and the ending of their files. */
 const languages = { curl: ['bash', 'sh'], TypeScript: ['node', 'ts'], Python: ['python3', 'py'] } as const;

@@ -12,7 +12,7 @@ async function open(t: TestContext) {
   return { ...service, read };
 }
 
-test('requests for the documentation have a separate limit by address, with or without a key, which their headers show', async (t) => {
+test('the documentation has its own limit for each address, with or without a key', async (t) => {
   const { read, createKey, readLeft } = await open(t);
   const key = await createKey('free');
   let sent = 0;

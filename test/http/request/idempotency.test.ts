@@ -11,7 +11,7 @@ function post(idempotencyKey: string, body = rex, withKey = key): Promise<Respon
   return service.post(withKey, body, { 'idempotency-key': idempotencyKey });
 }
 
-test('a request with the same Idempotency-Key and body gets the first response, marked as replayed, which counts and adds nothing', async () => {
+test('a repeated request with the same Idempotency-Key replays the first response', async () => {
   const first = await post('again');
   assert.deepEqual([first.status, first.headers.get('idempotent-replayed')], [201, null]);
   const body = await first.text();

@@ -39,7 +39,7 @@ for (const [status, line, body, headers] of requests)
     assert.equal(response.headers.get('retry-after'), null);
   });
 
-test('a 401, an unknown path and a malformed request have the limits of the client address and count together', async (t) => {
+test('a 401, an unknown path and a malformed request share the limits of the address', async (t) => {
   const fresh = await startService(t);
   const responses = [
     await exchangeOne(t, fresh.baseUrl, 'garbage\r\n\r\n'),

@@ -25,7 +25,7 @@ async function startPipelining(t: TestContext, { baseUrl }: TestService, request
   };
 }
 
-test('a page has an animal that another process added before the request, even while a client pipelines requests', async (t) => {
+test('a page has an animal that another process added before the request', async (t) => {
   const { service, key } = await startWithKey(t);
   const file = service.openFile();
   const insert = file.prepare("insert into pets (name, category_id, status) values (?, 1, 'available')");

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { untilRendered } from '../../support/documentation.ts';
 import { formatHeads, openRaw } from '../../support/raw-http.ts';
 import { startWithKey } from '../../support/service.ts';
 
 const { service, key } = await startWithKey({ after });
 const writeOnlyKey = await service.createKey('enterprise', undefined, { scopes: ['pets:write'] });
 await service.importPets(30);
+await untilRendered(service.app.url);
 
 /** Headers that differ between requests, or that fetch requests differently for HEAD. */
 const changing = ['x-request-id', 'x-ratelimit-remaining', 'ratelimit', 'date', 'connection', 'keep-alive'];

@@ -11,8 +11,6 @@ import {
 import { tryToShare } from './sharing-instance.ts';
 
 const test = testsUnless(await whyNoRedisServer());
-/** The Sentinels decide about 1 s after the loss. A failover may need a second vote. The rest is for a busy machine. */
-const failoverMsMax = 30_000;
 
 /** Starts an instance that counts through the Sentinels. */
 const startInstance = (t: TestContext, url: string) =>
@@ -39,7 +37,6 @@ test('instances count exactly through Sentinel before and after a failover, alon
   await eventually(async () => one.sharing().mode === 'shared' && two.sharing().mode === 'shared');
   const tookMs = performance.now() - killedAtMs;
   t.diagnostic(`counted together again ${Math.round(tookMs)} ms after the kill`);
-  assert.ok(tookMs < failoverMsMax);
   const after = await Promise.all([one.send(200, 'account:3'), two.send(200, 'account:3')]);
   assert.equal(after[0] + after[1], 300);
   await eventually(() => isMaster(replica));

@@ -120,7 +120,7 @@ test('a read while all reading connections of PostgreSQL work is refused as unav
   assert.equal((await Promise.all(running)).length, readsMax);
 });
 
-test('a read while all reading connections of PostgreSQL work is not sent behind a slow read that waited before it', async (t) => {
+test('a read is not sent behind a slow read that waited before it', async (t) => {
   const { database, running, unlock, countBlocked } = await occupyConnections(t);
   const slow = database.read(readBehind, { lock: 2n });
   await new Promise((resolve) => setImmediate(resolve));

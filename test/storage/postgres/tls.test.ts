@@ -95,7 +95,7 @@ test('a connection to PostgreSQL uses TLS as sslmode says', { skip: whyNoPostgre
   assert.deepEqual(warnings, []);
 });
 
-test('a connection with channel_binding=require opens only if the server signs it in by SCRAM with channel binding', {
+test('channel_binding=require refuses a server without SCRAM and channel binding', {
   skip: whyNoPostgresCluster(),
 }, async (t) => {
   const { primary } = await startPostgresCluster(t);

@@ -15,7 +15,7 @@ const categories: Readonly<Record<string, string>> = {
   '9007199254740993.000': '9007199254740993',
 };
 for (const [sent, kept] of Object.entries(categories))
-  test(`a categoryId that was sent as ${sent} is returned as ${kept} by POST, GET and the list of its category`, async () => {
+  test(`a categoryId that was sent as ${sent} is returned as ${kept} by every operation`, async () => {
     const response = await service.post(key, `{"name":"Rex","categoryId":${sent}}`);
     const path = (response.headers.get('location') ?? '').slice('/v1'.length);
     const pet = `{"id":${path.slice('/pets/'.length)},"name":"Rex","categoryId":${kept},"status":"available"}`;
