@@ -26,7 +26,8 @@ import { createStoreWatch, exposeStoreSize } from './observability/store-watch.t
 import { describeSharing, flushLast, lastFlushMs, type OpenCounters, openCounters } from './open-counters.ts';
 import { buildConsole } from './operator/console/console.ts';
 import { createVitals, noteEveryMs, type Vitals } from './operator/console/vitals.ts';
-import { buildOperatorServer, findProblems } from './operator/operator-server.ts';
+import { findProblems } from './operator/health.ts';
+import { buildOperatorServer } from './operator/operator-server.ts';
 import { createSessions, type Sessions } from './operator/sessions.ts';
 import { listedLimits } from './plans/plan.ts';
 import { type JobParts, listJobs } from './service-jobs.ts';

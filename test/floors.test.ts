@@ -66,6 +66,17 @@ test('a file imports only from its own folder or from lower layers', () => {
   assert.deepEqual(breaches, []);
 });
 
+test('no file imports itself through others', () => {
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    assert.ok(!path.includes(file), [...path.slice(path.indexOf(file)), file].join(' → '));
+    if (done.has(file)) return;
+    for (const { to } of imports.filter(({ from }) => from === file)) visit(to, [...path, file]);
+    done.add(file);
+  };
+  for (const { file } of sources) visit(file, []);
+});
+
 test('the domain layers import neither HTTP modules nor a database driver', () => {
   for (const { file, text } of sources.filter(({ file }) => findFloor(file) < domainFloors))
     assert.doesNotMatch(text, /from '(?:find-my-way|pg|node:sqlite|node:http|@redis|redis)/, file);

@@ -8,9 +8,10 @@ import { readSecret } from '../storage/secret-rows.ts';
 import type { Store } from '../store.ts';
 import type { UsageHour } from '../usage/usage.ts';
 import { accountArgument } from './arguments.ts';
-import type { AppCommand, CommandContext, Terminal } from './command.ts';
+import type { AppCommand, CommandContext } from './command.ts';
 import { keyColumns, keyToJson } from './keys.ts';
 import { type Column, formatSecond, formatTime, withIsoTimes, writeColumns, writeLine } from './output.ts';
+import type { Terminal } from './terminal.ts';
 
 const shownHours = 24;
 const shownKeysMax = 50;

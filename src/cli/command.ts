@@ -1,23 +1,10 @@
-import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import { type Column, withIsoTimes, writeColumns, writeJson, writeLine } from './output.ts';
-
-type Output = Writable & {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  /** True if the terminal supports colours and NO_COLOR is not set. Only terminals have this method. */
-  hasColors?(): boolean;
-};
-
-export interface Terminal {
-  readonly stdin: Readable;
-  readonly stdout: Output;
-  readonly stderr: Output;
-}
+import type { Terminal } from './terminal.ts';
 
 export interface Lifetime {
   /** Resolves on SIGTERM or SIGINT. */

@@ -7,10 +7,11 @@ import type { Catalogue } from '../pets/catalogue.ts';
 import type { LoadedCounts } from '../pets/load-pets.ts';
 import { petFields } from '../pets/pet.ts';
 import type { PetFileFormat } from '../pets/pet-files.ts';
-import type { AppCommand, Printed, Terminal } from './command.ts';
+import type { AppCommand, Printed } from './command.ts';
 import { formatOfEnding, formatOption } from './export.ts';
 import { countThings, formatSecondsSince, startBar, writeLine } from './output.ts';
 import { createRowCheck } from './row-check.ts';
+import type { Terminal } from './terminal.ts';
 
 interface ImportOptions {
   readonly format?: PetFileFormat;

@@ -4,7 +4,7 @@ import { toTime } from '../accounts/key-rows.ts';
 import { reasonOf } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { toPrintable, toPrintableJson } from '../observability/safe-text.ts';
-import type { Terminal } from './command.ts';
+import type { Terminal } from './terminal.ts';
 
 type Stdout = Pick<Terminal, 'stdout'>;
 type Stderr = Pick<Terminal, 'stderr'>;

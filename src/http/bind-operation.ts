@@ -2,7 +2,7 @@ import build from 'fast-json-stringify';
 import type { TObject } from 'typebox';
 import { AppError } from '../errors.ts';
 import { compileObject, describeViolations } from '../violations.ts';
-import type { Services } from './api/operations.ts';
+import type { Services } from './api/services.ts';
 import type { Operation, Outcome } from './operation.ts';
 import { hasValidators, listRefusals, refusePreconditions } from './preconditions.ts';
 import { checkJsonType, jsonTypes, parseJsonBody } from './request/body.ts';

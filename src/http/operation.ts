@@ -1,8 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller, Scope } from '../accounts/account.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { Services } from './api/operations.ts';
-import type { IdParameter } from './api/parts.ts';
+import type { Services } from './api/services.ts';
 import type { HeaderName } from './openapi/headers.ts';
 import type { HeaderTexts } from './response/answer.ts';
 import type { Deprecation } from './response/deprecation.ts';
@@ -38,6 +37,13 @@ export interface Outcome {
   readonly headers?: HeaderTexts;
 }
 
+/** The parameter of a path. */
+export interface PathParameter {
+  readonly schema: TObject;
+  /** The message of the 404 for an identifier that names nothing. */
+  readonly unknown: string;
+}
+
 export type NoFields = TObject<Record<never, never>>;
 
 /** The definition of one operation, from which its route, validation, OpenAPI description and client are derived. */
@@ -48,7 +54,7 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
   readonly stability?: 'stable' | 'beta';
   readonly deprecation?: Deprecation;
   /** The identifier in the path. The operation reads it itself, because an invalid one gets 404 and not 400. */
-  readonly params?: Pick<IdParameter<unknown>, 'schema' | 'unknown'>;
+  readonly params?: PathParameter;
   readonly query?: Query;
   readonly body?: Body;
   /** Accepted media types of the body. Default: `application/json`. */

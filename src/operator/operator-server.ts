@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { systemClock } from '../clock.ts';
 import { defaultTimeouts } from '../http/connection/bounds.ts';
@@ -12,12 +11,7 @@ import { createErrorAnswers } from '../http/response/errors.ts';
 import { createPageRoute, type Route } from '../http/route.ts';
 import type { Log } from '../observability/log.ts';
 import type { Console } from './console/console.ts';
-
-/** Why this instance is not ready, and warnings that do not affect readiness. */
-export interface Health {
-  readonly problems: readonly string[];
-  readonly notes: readonly string[];
-}
+import type { Health } from './health.ts';
 
 export interface OperatorServerOptions {
   readonly readHealth: () => Promise<Health>;
@@ -66,17 +60,4 @@ function createRoutes({ readHealth, registry }: OperatorServerOptions): Route[] 
       makeAnswer(200, await registry.metrics(), [], registry.contentType),
     ),
   ];
-}
-
-/** What the service needs, by name. A check returns null or the problem. One that throws or is late fails. */
-export type Checks = Readonly<Record<string, () => Promise<string | null>>>;
-
-/** Returns the problems that make the service not ready. `checkMsMax` is the timeout of each check in ms. */
-export async function findProblems(checks: Checks, checkMsMax: number): Promise<string[]> {
-  const found = Object.entries(checks).map(async ([name, check]) => {
-    const late = pause(checkMsMax, `does not answer within ${checkMsMax} ms`, { ref: false });
-    const problem = await Promise.race([check(), late]).catch(() => 'does not answer');
-    return problem === null ? [] : [`${name} ${problem}`];
-  });
-  return (await Promise.all(found)).flat();
 }

@@ -5,12 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { defaultTimeouts, headerBytesMax, headersMax } from '../../src/http/connection/bounds.ts';
 import { createLog } from '../../src/observability/log.ts';
-import {
-  buildOperatorServer,
-  type Checks,
-  findProblems,
-  operatorConnectionsMax,
-} from '../../src/operator/operator-server.ts';
+import { type Checks, findProblems } from '../../src/operator/health.ts';
+import { buildOperatorServer, operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { exchangeRaw, openRaw } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 

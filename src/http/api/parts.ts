@@ -7,7 +7,7 @@ import { int64Field } from '../../schema.ts';
 import type { HeaderName } from '../openapi/headers.ts';
 import type { Example, Examples, Operation, Outcome } from '../operation.ts';
 import type { HeaderTexts } from '../response/answer.ts';
-import type { Services } from './operations.ts';
+import type { Services } from './services.ts';
 
 /** Number of items on a page if the request has no `limit`. */
 export const defaultLimit = 20;
@@ -28,8 +28,6 @@ export function answer(
 ): Operation['answers'] {
   return { [status]: { description, headers, ...(body && { body }), ...(examples && { examples }) } };
 }
-
-export type IdParameter<Id> = ReturnType<typeof defineParameter<Id>>;
 
 /** Defines a path parameter. If `parse` returns null, `read` throws `not_found` with the message `unknown`. */
 export function defineParameter<Id>(

@@ -3,7 +3,7 @@ import type { Audit } from '../../audit/audit-log.ts';
 import { consoleActor } from '../../audit/audit-log.ts';
 import type { Environment } from '../../config.ts';
 import { AppError, OperatorError } from '../../errors.ts';
-import type { Services } from '../../http/api/operations.ts';
+import type { Services } from '../../http/api/services.ts';
 import { compileBody } from '../../http/bind-operation.ts';
 import { compileQuery } from '../../http/request/query.ts';
 import { makeAnswer, makeEmptyAnswer, securityHeaders } from '../../http/response/answer.ts';
@@ -13,7 +13,7 @@ import type { LookAtUsage } from '../../limits/counters.ts';
 import { int64Field } from '../../schema.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ChangeAs, Changes } from '../changes.ts';
-import type { Health } from '../operator-server.ts';
+import type { Health } from '../health.ts';
 import { consolePath } from '../sessions.ts';
 import type { Vitals } from './vitals.ts';
 

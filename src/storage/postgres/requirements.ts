@@ -1,26 +1,7 @@
 import { compareSchema, listRunMigrations } from '../migrations/migrate.ts';
 import { askContent, rehearsePromotion } from './content.ts';
 import { type Facts, factsSql } from './facts.ts';
-
-/** Something that the service needs from a PostgreSQL server, or from the store on it. */
-export interface Requirement {
-  readonly check:
-    | 'store'
-    | 'commits'
-    | 'writing'
-    | 'connections'
-    | 'rights'
-    | 'parts'
-    | 'rows'
-    | 'ids'
-    | 'promotion';
-  readonly is: string;
-  /** What the operator should do, or null if the requirement is met. */
-  readonly todo: string | null;
-}
-
-/** Runs SQL and returns the rows. */
-export type Query = (sql: string) => Promise<readonly object[]>;
+import type { Query, Requirement } from './requirement.ts';
 
 /** What a start and the doctor find, in order. After the first group with an unmet requirement, the list ends. */
 interface Examined {
