@@ -30,6 +30,7 @@ const floors: readonly (readonly [name: string, files: RegExp])[] = [
   ['jobs and Redis', /^(?:jobs|limits\/redis)\//],
   ['public port', /^http\//],
   ["operator's port", /^operator\//],
+  ['transactions', /^transactions\.ts$/],
   ['wiring of the store', /^store\.ts$/],
   ['wiring of parts', /^(?:open-counters|deliver-webhooks|service-jobs)\.ts$/],
   ['wiring', /^(?:app\.ts$|doctor\/)/],
@@ -91,15 +92,4 @@ test('a page of the console imports only types from outside of its folder', () =
 test('only the entry file reads environment variables', () => {
   for (const { file, text } of sources)
     if (file !== 'main.ts') assert.doesNotMatch(text, /process\.env/, file);
-});
-
-test('the writing thread imports every module that declares a transaction', async () => {
-  const declaring = sources.filter(({ text }) => / = (?:transaction|writesEach)\b/.test(text));
-  const entry = sources.find(({ file }) => file === 'writing-thread.ts') ?? assert.fail();
-  const imported = Array.from(entry.text.matchAll(/^import '.\/(.*)';$/gm), ([, file]) => file);
-  assert.ok(declaring.length > 10);
-  assert.deepEqual(
-    imported.sort(),
-    declaring.map(({ file }) => file),
-  );
 });

@@ -27,10 +27,14 @@ type NewAccount = Named & { readonly plan: Plan };
 type Changing = Named & { readonly change: AccountChange };
 
 /** Creates an account without a key. Throws OperatorError if the name is taken or invalid. */
-export const createAccount = transaction(function* createAccount({ name, plan, by }: NewAccount) {
-  yield* requireFreeName(name);
-  yield* addAccount(name, plan, by);
-});
+export const createAccount = transaction(
+  'createAccount',
+  'serializable',
+  function* ({ name, plan, by }: NewAccount) {
+    yield* requireFreeName(name);
+    yield* addAccount(name, plan, by);
+  },
+);
 
 /** A change of one account. */
 export type AccountChange =
@@ -43,16 +47,20 @@ export type AccountChange =
   | { readonly isSuspended: boolean };
 
 /** Changes an account. Throws OperatorError if there is none, or if the new name is taken or invalid. */
-export const changeAccount = transaction(function* changeAccount({ name, change, by }: Changing) {
-  const account = yield* findAccount(name);
-  const changed = applyChange(account, change, by.nowMs);
-  if (changed === null) return;
-  if ('newName' in change) yield* requireFreeName(change.newName);
-  const row = { ...account, ...changed.columns };
-  yield* step(updateAccount, row);
-  const { action, before, after } = changed;
-  yield* addAuditEntry(by, action, row.name, { accountId: row.id, before, after });
-});
+export const changeAccount = transaction(
+  'changeAccount',
+  'serializable',
+  function* ({ name, change, by }: Changing) {
+    const account = yield* findAccount(name);
+    const changed = applyChange(account, change, by.nowMs);
+    if (changed === null) return;
+    if ('newName' in change) yield* requireFreeName(change.newName);
+    const row = { ...account, ...changed.columns };
+    yield* step(updateAccount, row);
+    const { action, before, after } = changed;
+    yield* addAuditEntry(by, action, row.name, { accountId: row.id, before, after });
+  },
+);
 
 /** Returns the columns that change, and what the audit log says. Null: nothing changes. */
 function applyChange(account: AccountRow, change: AccountChange, nowMs: number): Changed | null {
@@ -92,11 +100,15 @@ interface Changed extends Required<Pick<AuditDetails, 'before' | 'after'>> {
 }
 
 /** Lets both windows of an account start again, on every instance within 2 s. Throws as `changeAccount` does. */
-export const resetAccountLimits = transaction(function* resetAccountLimits({ name, by }: Named): Steps<void> {
-  const { id } = yield* findAccount(name);
-  yield* step(insertReset, { account_id: id, at_ms: BigInt(by.nowMs) });
-  yield* addAuditEntry(by, 'account.limits_reset', name, { accountId: id });
-});
+export const resetAccountLimits = transaction(
+  'resetAccountLimits',
+  'serializable',
+  function* ({ name, by }: Named): Steps<void> {
+    const { id } = yield* findAccount(name);
+    yield* step(insertReset, { account_id: id, at_ms: BigInt(by.nowMs) });
+    yield* addAuditEntry(by, 'account.limits_reset', name, { accountId: id });
+  },
+);
 
 /**
  * Returns the id of the account with this name, or creates it with the plan. Throws OperatorError if a new account has no

@@ -18,24 +18,28 @@ type Deletion = Authored & { readonly name: string; readonly keptMs: bigint | nu
  * Deletes an account: blanks its name, revokes its keys, deletes its webhooks and begins its erasure. Throws
  * OperatorError if the account does not exist, or has an order that was completed within `keptMs` (null: no time).
  */
-export const deleteAccount = transaction(function* deleteAccount({ name, keptMs, by }: Deletion) {
-  const { id } = yield* findAccount(name);
-  const [kept] = keptMs === null ? [] : yield* step(selectCompleted, { accountId: id, keptMs });
-  if (kept?.closed_at_ms)
-    throw new OperatorError(
-      `the account "${name}" is kept: its order ${kept.id} was completed at ${new Date(Number(kept.closed_at_ms)).toISOString()}`,
-    );
-  const deletedName = `deleted-${id}`;
-  const nowMs = BigInt(by.nowMs);
-  yield* step(blankAccount, { id, name: deletedName, nowMs });
-  const filter = { id: null, accountId: id };
-  const keys = yield* step(revokeKeys(filter), { ...filter, nowMs });
-  const webhooks = yield* step(deleteWebhooks, { accountId: id });
-  yield* step(insertReset, { account_id: id, at_ms: nowMs });
-  yield* step(insertErasure, { account_id: id });
-  yield* addAuditEntry(by, 'account.deleted', deletedName, { accountId: id });
-  return { id, keys: keys.length, webhooks: webhooks.length };
-});
+export const deleteAccount = transaction(
+  'deleteAccount',
+  'serializable',
+  function* ({ name, keptMs, by }: Deletion) {
+    const { id } = yield* findAccount(name);
+    const [kept] = keptMs === null ? [] : yield* step(selectCompleted, { accountId: id, keptMs });
+    if (kept?.closed_at_ms)
+      throw new OperatorError(
+        `the account "${name}" is kept: its order ${kept.id} was completed at ${new Date(Number(kept.closed_at_ms)).toISOString()}`,
+      );
+    const deletedName = `deleted-${id}`;
+    const nowMs = BigInt(by.nowMs);
+    yield* step(blankAccount, { id, name: deletedName, nowMs });
+    const filter = { id: null, accountId: id };
+    const keys = yield* step(revokeKeys(filter), { ...filter, nowMs });
+    const webhooks = yield* step(deleteWebhooks, { accountId: id });
+    yield* step(insertReset, { account_id: id, at_ms: nowMs });
+    yield* step(insertErasure, { account_id: id });
+    yield* addAuditEntry(by, 'account.deleted', deletedName, { accountId: id });
+    return { id, keys: keys.length, webhooks: webhooks.length };
+  },
+);
 
 const rowsMax = 500n;
 

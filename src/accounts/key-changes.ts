@@ -42,7 +42,7 @@ type CreateKey = Authored & { readonly newKey: Pick<IssuedKey, 'id' | 'key'> };
 type IssueKey = CreateKey & KeyGrant & { readonly account: string; readonly plan: Plan | null };
 
 /** Stores a key for an operator. Creates the account if it does not exist, and then returns true as `isNewAccount`. */
-export const issueKey = transaction(function* issueKey(input: IssueKey) {
+export const issueKey = transaction('issueKey', 'serializable', function* (input: IssueKey) {
   const { newKey, account, plan, name, scopes, lifetimeMs, by } = input;
   const { accountId, isNew } = yield* findOrAddAccount(account, plan, by);
   const expires_at_ms = lifetimeMs === null ? null : BigInt(by.nowMs + lifetimeMs);
@@ -54,21 +54,25 @@ export const issueKey = transaction(function* issueKey(input: IssueKey) {
  * Stores a key for the account of the key that is the actor. Throws `scope_missing` if the actor lacks a scope of the new
  * key, `invalid_body` if the new key would expire after it, and `limit_reached` at `liveKeysMax` active keys.
  */
-export const createOwnKey = transaction(function* createOwnKey(input: CreateKey & KeyGrant) {
-  const { newKey, name, scopes, lifetimeMs, by } = input;
-  const caller = yield* findCaller(by);
-  requireScopes(caller, scopes);
-  const endMs = caller.expires_at_ms;
-  const expires_at_ms = lifetimeMs === null ? endMs : BigInt(by.nowMs + lifetimeMs);
-  if (endMs !== null && expires_at_ms !== null && expires_at_ms > endMs)
-    throw new AppError(
-      'invalid_body',
-      `expiresInSeconds must not exceed the lifetime of the calling key, which expires at ${toTime(endMs)}`,
-    );
-  const { account_id } = caller;
-  yield* requireRoom(account_id, by);
-  return yield* addKey(newKey, { account_id, name, scopes: scopes.join(' '), expires_at_ms }, by);
-});
+export const createOwnKey = transaction(
+  'createOwnKey',
+  'serializable',
+  function* (input: CreateKey & KeyGrant) {
+    const { newKey, name, scopes, lifetimeMs, by } = input;
+    const caller = yield* findCaller(by);
+    requireScopes(caller, scopes);
+    const endMs = caller.expires_at_ms;
+    const expires_at_ms = lifetimeMs === null ? endMs : BigInt(by.nowMs + lifetimeMs);
+    if (endMs !== null && expires_at_ms !== null && expires_at_ms > endMs)
+      throw new AppError(
+        'invalid_body',
+        `expiresInSeconds must not exceed the lifetime of the calling key, which expires at ${toTime(endMs)}`,
+      );
+    const { account_id } = caller;
+    yield* requireRoom(account_id, by);
+    return yield* addKey(newKey, { account_id, name, scopes: scopes.join(' '), expires_at_ms }, by);
+  },
+);
 
 type ChangeKey = Authored & { readonly id: string };
 type RotateKey = CreateKey & ChangeKey & { readonly overlapMs: number };
@@ -82,30 +86,34 @@ type RotateKey = CreateKey & ChangeKey & { readonly overlapMs: number };
  * throws `not_found` or `key_rotated` instead, `scope_missing`, or `limit_reached` if there are `liveKeysMax` active keys and
  * the successor before was deleted or has expired. The successor expires no later than the actor.
  */
-export const rotateKey = transaction(function* rotateKey({ newKey, id, overlapMs, by }: RotateKey) {
-  const { key: old, caller } = yield* findKeyToChange(id, by);
-  const isAgain = isRotated(old);
-  const endMs = isAgain ? old.end_before_rotation_ms : old.expires_at_ms;
-  const before = { expires_at_ms: endMs, revoked_at_ms: isAgain ? null : old.revoked_at_ms };
-  const state = readState(before, by.nowMs);
-  if (state !== 'active')
-    throw refuse(by, keyNotFound(), `the key "${id}" is already ${state}: "keys create" creates a new key`);
-  if (caller !== null) requireScopes(caller, readScopes(old.scopes));
-  // A successor that was deleted or has expired may have left its place to another key.
-  const hasPlace = !isAgain || (yield* takeBackSuccessor(old, by));
-  if (caller !== null && !hasPlace) yield* requireRoom(old.account_id, by);
-  // An overlap that has ended stays ended.
-  const isOver = isAgain && readState(old, by.nowMs) === 'expired';
-  const oldEndMs = isOver ? old.expires_at_ms : findEarlier(BigInt(by.nowMs + overlapMs), endMs);
-  const end = { expires_at_ms: oldEndMs, revoked_at_ms: oldEndMs };
-  yield* step(updateKeyRotated, { id, ...end, replaced_by: newKey.id, end_before_rotation_ms: endMs });
-  yield* addKeyEntry(by, 'key.rotated', old, describe(old), describe({ ...old, ...end }));
-  const fullEndMs = endMs === null || isAgain ? endMs : BigInt(by.nowMs) + endMs - old.created_at_ms;
-  // A key that rotates itself again ends with its overlap, but its lost successor would have outlived it.
-  const callerEndMs = caller?.id === id ? endMs : (caller?.expires_at_ms ?? null);
-  const grant = { ...old, expires_at_ms: findEarlier(fullEndMs, callerEndMs) };
-  return { ...(yield* addKey(newKey, grant, by, id)), oldEndsAtMs: Number(oldEndMs) };
-});
+export const rotateKey = transaction(
+  'rotateKey',
+  'serializable',
+  function* ({ newKey, id, overlapMs, by }: RotateKey) {
+    const { key: old, caller } = yield* findKeyToChange(id, by);
+    const isAgain = isRotated(old);
+    const endMs = isAgain ? old.end_before_rotation_ms : old.expires_at_ms;
+    const before = { expires_at_ms: endMs, revoked_at_ms: isAgain ? null : old.revoked_at_ms };
+    const state = readState(before, by.nowMs);
+    if (state !== 'active')
+      throw refuse(by, keyNotFound(), `the key "${id}" is already ${state}: "keys create" creates a new key`);
+    if (caller !== null) requireScopes(caller, readScopes(old.scopes));
+    // A successor that was deleted or has expired may have left its place to another key.
+    const hasPlace = !isAgain || (yield* takeBackSuccessor(old, by));
+    if (caller !== null && !hasPlace) yield* requireRoom(old.account_id, by);
+    // An overlap that has ended stays ended.
+    const isOver = isAgain && readState(old, by.nowMs) === 'expired';
+    const oldEndMs = isOver ? old.expires_at_ms : findEarlier(BigInt(by.nowMs + overlapMs), endMs);
+    const end = { expires_at_ms: oldEndMs, revoked_at_ms: oldEndMs };
+    yield* step(updateKeyRotated, { id, ...end, replaced_by: newKey.id, end_before_rotation_ms: endMs });
+    yield* addKeyEntry(by, 'key.rotated', old, describe(old), describe({ ...old, ...end }));
+    const fullEndMs = endMs === null || isAgain ? endMs : BigInt(by.nowMs) + endMs - old.created_at_ms;
+    // A key that rotates itself again ends with its overlap, but its lost successor would have outlived it.
+    const callerEndMs = caller?.id === id ? endMs : (caller?.expires_at_ms ?? null);
+    const grant = { ...old, expires_at_ms: findEarlier(fullEndMs, callerEndMs) };
+    return { ...(yield* addKey(newKey, grant, by, id)), oldEndsAtMs: Number(oldEndMs) };
+  },
+);
 
 /** True if the successor was active until now. Throws if it was used, or if an older release rotated the key. */
 function* takeBackSuccessor({ id, replaced_by: successorId }: KeyRow, by: Authorship): Steps<boolean> {
@@ -133,11 +141,15 @@ function* requireRoom(accountId: bigint, { nowMs }: Authorship): Steps<void> {
  * Revokes a key for good. Throws OperatorError if the key does not exist, and does nothing if it is already revoked. If the
  * actor is a key, throws `not_found` in both cases.
  */
-export const revokeKey = transaction(function* revokeKey({ id, by }: ChangeKey): Steps<void> {
-  const { key, caller } = yield* findKeyToChange(id, by);
-  if (readState(key, by.nowMs) !== 'revoked') yield* endKey(key, by);
-  else if (caller !== null) throw keyNotFound();
-});
+export const revokeKey = transaction(
+  'revokeKey',
+  'serializable',
+  function* ({ id, by }: ChangeKey): Steps<void> {
+    const { key, caller } = yield* findKeyToChange(id, by);
+    if (readState(key, by.nowMs) !== 'revoked') yield* endKey(key, by);
+    else if (caller !== null) throw keyNotFound();
+  },
+);
 
 function* endKey(key: KeyRow, by: Authorship): Steps<void> {
   const filter = { id: key.id, accountId: null };

@@ -1,9 +1,10 @@
 import { type QueryCreator, sql } from 'kysely';
 import type { PlanName } from '../plans/plan.ts';
-import { byFilters, type RowOf, statement } from '../storage/database.ts';
+import { byFilters, type RowOf, type Steps, statement } from '../storage/database.ts';
 import { insertRow, pick } from '../storage/insert-row.ts';
-import { writesEach } from '../storage/row-buffer.ts';
+import type { NamedEntries } from '../storage/row-buffer.ts';
 import type { Tables } from '../storage/tables.ts';
+import { toLastStep, transaction } from '../storage/transaction.ts';
 import { type Scope, scopes } from './account.ts';
 import { limitColumns } from './account-rows.ts';
 import { readState } from './key-state.ts';
@@ -115,10 +116,13 @@ const updateKeyLastUse = statement<{ id: string; lastUsedAtMs: bigint }>()((quer
 );
 
 /** Writes when keys were last used, in Unix milliseconds by key id. */
-export const writeUses = writesEach('writeUses', updateKeyLastUse, (usedAtMs: number, id) => ({
-  id,
-  lastUsedAtMs: BigInt(usedAtMs),
-}));
+export const writeUses = transaction(
+  'writeUses',
+  'row locks',
+  function* (uses: NamedEntries<number>): Steps<void> {
+    yield uses.map(([id, usedAtMs]) => toLastStep(updateKeyLastUse, { id, lastUsedAtMs: BigInt(usedAtMs) }));
+  },
+);
 
 /** Selects the ids of at most `count` keys that are valid at `nowMs` and do not match `pattern` (SQL LIKE). */
 export const selectForeignKeys = statement<{ pattern: string; nowMs: bigint; count: bigint }>()((query, p) =>

@@ -69,26 +69,34 @@ const lockAdditions = statement<Record<never, never>>()((query, _, { waitForLock
 );
 
 /** Creates or renames a category. If the name is the same as before, changes nothing. */
-export const putCategory = transaction(function* putCategory({ id, name, by }: Category & Authored) {
-  yield* step(lockAdditions, {});
-  const [before] = yield* step(lockName, { id });
-  if (before?.name === name) return { isNew: false };
-  if (before === undefined) {
-    const [total] = yield* step(countCategories, {});
-    if ((total?.count ?? 0n) >= categoriesMax) throw new AppError('limit_reached', tooMany);
-    yield* step(insertCategory, { id, name });
-  } else yield* step(renameCategory, { id, name });
-  const isNew = before === undefined;
-  const details = { before: isNew ? null : { name: before.name }, after: { name } };
-  yield* addAuditEntry(by, 'category.changed', String(id), details);
-  return { isNew };
-}, 'row locks');
+export const putCategory = transaction(
+  'putCategory',
+  'row locks',
+  function* ({ id, name, by }: Category & Authored) {
+    yield* step(lockAdditions, {});
+    const [before] = yield* step(lockName, { id });
+    if (before?.name === name) return { isNew: false };
+    if (before === undefined) {
+      const [total] = yield* step(countCategories, {});
+      if ((total?.count ?? 0n) >= categoriesMax) throw new AppError('limit_reached', tooMany);
+      yield* step(insertCategory, { id, name });
+    } else yield* step(renameCategory, { id, name });
+    const isNew = before === undefined;
+    const details = { before: isNew ? null : { name: before.name }, after: { name } };
+    yield* addAuditEntry(by, 'category.changed', String(id), details);
+    return { isNew };
+  },
+);
 
-export const removeCategory = transaction(function* removeCategory({ id, by }: { id: bigint } & Authored) {
-  const [deleted] = yield* step(deleteCategory, { id });
-  if (deleted === undefined) throw notFound('categoryId', 'category');
-  yield* addAuditEntry(by, 'category.deleted', String(id), { before: { name: deleted.name } });
-}, 'row locks');
+export const removeCategory = transaction(
+  'removeCategory',
+  'row locks',
+  function* ({ id, by }: { id: bigint } & Authored) {
+    const [deleted] = yield* step(deleteCategory, { id });
+    if (deleted === undefined) throw notFound('categoryId', 'category');
+    yield* addAuditEntry(by, 'category.deleted', String(id), { before: { name: deleted.name } });
+  },
+);
 
 export type Categories = ReturnType<typeof createCategories>;
 

@@ -36,15 +36,19 @@ const deleteEvents = statement<{ first: bigint; last: bigint }>()((query, p) =>
 );
 
 /** Deletes the oldest events if they have expired, at most `count`. Returns true if there may be more. */
-export const deleteExpired = transaction(function* deleteExpired(count: number): Steps<boolean> {
-  const [expired] = yield* step(selectExpired, { count: BigInt(count) });
-  const { first = null, last = null } = expired ?? {};
-  if (first === null || last === null) return false;
-  // The row of the horizon makes instances that delete at the same time wait for each other.
-  yield* step(moveHorizon, { last });
-  yield* step(deleteEvents, { first, last });
-  return true;
-}, 'row locks');
+export const deleteExpired = transaction(
+  'deleteExpired',
+  'row locks',
+  function* (count: number): Steps<boolean> {
+    const [expired] = yield* step(selectExpired, { count: BigInt(count) });
+    const { first = null, last = null } = expired ?? {};
+    if (first === null || last === null) return false;
+    // The row of the horizon makes instances that delete at the same time wait for each other.
+    yield* step(moveHorizon, { last });
+    yield* step(deleteEvents, { first, last });
+    return true;
+  },
+);
 
 /** Deletes all expired events, at most `count` in each transaction, so that other writes can run in between. */
 export async function expireEvents(database: Database, count = deletedEventsMax): Promise<void> {

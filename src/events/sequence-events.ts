@@ -53,10 +53,10 @@ const copyWaiting = statement<Record<never, never>>()((query) =>
 const deleteWaiting = statement<Record<never, never>>()((query) => query.deleteFrom('event_outbox'));
 
 /** For SQLite. Only a copy of a PostgreSQL store has events without positions: those of the moment before the copy. */
-export const sequenceCopied = transaction(function* sequenceCopied(): Steps<void> {
+export const sequenceCopied = transaction('sequenceCopied', 'row locks', function* (): Steps<void> {
   yield* step(copyWaiting, {});
   yield* step(deleteWaiting, {});
-}, 'row locks');
+});
 
 /** Assigns positions to all events without one. First, `noteLag` gets the age of the oldest of them in ms, or 0. */
 export async function sequenceEvents(

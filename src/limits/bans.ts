@@ -18,7 +18,7 @@ const listedBansMax = 10_000;
 type Lift = { readonly keyId: string; readonly by: Authorship };
 
 /** Ends the ban of a key, and forgets its strikes and earlier bans. */
-export const liftBan = transaction(function* liftBan({ keyId, by }: Lift): Steps<void> {
+export const liftBan = transaction('liftBan', 'serializable', function* ({ keyId, by }: Lift): Steps<void> {
   const [found] = yield* step(selectBan, { keyId });
   if (found === undefined) throw new OperatorError(`there is no key "${keyId}": "keys list" shows all keys`);
   const { account_id: accountId, last_ban_at_ms: banAtMs, banned_until_ms: untilMs } = found;

@@ -25,27 +25,35 @@ interface SignIn {
 }
 
 /** Exchanges a link for a session in one transaction. Returns false if the link is used, expired or unknown. */
-export const openSession = transaction(function* openSession({ linkHash, tokenHash, id, nowMs }: SignIn) {
-  const [link] = yield* step(takeLink, { tokenHash: linkHash });
-  const createdAtMs = BigInt(nowMs);
-  if (link === undefined || link.expires_at_ms <= createdAtMs) return false;
-  yield* step(insertSession, {
-    token_hash: tokenHash,
-    id,
-    made_by: link.made_by,
-    created_at_ms: createdAtMs,
-    expires_at_ms: createdAtMs + BigInt(sessionMs),
-  });
-  yield* addAuditEntry({ actor: consoleActor(link.made_by, id), nowMs }, 'console.signed_in', id);
-  return true;
-}, 'row locks');
+export const openSession = transaction(
+  'openSession',
+  'row locks',
+  function* ({ linkHash, tokenHash, id, nowMs }: SignIn) {
+    const [link] = yield* step(takeLink, { tokenHash: linkHash });
+    const createdAtMs = BigInt(nowMs);
+    if (link === undefined || link.expires_at_ms <= createdAtMs) return false;
+    yield* step(insertSession, {
+      token_hash: tokenHash,
+      id,
+      made_by: link.made_by,
+      created_at_ms: createdAtMs,
+      expires_at_ms: createdAtMs + BigInt(sessionMs),
+    });
+    yield* addAuditEntry({ actor: consoleActor(link.made_by, id), nowMs }, 'console.signed_in', id);
+    return true;
+  },
+);
 
 /** Deletes the sessions and links that expire at `untilMs` or earlier. Returns the number of deleted sessions. */
-export const endSessions = transaction(function* endSessions(untilMs: bigint): Steps<number> {
-  yield* step(deleteLinks, { untilMs });
-  const ended = yield* step(deleteSessions, { untilMs });
-  return ended.length;
-}, 'row locks');
+export const endSessions = transaction(
+  'endSessions',
+  'row locks',
+  function* (untilMs: bigint): Steps<number> {
+    yield* step(deleteLinks, { untilMs });
+    const ended = yield* step(deleteSessions, { untilMs });
+    return ended.length;
+  },
+);
 
 /** The sessions of the console, shared by all instances. The store keeps only the hashes of the tokens. */
 export function createSessions(database: Database, clock: Clock) {

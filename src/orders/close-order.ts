@@ -61,33 +61,37 @@ const writeOrder = statement<{ id: bigint; to: string }>()((query, p, { least, n
  * action, changes nothing, and `isRepeated` is true. Throws `not_found`, `order_closed` and `order_expired`, and to a
  * key what authentication would say now. Writes the animal before the order, so that its event comes first.
  */
-export const closeOrder = transaction(function* closeOrder({ action, id, accountId, key, by }: Closing) {
-  const { from, to, petStatus, isOwned } = transitions[action];
-  const [[order], [acting]] = yield* stepsTogether(
-    toStep(lockOpenOrder, { id, accountId, from }),
-    toStep(selectActingKey({ isLocked: false }), {
-      accountId: key?.accountId ?? 0n,
-      keyId: key?.keyId ?? '',
-    }),
-  );
-  if (key !== undefined) requireLive(acting, key);
-  if (order === undefined) {
-    const [found] = yield* step(selectOrder, { id, accountId });
-    return { row: requireDone(action, found), isRepeated: true };
-  }
-  // Operators do not complete orders.
-  const isAudited = by !== undefined && to !== 'completed';
-  const [, [row]] = yield* stepsTogether(
-    toStep(setPetState, { petId: order.pet_id, status: petStatus, isOwned }),
-    (isAudited ? toStep : toLastStep)(writeOrder, { id, to }),
-  );
-  if (row === undefined) throw new Error('a locked order is gone');
-  if (isAudited) {
-    const details = { accountId: order.account_id, before: { status: from }, after: { status: to } };
-    yield* addAuditEntry(by, `order.${to}`, String(id), details);
-  }
-  return { row, isRepeated: false };
-}, 'row locks');
+export const closeOrder = transaction(
+  'closeOrder',
+  'row locks',
+  function* ({ action, id, accountId, key, by }: Closing) {
+    const { from, to, petStatus, isOwned } = transitions[action];
+    const [[order], [acting]] = yield* stepsTogether(
+      toStep(lockOpenOrder, { id, accountId, from }),
+      toStep(selectActingKey({ isLocked: false }), {
+        accountId: key?.accountId ?? 0n,
+        keyId: key?.keyId ?? '',
+      }),
+    );
+    if (key !== undefined) requireLive(acting, key);
+    if (order === undefined) {
+      const [found] = yield* step(selectOrder, { id, accountId });
+      return { row: requireDone(action, found), isRepeated: true };
+    }
+    // Operators do not complete orders.
+    const isAudited = by !== undefined && to !== 'completed';
+    const [, [row]] = yield* stepsTogether(
+      toStep(setPetState, { petId: order.pet_id, status: petStatus, isOwned }),
+      (isAudited ? toStep : toLastStep)(writeOrder, { id, to }),
+    );
+    if (row === undefined) throw new Error('a locked order is gone');
+    if (isAudited) {
+      const details = { accountId: order.account_id, before: { status: from }, after: { status: to } };
+      yield* addAuditEntry(by, `order.${to}`, String(id), details);
+    }
+    return { row, isRepeated: false };
+  },
+);
 
 /** Returns the order if it already has the status that the action sets. Otherwise throws the reason of the refusal. */
 export function requireDone(action: OrderAction, found: OrderRow | undefined): OrderRow {
@@ -126,9 +130,13 @@ const lockStillOpen = selectOverdueHolds<{ ids: string }>('lockFreeRows', (p, { 
   isAmong('orders.id', p.ids),
 );
 
-const expireGiven = transaction(function* expireGiven(ids: readonly bigint[]): Steps<number> {
-  return yield* expireHolds(yield* step(lockStillOpen, { ids: `[${ids.join()}]` }));
-}, 'row locks');
+export const expireGiven = transaction(
+  'expireGiven',
+  'row locks',
+  function* (ids: readonly bigint[]): Steps<number> {
+    return yield* expireHolds(yield* step(lockStillOpen, { ids: `[${ids.join()}]` }));
+  },
+);
 
 /**
  * Closes expired holds in the order of their expiry and returns their number. A hold that another transaction has locked

@@ -109,8 +109,8 @@ const insertOrder = statement<{
  * each other until its open holds are counted, and so do orders for one animal; no others do. A manager's holds are not
  * counted, so its orders do not wait, and the erasure of a deleted account closes one that came with its deletion.
  */
-export const placeOrder = transaction(function placeOrder(placing: Placing) {
-  return answerOnce(placing.idempotency, function* () {
+export const placeOrder = transaction('placeOrder', 'row locks', (placing: Placing) =>
+  answerOnce(placing.idempotency, function* () {
     yield* claim(placing);
     const { accountId, petId, reference, holdMs, isManager } = placing;
     const [row] = yield* step(insertOrder, { accountId, petId, reference, holdMs: BigInt(holdMs) });
@@ -120,8 +120,8 @@ export const placeOrder = transaction(function placeOrder(placing: Placing) {
       location: `/orders/${row.id}`,
       body: stringifyExactJson(toOrder(row, isManager)),
     };
-  });
-}, 'row locks');
+  }),
+);
 
 function* claim({ petId, accountId, isManager, keyId, nowMs }: Placing): Steps<void> {
   const holds = { accountId: isManager ? null : accountId, newestId: int64Max };

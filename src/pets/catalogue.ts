@@ -42,29 +42,32 @@ interface KeyedAdd {
 }
 
 /** Adds an animal and returns its id. */
-export const addOnePet = transaction(function* addOnePet(values: PetValues) {
+export const addOnePet = transaction('addOnePet', 'new rows', function* (values: PetValues) {
   const [rows] = yield* stepsTogether(toLastStep(insertPet, values));
   return insertedId(rows);
-}, 'new rows');
+});
 
 /** Adds an animal and stores the response as the first answer of the idempotency key. */
-export const addPetOnce = transaction(function addPetOnce({ newPet, idempotency, locationStart }: KeyedAdd) {
-  return answerOnce(idempotency, function* () {
-    const pet = completeNewPet(newPet);
-    const id = yield* addPet(pet);
-    return { status: 201, location: `${locationStart}${id}`, body: stringifyExactJson({ id, ...pet }) };
-  });
-}, 'new rows');
+export const addPetOnce = transaction(
+  'addPetOnce',
+  'new rows',
+  ({ newPet, idempotency, locationStart }: KeyedAdd) =>
+    answerOnce(idempotency, function* () {
+      const pet = completeNewPet(newPet);
+      const id = yield* addPet(pet);
+      return { status: 201, location: `${locationStart}${id}`, body: stringifyExactJson({ id, ...pet }) };
+    }),
+);
 
 type AuditedAdd = Authored & { readonly newPet: NewPet };
 
 /** Adds an animal for an operator, with an audit entry. */
-export const addPetByHand = transaction(function* addPetByHand({ newPet, by }: AuditedAdd) {
+export const addPetByHand = transaction('addPetByHand', 'row locks', function* ({ newPet, by }: AuditedAdd) {
   const pet = completeNewPet(newPet);
   const id = yield* addPet(pet);
   yield* addAuditEntry(by, 'pet.added', String(id), { after: { ...pet } });
   return { id, ...pet };
-}, 'row locks');
+});
 
 /** The message of each refusal of an edit. */
 export const editMessages = {
@@ -89,7 +92,9 @@ interface Edit {
  * Closes an overdue hold of an animal, then changes or deletes the animal and returns it, a deleted one as it was. A
  * refusal is returned, not thrown, because an error would roll back the closing of the hold.
  */
-export const editPet = transaction(function* editPet({ id, patch, tags, by }: Edit): Steps<Pet | Refusal> {
+export const editPet = transaction('editPet', 'row locks', function* ({ id, patch, tags, by }: Edit): Steps<
+  Pet | Refusal
+> {
   const row = yield* lockFreed(id);
   if (row === undefined) return 'not_found';
   const before = toPet(row);
@@ -106,7 +111,7 @@ export const editPet = transaction(function* editPet({ id, patch, tags, by }: Ed
   const pet = toPet(written);
   if (by !== undefined) yield* audit(by, before, patch === null ? null : pet);
   return pet;
-}, 'row locks');
+});
 
 /** A deletion changes all fields, and an edit without a change gets no entry. */
 function* audit(by: Authorship, before: Pet, after: Pet | null): Steps<void> {

@@ -93,11 +93,18 @@ export type Isolation = 'serializable' | 'row locks' | 'new rows';
  * A transaction that any thread can run. Input and result must be cloneable (structured clone). The body may run more
  * than once, so it takes time and random values only from the input.
  */
-export interface Transaction<I, T> {
-  readonly name: string;
+export interface Transaction<I, T, Name extends string = string> {
+  readonly name: Name;
   readonly isolation: Isolation;
   readonly body: (input: I) => Steps<T>;
 }
+
+/** Transactions by name. */
+export type TransactionList = Readonly<Record<string, Transaction<never, unknown>>>;
+
+/** The transactions that a database can run, by name. `src/transactions.ts` lists those of the service. */
+// biome-ignore lint/suspicious/noEmptyInterface: the lists of transactions extend it
+export interface Transactions {}
 
 /** How `Database.load` checks and writes its rows, which are in the table `loaded` of its connection. */
 export interface LoadOptions {
@@ -146,7 +153,11 @@ export interface Database {
    * `accountId` is the account on whose behalf it runs, absent for an operator or a job. Over PostgreSQL, the waiting
    * transactions of an account hold few connections.
    */
-  transact<I, T>(transaction: Transaction<I, T>, input: I, accountId?: bigint): Promise<T>;
+  transact<I, T, Name extends keyof Transactions>(
+    transaction: Transaction<I, T, Name>,
+    input: I,
+    accountId?: bigint,
+  ): Promise<T>;
 
   /**
    * Changes and adds rows of a table, all or none. Reads and checks the whole source before it writes. A row has the

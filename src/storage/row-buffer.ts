@@ -1,5 +1,4 @@
-import type { Database, Parameters, Statement, Steps, Transaction } from './database.ts';
-import { toLastStep, transaction } from './transaction.ts';
+import type { Database, Transaction, Transactions } from './database.ts';
 
 /** Maximum number of entries per transaction. SQLite writes 250 rows in about 1 ms. */
 const writtenMax = 250;
@@ -8,27 +7,13 @@ const writtenMax = 250;
 export type NamedEntries<Entry> = readonly (readonly [name: string, entry: Entry])[];
 
 /**
- * Declares the transaction that writes each entry by a statement that needs no other row. `src/writing-thread.ts` must
- * import its module.
- */
-export function writesEach<Entry, P extends Parameters>(
-  name: string,
-  target: Statement<P, unknown>,
-  toParameters: (entry: Entry, name: string) => P,
-): Transaction<NamedEntries<Entry>, void> {
-  function* write(entries: NamedEntries<Entry>): Steps<void> {
-    yield entries.map(([key, entry]) => toLastStep(target, toParameters(entry, key)));
-  }
-  return transaction(write, 'row locks', name);
-}
-
-/**
- * Creates a buffer of entries in memory, each under its own name, until `flush` writes them. `join` returns what two
+ * Creates a buffer of entries in memory, each under its own name, until `flush` writes them. `write` needs no other row for
+ * an entry. `join` returns what two
  * entries of one name are together. Without it, the later entry counts. `waiting` has the entries that are not written.
  */
 export function createRowBuffer<Entry>(
   database: Database,
-  write: Transaction<NamedEntries<Entry>, void>,
+  write: Transaction<NamedEntries<Entry>, void, keyof Transactions>,
   join: (earlier: Entry, later: Entry) => Entry = (_, later) => later,
   waiting = new Map<string, Entry>(),
 ) {

@@ -1,28 +1,12 @@
 import type { Isolation, Parameters, Statement, Step, Steps, Transaction } from './database.ts';
 
-const transactions = new Map<string, Transaction<never, unknown>>();
-
-/**
- * Declares a transaction. Its name, by default that of the body, finds it in the writing thread, so
- * `src/writing-thread.ts` must import its module. Throws Error without a name, or if it is taken.
- */
-export function transaction<I, T>(
+/** Declares a transaction, which `src/transactions.ts` then lists under its name. */
+export function transaction<Name extends string, I, T>(
+  name: Name,
+  isolation: Isolation,
   body: (input: I) => Steps<T>,
-  isolation: Isolation = 'serializable',
-  name = body.name,
-): Transaction<I, T> {
-  if (name === '') throw new Error('a transaction needs a name');
-  if (transactions.has(name)) throw new Error(`two transactions have the name "${name}"`);
-  const declared = { name, isolation, body };
-  transactions.set(name, declared);
-  return declared;
-}
-
-/** Returns the transaction with a name. Throws Error if this thread has not imported its module. */
-export function findTransaction(name: string): Transaction<never, unknown> {
-  const found = transactions.get(name);
-  if (found === undefined) throw new Error(`this thread has no transaction "${name}"`);
-  return found;
+): Transaction<I, T, Name> {
+  return { name, isolation, body };
 }
 
 /** Names a statement and its parameters as one step. */

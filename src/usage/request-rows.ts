@@ -61,14 +61,16 @@ const addToMerged = statement<NewRequestRow>()((query, p) =>
 );
 
 /** Writes rows, but none of a deleted account. A row with the `merge_key` of a stored one is added to it. */
-export const addRequests = transaction(function* addRequests(
-  entries: NamedEntries<NewRequestRow>,
-): Steps<void> {
-  yield entries.flatMap(([, row]) => {
-    const steps = row.merge_key === null ? [insertRequest] : [insertMissing, addToMerged];
-    return steps.map((each) => toLastStep(each, row));
-  });
-}, 'row locks');
+export const addRequests = transaction(
+  'addRequests',
+  'row locks',
+  function* (entries: NamedEntries<NewRequestRow>): Steps<void> {
+    yield entries.flatMap(([, row]) => {
+      const steps = row.merge_key === null ? [insertRequest] : [insertMissing, addToMerged];
+      return steps.map((each) => toLastStep(each, row));
+    });
+  },
+);
 
 /** Deletes the rows that are older than `olderThanMs`, and the oldest beyond the bounds. Reads an index of all rows. */
 export async function sweepRequests(

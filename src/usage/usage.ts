@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { type Clock, dayMs, hourMs } from '../clock.ts';
-import { byShape, type Database, statement } from '../storage/database.ts';
+import { byShape, type Database, type Steps, statement } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow, isOfNoDeletedAccount } from '../storage/insert-row.ts';
-import { createRowBuffer, writesEach } from '../storage/row-buffer.ts';
+import { createRowBuffer, type NamedEntries } from '../storage/row-buffer.ts';
+import { toLastStep, transaction } from '../storage/transaction.ts';
 
 /** Time in ms for which the store keeps hourly counts. */
 const usageKeptMs = 7 * dayMs;
@@ -138,16 +139,20 @@ const addHour = insertRow(
   ({ account_id }) => isOfNoDeletedAccount(account_id),
 );
 
-const addHours = writesEach(
+export const addHours = transaction(
   'addHours',
-  addHour,
-  ({ accountId, atMs, requests, refusals, errors }: AccountHour) => ({
-    account_id: accountId,
-    hour_at_ms: BigInt(atMs),
-    requests: BigInt(requests),
-    refusals: BigInt(refusals),
-    errors: BigInt(errors),
-  }),
+  'row locks',
+  function* (hours: NamedEntries<AccountHour>): Steps<void> {
+    yield hours.map(([, { accountId, atMs, requests, refusals, errors }]) =>
+      toLastStep(addHour, {
+        account_id: accountId,
+        hour_at_ms: BigInt(atMs),
+        requests: BigInt(requests),
+        refusals: BigInt(refusals),
+        errors: BigInt(errors),
+      }),
+    );
+  },
 );
 
 const selectHours = statement<{ accountId: bigint; sinceMs: bigint }>()((query, p) =>

@@ -73,7 +73,7 @@ const deleteOldAttempts = statement<{ id: bigint }>()((query, p) =>
 );
 
 /** Records an attempt, unless the webhook is deleted. Returns why this attempt has disabled the webhook, or null. */
-export const noteAttempt = transaction(function* noteAttempt(attempt: EndedAttempt) {
+export const noteAttempt = transaction('noteAttempt', 'row locks', function* (attempt: EndedAttempt) {
   const { publicId, messageId, result, durationMs, sent } = attempt;
   const [row] = yield* step(lockWebhook, { publicId });
   if (row === undefined) return null;
@@ -86,7 +86,7 @@ export const noteAttempt = transaction(function* noteAttempt(attempt: EndedAttem
   );
   if ('requestId' in sent) yield* step(deleteRequest, sent);
   return row.status === noted.status ? null : (noted.disabled_because as 'gone' | 'failing');
-}, 'row locks');
+});
 
 const selectAttempts = statement<{ id: bigint }>()((query, p, { nowMs }) =>
   query

@@ -26,17 +26,21 @@ type NewSecretOf = Managed & NewSecret;
 type NewWebhook = Omit<NewWebhookRow, 'position'> & NewSecret & { readonly nowMs: number };
 
 /** Adds a webhook that starts at the end of the feed. Throws `limit_reached` beyond `webhooksMax`. */
-export const addWebhook = transaction(function* addWebhook({ secret, nowMs, ...row }: NewWebhook) {
-  yield* lockActingKey({ accountId: row.account_id, keyId: row.key_id, nowMs });
-  const [total] = yield* step(countWebhooks, { accountId: row.account_id });
-  const problem = `this account has ${webhooksMax} webhooks, the most that an account may have`;
-  if ((total?.count ?? 0n) >= webhooksMax) throw new AppError('limit_reached', problem);
-  const { newest } = endsOf(yield* step(selectEnds, { position: 0n }));
-  const [added] = yield* step(insertWebhook, { ...row, position: newest });
-  if (added === undefined) throw new Error('the store gave no row for a new webhook');
-  yield* step(insertSecret, { webhook_id: added.id, secret });
-  return added;
-}, 'row locks');
+export const addWebhook = transaction(
+  'addWebhook',
+  'row locks',
+  function* ({ secret, nowMs, ...row }: NewWebhook) {
+    yield* lockActingKey({ accountId: row.account_id, keyId: row.key_id, nowMs });
+    const [total] = yield* step(countWebhooks, { accountId: row.account_id });
+    const problem = `this account has ${webhooksMax} webhooks, the most that an account may have`;
+    if ((total?.count ?? 0n) >= webhooksMax) throw new AppError('limit_reached', problem);
+    const { newest } = endsOf(yield* step(selectEnds, { position: 0n }));
+    const [added] = yield* step(insertWebhook, { ...row, position: newest });
+    if (added === undefined) throw new Error('the store gave no row for a new webhook');
+    yield* step(insertSecret, { webhook_id: added.id, secret });
+    return added;
+  },
+);
 
 export interface WebhookChange {
   readonly url?: string | undefined;
@@ -57,22 +61,30 @@ export interface Managed {
 
 type Changing = Managed & { readonly change: WebhookChange };
 
-export const changeWebhook = transaction(function* changeWebhook({ publicId, manager, change }: Changing) {
-  const row = yield* lockManaged(publicId, manager);
-  if ('actor' in manager) return yield* changeAudited(row, change, manager);
-  if (change.types !== undefined) requireTypes(change.types, manager, row);
-  return yield* applyChange(row, change, 'owner');
-}, 'row locks');
+export const changeWebhook = transaction(
+  'changeWebhook',
+  'row locks',
+  function* ({ publicId, manager, change }: Changing) {
+    const row = yield* lockManaged(publicId, manager);
+    if ('actor' in manager) return yield* changeAudited(row, change, manager);
+    if (change.types !== undefined) requireTypes(change.types, manager, row);
+    return yield* applyChange(row, change, 'owner');
+  },
+);
 
 type KeyOfWebhooks = Authored & { readonly keyId: string };
 
 /** Disables the enabled webhooks that a key created: at most `webhooksMax`, because a key has one account. */
-export const disableWebhooksOfKey = transaction(function* disableWebhooksOfKey({ keyId, by }: KeyOfWebhooks) {
-  for (const { id: publicId } of yield* step(selectWebhooksOfKey, { keyId })) {
-    const [row] = yield* step(lockWebhook, { publicId });
-    if (row?.status === 'enabled') yield* changeAudited(row, { status: 'disabled' }, by);
-  }
-}, 'row locks');
+export const disableWebhooksOfKey = transaction(
+  'disableWebhooksOfKey',
+  'row locks',
+  function* ({ keyId, by }: KeyOfWebhooks) {
+    for (const { id: publicId } of yield* step(selectWebhooksOfKey, { keyId })) {
+      const [row] = yield* step(lockWebhook, { publicId });
+      if (row?.status === 'enabled') yield* changeAudited(row, { status: 'disabled' }, by);
+    }
+  },
+);
 
 /** Each change of an operator restarts the retries, so it has an audit entry even if the values stay the same. */
 function* changeAudited(row: WebhookRow, change: WebhookChange, by: Authorship): Steps<WebhookRow> {
@@ -136,18 +148,26 @@ function* findPosition(row: WebhookRow, { after, status }: WebhookChange, by: Ch
 }
 
 /** Adds a new secret. The old secret still signs messages for 24 h. */
-export const rotateSecret = transaction(function* rotateSecret({ publicId, manager, secret }: NewSecretOf) {
-  const row = yield* lockManaged(publicId, manager);
-  yield* step(endSecret, { webhookId: row.id });
-  yield* step(insertSecret, { webhook_id: row.id, secret });
-  yield* step(deleteOldSecrets, { webhookId: row.id });
-  return row;
-}, 'row locks');
+export const rotateSecret = transaction(
+  'rotateSecret',
+  'row locks',
+  function* ({ publicId, manager, secret }: NewSecretOf) {
+    const row = yield* lockManaged(publicId, manager);
+    yield* step(endSecret, { webhookId: row.id });
+    yield* step(insertSecret, { webhook_id: row.id, secret });
+    yield* step(deleteOldSecrets, { webhookId: row.id });
+    return row;
+  },
+);
 
-export const removeWebhook = transaction(function* removeWebhook({ publicId, manager }: Managed) {
-  const { id } = yield* lockManaged(publicId, manager);
-  yield* step(deleteWebhook, { id });
-}, 'row locks');
+export const removeWebhook = transaction(
+  'removeWebhook',
+  'row locks',
+  function* ({ publicId, manager }: Managed) {
+    const { id } = yield* lockManaged(publicId, manager);
+    yield* step(deleteWebhook, { id });
+  },
+);
 
 /**
  * Locks a webhook. Throws OperatorError to an operator if it does not exist. To a key, throws what authentication would say

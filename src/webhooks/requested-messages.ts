@@ -35,18 +35,23 @@ interface MessageRequest extends Managed {
 }
 
 /** Requests a message and returns its id, or the id of the same message if it waits already. */
-export const requestMessage = transaction(function* requestMessage(request: MessageRequest): Steps<string> {
-  const { publicId, manager, messageId, position } = request;
-  const row = yield* lockManaged(publicId, manager);
-  if (position !== 0n) yield* requireReceivable(row, position);
-  const waiting = yield* step(selectRequests, { id: row.id });
-  const same = waiting.find((message) => message.position === position);
-  if (same === undefined && waiting.length >= requestsMax) throw tooManyRequested();
-  if (same === undefined) yield* step(insertRequest, { webhook_id: row.id, message_id: messageId, position });
-  const details = { accountId: row.account_id, after: { event: messageId } };
-  if ('actor' in manager) yield* addAuditEntry(manager, 'webhook.sent', publicId, details);
-  return same?.message_id ?? messageId;
-}, 'row locks');
+export const requestMessage = transaction(
+  'requestMessage',
+  'row locks',
+  function* (request: MessageRequest): Steps<string> {
+    const { publicId, manager, messageId, position } = request;
+    const row = yield* lockManaged(publicId, manager);
+    if (position !== 0n) yield* requireReceivable(row, position);
+    const waiting = yield* step(selectRequests, { id: row.id });
+    const same = waiting.find((message) => message.position === position);
+    if (same === undefined && waiting.length >= requestsMax) throw tooManyRequested();
+    if (same === undefined)
+      yield* step(insertRequest, { webhook_id: row.id, message_id: messageId, position });
+    const details = { accountId: row.account_id, after: { event: messageId } };
+    if ('actor' in manager) yield* addAuditEntry(manager, 'webhook.sent', publicId, details);
+    return same?.message_id ?? messageId;
+  },
+);
 
 function* requireReceivable(row: WebhookRow, position: bigint): Steps<void> {
   const { deleted_to, newest } = endsOf(yield* step(selectEnds, { position }));

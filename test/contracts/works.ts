@@ -1,44 +1,48 @@
 import { AppError, OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
 import { insertPet, type PetValues } from '../../src/pets/pet-rows.ts';
+import type { TransactionList } from '../../src/storage/database.ts';
 import { step, transaction } from '../../src/storage/transaction.ts';
 import { petValues } from '../support/catalogue.ts';
 import { insertSecret, insertWindow, selectSubjects, selectUsed, updateUsed } from './window-rows.ts';
 
-/** The named transactions of the contract tests. They are in a separate file, because a worker thread imports it. */
 interface Window {
   readonly subject: string;
   readonly used: bigint;
 }
 
-export const doNothing = transaction(function* doNothing(_input: null) {});
+export const doNothing = transaction('doNothing', 'serializable', function* (_input: null) {});
 
-export const addPet = transaction(function* addPet(pet: {
-  name: string;
-  categoryId: bigint;
-  status: string;
-}) {
-  return yield* step(insertPet, petValues(pet));
-});
+export const addPet = transaction(
+  'addPet',
+  'serializable',
+  function* (pet: { name: string; categoryId: bigint; status: string }) {
+    return yield* step(insertPet, petValues(pet));
+  },
+);
 
-export const addSecret = transaction(function* addSecret(secret: { name: string; value: Uint8Array }) {
-  yield* step(insertSecret, secret);
-});
+export const addSecret = transaction(
+  'addSecret',
+  'serializable',
+  function* (secret: { name: string; value: Uint8Array }) {
+    yield* step(insertSecret, secret);
+  },
+);
 
-export const addWindows = transaction(function* addWindows(windows: readonly Window[]) {
+export const addWindows = transaction('addWindows', 'serializable', function* (windows: readonly Window[]) {
   for (const window of windows) yield* step(insertWindow, window);
 });
 
-export const addAndReadWindow = transaction(function* addAndReadWindow(window: Window) {
+export const addAndReadWindow = transaction('addAndReadWindow', 'serializable', function* (window: Window) {
   yield* step(insertWindow, window);
   const [row] = yield* step(selectUsed, { subject: window.subject });
   return row?.used;
 });
 
 /** Adds an animal, then refuses. */
-export const addAndRefuse = transaction(function* addAndRefuse(pet: PetValues) {
+export const addAndRefuse = transaction('addAndRefuse', 'new rows', function* (pet: PetValues) {
   yield* step(insertPet, pet);
   throw new AppError('limit_reached', 'one too many');
-}, 'new rows');
+});
 
 const errors = {
   AppError: (message: string) => new AppError('idempotency_key_reused', message),
@@ -49,25 +53,45 @@ const errors = {
 };
 
 /** Adds the window, then throws an error with the given name. */
-export const addAndThrow = transaction(function* addAndThrow({
-  name,
-  message,
-  ...window
-}: Window & { name: keyof typeof errors; message: string }) {
-  yield* step(insertWindow, window);
-  throw errors[name](message);
-});
+export const addAndThrow = transaction(
+  'addAndThrow',
+  'serializable',
+  function* ({ name, message, ...window }: Window & { name: keyof typeof errors; message: string }) {
+    yield* step(insertWindow, window);
+    throw errors[name](message);
+  },
+);
 
-export const countUp = transaction(function* countUp(subject: string) {
+export const countUp = transaction('countUp', 'serializable', function* (subject: string) {
   const [row] = yield* step(selectUsed, { subject });
   yield* step(updateUsed, { subject, used: (row?.used ?? 0n) + 1n });
 });
 
-export const addIfAlone = transaction(function* addIfAlone(window: Window) {
+export const addIfAlone = transaction('addIfAlone', 'serializable', function* (window: Window) {
   const others = yield* step(selectSubjects, {});
   if (others.length === 0) yield* step(insertWindow, window);
 });
 
-export const readSubjects = transaction(function* readSubjects(_input: null) {
+export const readSubjects = transaction('readSubjects', 'serializable', function* (_input: null) {
   return yield* step(selectSubjects, {});
 });
+
+/** The transactions of the contract tests. */
+export const works = {
+  doNothing,
+  addPet,
+  addSecret,
+  addWindows,
+  addAndReadWindow,
+  addAndRefuse,
+  addAndThrow,
+  countUp,
+  addIfAlone,
+  readSubjects,
+} satisfies TransactionList;
+
+type Works = typeof works;
+
+declare module '../../src/storage/database.ts' {
+  interface Transactions extends Works {}
+}

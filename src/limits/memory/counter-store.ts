@@ -1,10 +1,11 @@
 import { type Selectable, sql } from 'kysely';
 import { type Clock, minuteMs } from '../../clock.ts';
-import { type Database, statement } from '../../storage/database.ts';
+import { type Database, type Steps, statement } from '../../storage/database.ts';
 import { deletesOld } from '../../storage/delete-old.ts';
 import { insertRow } from '../../storage/insert-row.ts';
-import { createRowBuffer, writesEach } from '../../storage/row-buffer.ts';
+import { createRowBuffer, type NamedEntries } from '../../storage/row-buffer.ts';
 import type { Tables } from '../../storage/tables.ts';
+import { toLastStep, transaction } from '../../storage/transaction.ts';
 import type { LookAtUsage } from '../counters.ts';
 import { kindOf } from '../rules/address.ts';
 import { type Conduct, forgetAtMs } from '../rules/bans.ts';
@@ -98,13 +99,21 @@ const upsertWindows = insertRow('usage_windows', ['subject', ...windowColumns], 
  * Replaces the stored windows of subjects. A row counts for a minute longer than its `day_ends_at_ms`, because the minute
  * window may end after the day window. Of a day window that is not open, this column has the end of the minute window.
  */
-const writeWindows = writesEach('writeWindows', upsertWindows, ({ minute, day }: Windows, subject) => ({
-  subject,
-  minute_used: BigInt(minute.used),
-  minute_ends_at_ms: BigInt(minute.endsAtMs),
-  day_used: BigInt(day.used),
-  day_ends_at_ms: BigInt((day.used === 0 ? minute : day).endsAtMs),
-}));
+export const writeWindows = transaction(
+  'writeWindows',
+  'row locks',
+  function* (entries: NamedEntries<Windows>): Steps<void> {
+    yield entries.map(([subject, { minute, day }]) =>
+      toLastStep(upsertWindows, {
+        subject,
+        minute_used: BigInt(minute.used),
+        minute_ends_at_ms: BigInt(minute.endsAtMs),
+        day_used: BigInt(day.used),
+        day_ends_at_ms: BigInt((day.used === 0 ? minute : day).endsAtMs),
+      }),
+    );
+  },
+);
 
 const deleteEndedWindows = deletesOld('usage_windows', ['subject'], 'day_ends_at_ms');
 
@@ -132,14 +141,22 @@ const upsertConduct = insertRow('key_bans', ['key_id', ...conductColumns], {
 });
 
 /** Replaces the stored conduct of keys. The text `refused_at_ms` has the number of strikes and the end of their window. */
-const writeConduct = writesEach('writeConduct', upsertConduct, (conduct: Conduct, key_id) => ({
-  key_id,
-  banned_until_ms: BigInt(conduct.banAtMs + conduct.banMs),
-  last_ban_at_ms: BigInt(conduct.banAtMs),
-  last_ban_ms: BigInt(conduct.banMs),
-  refused_at_ms: `${conduct.strikes} ${conduct.strikesEndAtMs}`,
-  forget_at_ms: BigInt(forgetAtMs(conduct)),
-}));
+export const writeConduct = transaction(
+  'writeConduct',
+  'row locks',
+  function* (entries: NamedEntries<Conduct>): Steps<void> {
+    yield entries.map(([key_id, conduct]) =>
+      toLastStep(upsertConduct, {
+        key_id,
+        banned_until_ms: BigInt(conduct.banAtMs + conduct.banMs),
+        last_ban_at_ms: BigInt(conduct.banAtMs),
+        last_ban_ms: BigInt(conduct.banMs),
+        refused_at_ms: `${conduct.strikes} ${conduct.strikesEndAtMs}`,
+        forget_at_ms: BigInt(forgetAtMs(conduct)),
+      }),
+    );
+  },
+);
 
 const deleteForgottenConduct = deletesOld('key_bans', ['key_id'], 'forget_at_ms');
 

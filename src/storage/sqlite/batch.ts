@@ -1,4 +1,4 @@
-import { findTransaction } from '../transaction.ts';
+import type { TransactionList } from '../database.ts';
 import type { SqliteConnection } from './connection.ts';
 import { type PackedError, packError } from './packed-error.ts';
 import { runSteps, type SqliteCall } from './statements.ts';
@@ -13,12 +13,14 @@ export type Outcome = { readonly result: unknown } | { readonly error: PackedErr
  * Returns a function that runs jobs in one commit, and returns their outcomes when it is durable. A job that fails is
  * undone alone. Throws if the transaction fails or another connection has the lock; then nothing was done.
  */
-export function createRunBatch(connection: SqliteConnection) {
+export function createRunBatch(connection: SqliteConnection, transactions: TransactionList) {
   const { raw } = connection;
 
   function run(job: Job, openSavepoint: () => void): unknown {
     if ('sql' in job) return connection.run(job);
-    return runSteps(connection.run, findTransaction(job.name).body(job.input as never), openSavepoint);
+    const transaction = transactions[job.name];
+    if (transaction === undefined) throw new Error(`this thread has no transaction "${job.name}"`);
+    return runSteps(connection.run, transaction.body(job.input as never), openSavepoint);
   }
 
   function runAlone(job: Job): Outcome {

@@ -1,3 +1,4 @@
+import type { TransactionList } from '../database.ts';
 import { createRunBatch, type Job, type Outcome } from './batch.ts';
 import { lockWaitMsMax, openConnection, repeatWhileBusy } from './connection.ts';
 import { type StoreThread, serveTasks, startThread } from './thread.ts';
@@ -10,12 +11,12 @@ export function startWriter(path: string, entry: URL): Promise<Writer> {
   return startThread(path, entry);
 }
 
-/** Serves writes in this thread. The entry of the writing thread calls it once. */
-export function serveWrites(): void {
+/** Serves statements and these transactions in this thread. The entry of the writing thread calls it once. */
+export function serveWrites(transactions: TransactionList): void {
   serveTasks(async (path) => {
     const connection = await repeatWhileBusy(() => openConnection(path, 0), lockWaitMsMax);
     // Otherwise SQLite writes the pages that a savepoint keeps to a temporary file, beyond 64 KiB.
     connection.raw.exec('pragma temp_store = memory');
-    return { run: createRunBatch(connection), close: connection.close };
+    return { run: createRunBatch(connection, transactions), close: connection.close };
   });
 }

@@ -20,7 +20,7 @@ async function open(t: TestContext) {
   await createSqliteStore(path);
   const connection = openConnection(path, 0);
   t.after(() => connection.close());
-  const runBatch = createRunBatch(connection);
+  const runBatch = createRunBatch(connection, { addAndThrow, addSecret, addTwo, lookAndAddTwo });
   /** Returns the first value of the first row of each job. */
   const run = (...jobs: readonly Job[]) =>
     runBatch(jobs).map((outcome) => {
@@ -60,12 +60,12 @@ const insertTwo = statement<Record<never, never>>()((query) =>
     .columns(['name', 'category_id', 'status', 'is_owned'])
     .expression(sql`values ('Rex', 1, 'available', 0), ('Max', 1, 'lost', 0)`),
 );
-const addTwo = transaction(function* addTwo(_input: null) {
+const addTwo = transaction('addTwo', 'serializable', function* (_input: null) {
   yield [toLastStep(insertTwo, {})];
 });
 
 /** Reads, then writes once with its last statement. */
-const lookAndAddTwo = transaction(function* lookAndAddTwo(_input: null) {
+const lookAndAddTwo = transaction('lookAndAddTwo', 'serializable', function* (_input: null) {
   yield [toStep(selectPet, { id: 1n })];
   yield [toLastStep(insertTwo, {})];
 });
