@@ -1,14 +1,13 @@
 import { eraseDeletedAccounts } from './accounts/delete-account.ts';
 import { hourMs, minuteMs, secondMs } from './clock.ts';
 import { expireEvents } from './events/expire-events.ts';
-import { sequencedEventsMax, sequenceEvents } from './events/sequence-events.ts';
+import { sequenceEvents } from './events/sequence-events.ts';
 import { firstAnswersKeptMs } from './idempotency/answer-once.ts';
-import { foldedChangesMax, foldInventory } from './inventory/inventory.ts';
+import { foldInventory } from './inventory/inventory.ts';
 import type { Job } from './jobs/job-runner.ts';
 import type { CorrectionFollower } from './limits/corrections.ts';
 import type { CounterStore } from './limits/memory/counter-store.ts';
 import type { Sessions } from './operator/sessions.ts';
-import { createBatches } from './storage/batches.ts';
 import type { Store } from './store.ts';
 import type { FailedRequests } from './usage/failed-requests.ts';
 import type { UsageCounts } from './usage/usage.ts';
@@ -36,8 +35,6 @@ export interface JobParts {
 export function listJobs(parts: JobParts): readonly Job[] {
   const { store, counting, usage, failedRequests, sessions, corrections, flush, noteFeedLag } = parts;
   const { database, audit, firstAnswers, orders } = store;
-  const sequences = createBatches(sequencedEventsMax);
-  const folds = createBatches(foldedChangesMax);
   const deletes = (what: string, everyMs: number, run: Job['run'], keptMs?: number): Job => ({
     name: `delete ${what}`,
     everyMs,
@@ -50,12 +47,8 @@ export function listJobs(parts: JobParts): readonly Job[] {
     { name: 'follow lifts of bans and resets of limits', everyMs: secondMs, run: corrections.follow },
     { name: 'close overdue holds', everyMs: expiryMs, run: orders.expire, byAge: 'closes' },
     { name: 'erase deleted accounts', everyMs: minuteMs, run: () => eraseDeletedAccounts(database) },
-    { name: 'add up the inventory', everyMs: secondMs, run: () => foldInventory(database, folds) },
-    {
-      name: 'sequence events',
-      everyMs: sequencingMs,
-      run: () => sequenceEvents(database, sequences, noteFeedLag),
-    },
+    { name: 'add up the inventory', everyMs: secondMs, run: () => foldInventory(database) },
+    { name: 'sequence events', everyMs: sequencingMs, run: () => sequenceEvents(database, noteFeedLag) },
     deletes('ended counts', secondMs, counting.sweep),
     deletes('old usage', minuteMs, usage.sweep),
     deletes('old requests', minuteMs, failedRequests.sweep),

@@ -197,7 +197,7 @@ function isBy(actor: string | null): Expression<SqlBool> {
   return sql<SqlBool>`(actor = ${name} or (actor_kind = 'console' and (${isUser} or ${isSession})))`;
 }
 
-const deleteOldEntries = deletesOld('audit', ['id'], 'at_ms', { by: 'key' });
+const deleteOldEntries = deletesOld('audit', ['id'], 'at_ms', 'key');
 
 function toListed(row: RowOf<ReturnType<typeof selectPage>>) {
   return {

@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts';
 import { type Database, type RowOf, type Steps, statement } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { pick } from '../storage/insert-row.ts';
+import { readStoreTime } from '../storage/store-time.ts';
 import type { Tables } from '../storage/tables.ts';
 import { stepsTogether, toLastStep, toStep } from '../storage/transaction.ts';
 
@@ -112,9 +113,7 @@ const selectIsStored = statement<Key>()((query, p) =>
     .where('key_hash', '=', p.keyHash),
 );
 
-const deleteOldAnswers = deletesOld('first_answers', ['account_id', 'key_hash'], 'created_at_ms', {
-  byAge: true,
-});
+const deleteOldAnswers = deletesOld('first_answers', ['account_id', 'key_hash'], 'created_at_ms');
 
 export type FirstAnswers = ReturnType<typeof createFirstAnswers>;
 
@@ -139,6 +138,8 @@ export function createFirstAnswers(database: Database) {
       }
     },
 
-    sweep: () => deleteOldAnswers(database, firstAnswersKeptMs),
+    async sweep(): Promise<void> {
+      await deleteOldAnswers(database, (await readStoreTime(database)) - firstAnswersKeptMs);
+    },
   };
 }

@@ -1,9 +1,9 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { type PetStatus, petStatuses } from '../pets/pet.ts';
 import { countField, namedObject, timeField } from '../schema.ts';
-import { createBatches, snapshotColumns, takeOldest } from '../storage/batches.ts';
 import { byFilters, type Database, statement } from '../storage/database.ts';
 import type { Tables } from '../storage/tables.ts';
+import { type Batch, takeOldest } from '../storage/take-oldest.ts';
 
 function ofEachStatus<T>(make: (status: PetStatus) => T): Record<PetStatus, T> {
   return Object.fromEntries(petStatuses.map((status) => [status, make(status)])) as Record<PetStatus, T>;
@@ -50,7 +50,7 @@ export function createInventory(database: Database): CountInventory {
 }
 
 /** Maximum number of changes that one transaction adds to the totals. */
-export const foldedChangesMax = 10_000;
+const foldedChangesMax = 10_000;
 /** Number of an advisory lock, which no other lock of the store has: the first 8 letters of "inventory" in ASCII. */
 const foldingLock = 0x696e_7665_6e74_6f72n;
 
@@ -59,8 +59,11 @@ function addCounts(table: string, other: string): Record<PetStatus, RawBuilder<b
   return ofEachStatus((status) => sql`${sql.ref(`${table}.${status}`)} + ${sql.ref(`${other}.${status}`)}`);
 }
 
-/** Adds the first changes of a range to the totals. Returns no row if there are none or another instance adds changes. */
-const foldChanges = statement<{ lock: bigint; after: bigint; count: bigint }>({
+/**
+ * Adds the first changes to the totals and returns their number, or no row if there are none or another instance adds
+ * changes.
+ */
+const foldChanges = statement<Batch>({
   isPlannedEachTime: true,
 })((query, p, dialect) =>
   query
@@ -86,29 +89,23 @@ const foldChanges = statement<{ lock: bigint; after: bigint; count: bigint }>({
         ),
     )
     .with('total', (cte) =>
-      cte
-        .selectFrom('taken')
-        .select(({ fn }) => [
-          ...sums,
-          fn.countAll<bigint>().as('changes'),
-          sql<bigint>`coalesce(max(id), 0)`.as('last'),
-        ]),
+      cte.selectFrom('taken').select(({ fn }) => [...sums, fn.countAll<bigint>().as('changes')]),
     )
     .updateTable('inventory_totals')
     .from('total')
     .set(addCounts('inventory_totals', 'total'))
     .where('total.changes', '>', sql.lit(0n))
-    .returning(['total.changes as taken', 'total.last', ...snapshotColumns]),
+    .returning('total.changes as count'),
 );
 
-/** Adds the appended changes to the totals, so that a count sums few rows. On SQLite, triggers update the totals. */
-export async function foldInventory(
-  database: Database,
-  runBatches = createBatches(foldedChangesMax),
-): Promise<void> {
+/**
+ * Adds the appended changes to the totals, `count` in each transaction, so that a count sums few rows. On SQLite, triggers
+ * update the totals.
+ */
+export async function foldInventory(database: Database, count = foldedChangesMax): Promise<void> {
   if (database.engine === 'sqlite') return;
-  await runBatches(async (range) => {
-    const [folded] = await database.run(foldChanges, { lock: foldingLock, ...range });
-    return folded;
-  });
+  for (let folded = count; folded === count; ) {
+    const [done] = await database.run(foldChanges, { lock: foldingLock, count: BigInt(count) });
+    folded = Number(done?.count ?? 0);
+  }
 }

@@ -1,6 +1,7 @@
 import { type Clock, minuteMs } from '../clock.ts';
 import type { Log } from '../observability/log.ts';
-import { type Database, statement } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
+import { readStoreTime } from '../storage/store-time.ts';
 
 /** A clock leaps if it moves by more than this many ms against the monotonic clock. */
 export const leapMsMin = minuteMs;
@@ -8,10 +9,6 @@ export const leapMsMin = minuteMs;
 export const steadyMsMin = 10 * minuteMs;
 
 export type ClockWatch = ReturnType<typeof createClockWatch>;
-
-const selectNow = statement<Record<never, never>>()((query, _, { nowMs }) =>
-  query.selectNoFrom(nowMs.as('now_ms')),
-);
 
 /**
  * Watches the clock of this machine and the clock of the store, because after a leap a job could take everything for old.
@@ -29,8 +26,7 @@ export function createClockWatch(
 
   async function isSteady(sinceMs: number, steadyMs: number): Promise<boolean> {
     const machineLeapMs = machine.note(clock());
-    const [row] = await database.read(selectNow, {});
-    const storeLeapMs = store.note(Number(row?.now_ms));
+    const storeLeapMs = store.note(await readStoreTime(database));
     const warning = 'a clock leapt: for 10 minutes, no job deletes, closes or disables by age';
     if (machineLeapMs !== 0 || storeLeapMs !== 0) log.warn({ machineLeapMs, storeLeapMs }, warning);
     const atMs = elapsedMs();

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { byFilters, type Database, type Dialect, statement } from '../storage/database.ts';
+import { byFilters, type Dialect, statement } from '../storage/database.ts';
 import type { PageRange } from '../storage/read-page.ts';
 import { type OrderRow, type OrderStatus, orderStatuses } from './order.ts';
 
@@ -140,15 +140,4 @@ function selectOverdue(filters: Filters, p: PageParameters) {
   const conditions = [sql`closed_at_ms is null`, ...filters.map(({ isMet }) => isMet)];
   return sql`select ${storedColumns} from orders where ${sql.join(conditions, sql` and `)}
     and expires_at_ms >= 0 and expires_at_ms <= ${moment} and +id <= ${p.newestId}`;
-}
-
-const selectNow = statement<Record<never, never>>()((query, _, { nowMs }) =>
-  query.selectNoFrom(nowMs.as('now_ms')),
-);
-
-/** Returns the time of the store's clock in Unix milliseconds. This clock decides when holds expire. */
-export async function readOrderTime(database: Database): Promise<number> {
-  const [row] = await database.read(selectNow, {});
-  if (row === undefined) throw new Error('the store gave no time');
-  return Number(row.now_ms);
 }

@@ -5,41 +5,36 @@ import type { Tables } from './tables.ts';
 /** Maximum number of rows that one statement deletes, so that other writes can run in between. */
 const deletedRowsMax = 1_000;
 
-interface Options {
-  /**
-   * `time` (default) deletes the rows with the oldest times first; a table with many rows needs an index over `time`. `key`
-   * needs none: it looks at the rows with the lowest keys alone, so it is for tables whose times grow with their keys.
-   */
-  readonly by?: 'time' | 'key';
-  /** If true, the function takes an age in ms, by the store's clock. Otherwise it takes a time in Unix milliseconds. */
-  readonly byAge?: boolean;
-}
-
-/** Returns a function that deletes the rows of a table whose column `time` is too old. `key` is the primary key. */
+/**
+ * Returns a function that deletes the rows of a table whose column `time` is before a time in Unix milliseconds. `key` is
+ * the primary key. Each statement passes over the rows that another transaction has locked; they wait for the next call.
+ *
+ * By `time`, the rows with the oldest times go first; a table with many rows needs an index over `time`. By `key`, none is
+ * needed: each statement looks at the rows with the lowest keys alone, so it is for tables whose times grow with their keys.
+ */
 export function deletesOld<T extends keyof Tables>(
   table: T,
   key: readonly (keyof Tables[T] & string)[],
   time: keyof Tables[T] & string,
-  { by = 'time', byAge = false }: Options = {},
+  by: 'time' | 'key' = 'time',
 ) {
-  const deleteOldest = statement<{ ms: bigint; count: bigint }>()((query, p, { nowMs }) => {
+  const deleteOldest = statement<{ beforeMs: bigint; count: bigint }>()((query, p, { lockFreeRows }) => {
     const names = sql.join(key.map((name) => sql.ref(name)));
-    const isOld = sql<boolean>`${sql.ref(time)} < ${byAge ? sql`${nowMs} - ${p.ms}` : p.ms}`;
-    const oldest =
-      by === 'time'
-        ? sql`where ${isOld} order by ${sql.ref(time)} limit ${p.count}`
-        : sql`order by ${names} limit ${p.count}`;
-    return (
-      query
-        .deleteFrom<keyof Tables>(table)
-        // The condition stands twice, because another instance may write a row after the subquery has selected it.
-        .where(isOld)
-        .where(sql<boolean>`(${names}) in (select ${names} from ${sql.table(table)} ${oldest})`)
-        .returning(sql.lit(1n).as('deleted'))
-    );
+    const isOld = sql<boolean>`${sql.ref(time)} < ${p.beforeMs}`;
+    const oldest = by === 'time' ? sql`where ${isOld} order by ${sql.ref(time)}` : sql`order by ${names}`;
+    return query
+      .with(
+        'oldest',
+        () => sql<object>`(select ${names} from ${sql.table(table)} ${oldest}
+        limit ${p.count} ${lockFreeRows})`,
+      )
+      .deleteFrom<keyof Tables>(table)
+      .where(isOld)
+      .where(sql<boolean>`(${names}) in (select ${names} from oldest)`)
+      .returning(sql.lit(1n).as('deleted'));
   });
-  return async (database: Database, ms: number | bigint): Promise<void> => {
-    const oldest = { ms: BigInt(ms), count: BigInt(deletedRowsMax) };
+  return async (database: Database, beforeMs: number): Promise<void> => {
+    const oldest = { beforeMs: BigInt(beforeMs), count: BigInt(deletedRowsMax) };
     while ((await database.run(deleteOldest, oldest)).length === deletedRowsMax);
   };
 }

@@ -85,7 +85,7 @@ export async function sweepRequests(
   await deleteBeyond(database, 'all', null, all);
 }
 
-const deleteOlder = deletesOld('requests', ['id'], 'last_at_ms', { by: 'key' });
+const deleteOlder = deletesOld('requests', ['id'], 'last_at_ms', 'key');
 
 /** The accounts with more than `kept` rows. Null stands for all requests without a valid key. */
 const selectFullAccounts = statement<{ kept: bigint }>()((query, p) =>

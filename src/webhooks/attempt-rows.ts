@@ -3,6 +3,7 @@ import { dayMs } from '../clock.ts';
 import { type Database, statement } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
+import { readStoreTime } from '../storage/store-time.ts';
 import { step, stepsTogether, toStep, transaction } from '../storage/transaction.ts';
 import { deleteRequest } from './requested-messages.ts';
 import { failingAttemptsMin, failingMsMax } from './rules/retry.ts';
@@ -107,6 +108,8 @@ export async function listAttempts(database: Database, id: bigint): Promise<read
   }));
 }
 
-const deleteExpired = deletesOld('webhook_attempts', ['id'], 'at_ms', { by: 'key', byAge: true });
+const deleteExpired = deletesOld('webhook_attempts', ['id'], 'at_ms', 'key');
 
-export const expireAttempts = (database: Database) => deleteExpired(database, attemptsKeptMs);
+export async function expireAttempts(database: Database): Promise<void> {
+  await deleteExpired(database, (await readStoreTime(database)) - attemptsKeptMs);
+}

@@ -11,7 +11,6 @@ import { createFeed, type Feed, type FeedQuery, readFeed } from '../../src/event
 import type { FeedPage } from '../../src/events/feed-page.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { stringifyExactJson } from '../../src/exact-json.ts';
-import { createBatches } from '../../src/storage/batches.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 import { describeOnEngines, type Engine } from '../support/engines.ts';
 import { asManager, openShop } from './order-shop.ts';
@@ -155,7 +154,7 @@ await describeOnEngines('the event feed', (engine) => {
   test('has every event once and in the same order in pages of any size', async (t) => {
     const { database, walk, addPets } = await openFeedShop(t, engine);
     await addPets(25);
-    await sequenceEvents(database, createBatches(7));
+    await sequenceEvents(database, undefined, 7);
     const all = await walk(100);
     assert.equal(all.length, 25);
     const sorted = all.toSorted((a, b) => Number(a - b));

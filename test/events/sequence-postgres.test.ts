@@ -6,7 +6,7 @@ import { everything } from '../../src/events/event-reader.ts';
 import { readFeed } from '../../src/events/feed.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
-import { createBatches } from '../../src/storage/batches.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { petValues } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';
 import { connectPostgres } from '../support/postgres-databases.ts';
@@ -50,15 +50,14 @@ test('the changes of an animal stay in order if the first is committed between t
   await slow.query(`begin; update pets set name = 'first' where id = ${id}`);
   await add('other');
   let isCommitted = false;
-  await sequenceEvents(database, (batch) =>
-    createBatches(1)(async (range) => {
-      const taken = await batch(range);
-      if (!isCommitted) await slow.query('commit');
-      if (!isCommitted) await slow.query(`update pets set name = 'second' where id = ${id}`);
-      isCommitted = true;
-      return taken;
-    }),
-  );
+  const run: Database['run'] = async (...batch) => {
+    const taken = await database.run(...batch);
+    if (!isCommitted) await slow.query('commit');
+    if (!isCommitted) await slow.query(`update pets set name = 'second' where id = ${id}`);
+    isCommitted = true;
+    return taken;
+  };
+  await sequenceEvents({ ...database, run }, undefined, 1);
   await sequence();
   assert.deepEqual((await read('oldest')).names, ['Rex', 'other', 'first', 'second']);
 });
@@ -105,10 +104,10 @@ test('the lag of the feed is noted even if no position can be assigned', async (
   await add();
   await store.execute('update event_outbox set at_ms = at_ms - 60000');
   await store.execute('alter table events rename to other_events');
-  await assert.rejects(sequenceEvents(database, undefined, noteLag));
+  await assert.rejects(sequenceEvents(database, noteLag));
   await store.execute('alter table other_events rename to events');
   await sequence();
-  await sequenceEvents(database, undefined, noteLag);
+  await sequenceEvents(database, noteLag);
   assert.equal(lags.length, 2);
   assert.ok((lags[0] ?? 0) >= 60_000);
   assert.equal(lags[1], 0);
@@ -128,7 +127,7 @@ test('a reader of several instances gets the changes of each animal once, in the
   }
   async function sequence(): Promise<void> {
     const instance = await store.open();
-    while (isWriting) await sequenceEvents(instance, createBatches(3));
+    while (isWriting) await sequenceEvents(instance, undefined, 3);
   }
   const met: string[] = [];
   async function follow(): Promise<void> {

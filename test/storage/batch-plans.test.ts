@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { expireEvents } from '../../src/events/expire-events.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { foldInventory } from '../../src/inventory/inventory.ts';
-import { createBatches } from '../../src/storage/batches.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { findPostgres, type Store } from '../support/engines.ts';
 import { until } from '../support/processes.ts';
 
@@ -30,11 +29,11 @@ const openWith = (store: Store, mode: string) =>
 
 const tables = {
   event_outbox: {
-    take: sequenceEvents,
+    take: (database: Database) => sequenceEvents(database, undefined, batch),
     insert: "insert into event_outbox (type, data) select 'pet.added', '{}'",
   },
   inventory_changes: {
-    take: foldInventory,
+    take: (database: Database) => foldInventory(database, batch),
     insert: 'insert into inventory_changes (category_id, available, pending, sold) select 1, 1, 0, 0',
   },
 } as const;
@@ -49,10 +48,10 @@ describe('rows are taken in batches on PostgreSQL', { skip: postgres.skip }, () 
         // PostgreSQL may keep a plan from the sixth call on.
         for (let round = 0; round < 7; round += 1) {
           await store.execute(`${insert} from generate_series(1, ${round})`);
-          await take(database, createBatches(batch));
+          await take(database);
         }
         await store.execute(`${insert} from generate_series(1, ${waiting})`);
-        await take(database, createBatches(batch));
+        await take(database);
         // A connection writes its statistics at its end.
         await database.close();
         await expectNoScan(store, table);
@@ -68,38 +67,4 @@ describe('rows are taken in batches on PostgreSQL', { skip: postgres.skip }, () 
     await database.close();
     await expectNoScan(store, 'events');
   });
-});
-
-test('a slow or failed batch halves the next one and a quick one doubles it', async () => {
-  const run = createBatches(800);
-  const counts: number[] = [];
-  const runOne = (work: () => Promise<void>) =>
-    run(async ({ count }) => {
-      counts.push(Number(count));
-      await work();
-      return undefined;
-    });
-  const fail = () => Promise.reject(new Error('timeout'));
-
-  await runOne(() => setTimeout(1_100));
-  for (let failures = 0; failures < 6; failures += 1) await assert.rejects(runOne(fail), /timeout/);
-  for (let batches = 0; batches < 7; batches += 1) await runOne(async () => undefined);
-  assert.deepEqual(counts, [800, 400, 200, 100, 50, 25, 16, 16, 32, 64, 128, 256, 512, 800]);
-});
-
-test('a batch skips deleted rows, up to the last id that no running transaction can still commit', async () => {
-  const begun: bigint[] = [];
-  /** The last id of each batch, and the oldest and the next transaction of its snapshot. */
-  const batches = [
-    [10n, 5n, 9n],
-    [20n, 9n, 12n],
-    [15n, 12n, 12n],
-    [30n, 12n, 14n],
-    [25n, 14n, 15n],
-  ] as const;
-  await createBatches(1)(async ({ after }) => {
-    const [last, running_from, begun_before] = batches[begun.push(after) - 1] ?? [];
-    return last === undefined ? undefined : { taken: 1n, last, running_from, begun_before };
-  });
-  assert.deepEqual(begun.map(Number), [0, 0, 10, 15, 15, 25]);
 });

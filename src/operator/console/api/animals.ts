@@ -3,10 +3,10 @@ import { NewCategorySchema } from '../../../categories/categories.ts';
 import { AppError } from '../../../errors.ts';
 import { computeEtag } from '../../../etag.ts';
 import { OrderStatusSchema } from '../../../orders/order.ts';
-import { readOrderTime } from '../../../orders/order-rows.ts';
 import { everyAccount } from '../../../orders/orders.ts';
 import { NewPetSchema, type Pet, PetPatchSchema, PetStatusSchema } from '../../../pets/pet.ts';
 import { pickPetFields, writePet } from '../../../pets/pet-values.ts';
+import { readStoreTime } from '../../../storage/store-time.ts';
 import { type ConsoleServices, int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 
 const ordersShown = 10;
@@ -46,7 +46,7 @@ export const animalOperations = [
     const filter = { limit: ordersShown, status: null, petId, reference: null, newestId: null };
     const [page, nowMs, withCategory] = await Promise.all([
       context.orders.list(filter, everyAccount),
-      readOrderTime(context.database),
+      readStoreTime(context.database),
       nameCategories(context, [found]),
     ]);
     const tag = computeEtag(writePet(found));
@@ -81,7 +81,7 @@ export const animalOperations = [
     const { status = null, petId = null, reference = null, account, before = null } = query;
     const ofAccount = account === undefined ? null : await accounts.findId(account);
     const filter = { limit: pageRows, status, petId, reference, ofAccount, newestId: before };
-    const [page, nowMs] = await Promise.all([orders.list(filter, everyAccount), readOrderTime(database)]);
+    const [page, nowMs] = await Promise.all([orders.list(filter, everyAccount), readStoreTime(database)]);
     return { ...page, nowMs };
   }),
 
