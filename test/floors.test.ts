@@ -16,7 +16,7 @@ const floors: readonly (readonly [name: string, files: RegExp])[] = [
   ['rules', /^(?:\w+\/rules\/.*|pets\/pet(?:-values)?|accounts\/(?:account|api-key|key-state))\.ts$/],
   [
     'ports',
-    /^(?:storage\/(?:database|delete-old|insert-row|read-page|row-buffer|secret-rows|store-time|tables|take-oldest|transaction)|limits\/counters)\.ts$/,
+    /^(?:storage\/(?:database|delete-old|dialect|insert-row|read-page|row-buffer|secret-rows|store-time|tables|take-oldest)|limits\/counters)\.ts$/,
   ],
   ['the key that acts', /^accounts\/acting-key\.ts$/],
   ['rooms without neighbours', /^(?:audit|idempotency|inventory|usage)\//],

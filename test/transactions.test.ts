@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { transaction } from '../src/storage/transaction.ts';
+import { transaction } from '../src/storage/database.ts';
 import { transactions } from '../src/transactions.ts';
 import { openStore, sqliteEngine } from './support/engines.ts';
 

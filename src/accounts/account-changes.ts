@@ -9,8 +9,7 @@ import {
 import { OperatorError } from '../errors.ts';
 import { insertReset } from '../limits/corrections.ts';
 import type { Limits, Plan } from '../plans/plan.ts';
-import type { Steps } from '../storage/database.ts';
-import { step, transaction } from '../storage/transaction.ts';
+import { type Steps, step, transaction } from '../storage/database.ts';
 import { accountNameRule, isAccountName } from './account.ts';
 import {
   type AccountRow,

@@ -1,6 +1,7 @@
-import { type QueryCreator, sql } from 'kysely';
+import { type QueryCreator, type RawBuilder, sql } from 'kysely';
 import { type Limits, openHoldsMax, openHoldsOf, type Plan, resolvePlan } from '../plans/plan.ts';
 import { type RowOf, statement } from '../storage/database.ts';
+import type { Dialect } from '../storage/dialect.ts';
 import { pick } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
 
@@ -68,7 +69,7 @@ const planColumns = ['plan', 'per_minute', 'per_day', 'open_holds'] as const;
 export const limitColumns = [...planColumns, 'own_per_minute', 'own_per_day', 'own_until_ms'] as const;
 
 /** Inserts an account and returns its id. A name that is already taken violates a constraint. */
-export const insertAccount = statement<PlanRow & Pick<AccountRow, 'name' | 'created_at_ms'>>()((query, p) =>
+export const insertAccount = statement((query, p: PlanRow & Pick<AccountRow, 'name' | 'created_at_ms'>) =>
   query
     .insertInto('accounts')
     .values(pick(p, ['name', ...planColumns, 'created_at_ms']))
@@ -88,26 +89,31 @@ const selectAccounts = (query: QueryCreator<Tables>) =>
     );
 
 /** Selects an account by name. Like all lists of accounts, leaves out deleted ones. */
-export const selectAccount = statement<{ name: string }>()((query, p) =>
+export const selectAccount = statement((query, p: { name: string }) =>
   selectAccounts(query).where('name', '=', p.name),
 );
 
 /** Selects the id of an account by its name. `selectAccount` also counts the keys, of which an account may have many. */
-export const selectAccountId = statement<{ name: string }>()((query, p) =>
+export const selectAccountId = statement((query, p: { name: string }) =>
   query.selectFrom('accounts').select('id').where('name', '=', p.name).where('deleted_at_ms', 'is', null),
 );
 
 /** Selects the `count` newest accounts from the id `newestId` on. */
-export const selectAccountPage = statement<{ newestId: bigint; count: bigint }>()((query, p) =>
+export const selectAccountPage = statement((query, p: { newestId: bigint; count: bigint }) =>
   selectAccounts(query).where('id', '<=', p.newestId).orderBy('id', 'desc').limit(p.count),
 );
+
+/** A text in lower case, compared by its bytes. SQLite knows only the letters of ASCII. */
+const foldCase = (text: RawBuilder<string>, { engine }: Dialect): RawBuilder<string> =>
+  engine === 'sqlite' ? sql`lower(${text})` : sql`(lower(${text}) collate "C")`;
 
 /** A text with this character at its end follows all texts that begin with the text. */
 const lastCharacter = '\u{10ffff}';
 
 /** Selects `count` accounts whose name begins with `start`, in any case, by name: from `firstId` on, or from the first if 0. */
-export const selectAccountsByName = statement<{ start: string; firstId: bigint; count: bigint }>()(
-  (query, p, { folded }) => {
+export const selectAccountsByName = statement(
+  (query, p: { start: string; firstId: bigint; count: bigint }, dialect) => {
+    const folded = (text: RawBuilder<string>) => foldCase(text, dialect);
     const name = folded(sql.ref('name'));
     const start = folded(sql`cast(${p.start} as text)`);
     const first = sql`coalesce((select ${folded(sql.ref('first.name'))} from accounts as first
@@ -122,7 +128,7 @@ export const selectAccountsByName = statement<{ start: string; firstId: bigint; 
 );
 
 /** Counts the open holds of an account up to the id `newestId` that have not expired. Reads only its open holds. */
-export const selectOpenHolds = statement<{ accountId: bigint; newestId: bigint }>()((query, p, dialect) => {
+export const selectOpenHolds = statement((query, p: { accountId: bigint; newestId: bigint }, dialect) => {
   const key = [
     ['account_id', sql`${p.accountId}`],
     ['status', sql.lit('reserved')],
@@ -137,17 +143,17 @@ export const selectOpenHolds = statement<{ accountId: bigint; newestId: bigint }
 });
 
 /** Selects the accounts with these names. `names` is a JSON array. */
-export const selectNamedAccounts = statement<{ names: string }>()((query, p, { listTexts }) =>
-  selectAccounts(query).where('name', 'in', listTexts(p.names)),
+export const selectNamedAccounts = statement((query, p: { names: string }, { isAmong }) =>
+  selectAccounts(query).where(isAmong('name', p.names, 'text')),
 );
 
 /** Selects the ids of at most `count` accounts. Used to check that the store can be read, or that it has an account. */
-export const selectAnyAccount = statement<{ count: bigint }>()((query, p) =>
+export const selectAnyAccount = statement((query, p: { count: bigint }) =>
   query.selectFrom('accounts').select('id').limit(p.count),
 );
 
 /** Changes an account. A name that is already taken violates a constraint. */
-export const updateAccount = statement<AccountRow>()((query, p) =>
+export const updateAccount = statement((query, p: AccountRow) =>
   query
     .updateTable('accounts')
     .set(pick(p, ['name', ...limitColumns, 'suspended_at_ms']))

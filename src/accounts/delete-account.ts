@@ -5,10 +5,10 @@ import { AppError, OperatorError } from '../errors.ts';
 import { insertReset } from '../limits/corrections.ts';
 import { closeOrder } from '../orders/close-order.ts';
 import { orderStatuses } from '../orders/order.ts';
-import { type Database, type Dialect, statement } from '../storage/database.ts';
+import { type Database, statement, step, transaction } from '../storage/database.ts';
+import type { Dialect } from '../storage/dialect.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
-import { step, transaction } from '../storage/transaction.ts';
 import { findAccount } from './account-changes.ts';
 import { revokeKeys } from './key-rows.ts';
 
@@ -31,8 +31,7 @@ export const deleteAccount = transaction(
     const deletedName = `deleted-${id}`;
     const nowMs = BigInt(by.nowMs);
     yield* step(blankAccount, { id, name: deletedName, nowMs });
-    const filter = { id: null, accountId: id };
-    const keys = yield* step(revokeKeys(filter), { ...filter, nowMs });
+    const keys = yield* step(revokeKeys, { id: null, accountId: id, nowMs });
     const webhooks = yield* step(deleteWebhooks, { accountId: id });
     yield* step(insertReset, { account_id: id, at_ms: nowMs });
     yield* step(insertErasure, { account_id: id });
@@ -89,7 +88,7 @@ export async function eraseDeletedAccounts(database: Database): Promise<void> {
   }
 }
 
-const selectErasures = statement<{ settlingMs: bigint }>()((query, p, { nowMs }) =>
+const selectErasures = statement((query, p: { settlingMs: bigint }, { nowMs }) =>
   query
     .selectFrom('erasures')
     .innerJoin('accounts', 'accounts.id', 'erasures.account_id')
@@ -103,21 +102,21 @@ const selectErasures = statement<{ settlingMs: bigint }>()((query, p, { nowMs })
 
 const insertErasure = insertRow('erasures', ['account_id']);
 
-const deleteErasure = statement<{ accountId: bigint }>()((query, p) =>
+const deleteErasure = statement((query, p: { accountId: bigint }) =>
   query.deleteFrom('erasures').where('account_id', '=', p.accountId),
 );
 
 /** The plan and the limits stay, because they are no personal data. */
-const blankAccount = statement<{ id: bigint; name: string; nowMs: bigint }>()((query, p) =>
+const blankAccount = statement((query, p: { id: bigint; name: string; nowMs: bigint }) =>
   query.updateTable('accounts').set({ name: p.name, deleted_at_ms: p.nowMs }).where('id', '=', p.id),
 );
 
-const deleteWebhooks = statement<{ accountId: bigint }>()((query, p) =>
+const deleteWebhooks = statement((query, p: { accountId: bigint }) =>
   query.deleteFrom('webhooks').where('account_id', '=', p.accountId).returning('id'),
 );
 
 /** Selects the newest order of an account that was completed within the last `keptMs`. */
-const selectCompleted = statement<{ accountId: bigint; keptMs: bigint }>()((query, p, { nowMs }) =>
+const selectCompleted = statement((query, p: { accountId: bigint; keptMs: bigint }, { nowMs }) =>
   query
     .selectFrom('orders')
     .select(['id', 'closed_at_ms'])
@@ -129,7 +128,7 @@ const selectCompleted = statement<{ accountId: bigint; keptMs: bigint }>()((quer
 );
 
 /** Selects holds of an account that have not expired. The job that expires holds closes the others. */
-const selectHolds = statement<{ accountId: bigint; count: bigint }>()((query, p, { nowMs }) =>
+const selectHolds = statement((query, p: { accountId: bigint; count: bigint }, { nowMs }) =>
   query
     .selectFrom('orders')
     .select('id')
@@ -145,7 +144,7 @@ type Blanks = (dialect: Dialect) => Readonly<Record<string, RawBuilder<unknown>>
 
 /** Declares a statement that blanks the rows of a condition, or deletes them without `blanks`. */
 function erase(table: keyof Tables, condition: Condition, blanks?: Blanks, id = sql<bigint>`0`) {
-  return statement<Batch>()((query, p, dialect) => {
+  return statement((query, p: Batch, dialect) => {
     const [rows, erased] = [condition(p), id.as('id')];
     if (blanks === undefined) return query.deleteFrom(table).where(rows).returning(erased);
     const values = blanks(dialect) as never;
@@ -179,7 +178,7 @@ const eraseSteps = [
   ...(['event_outbox', 'events'] as const).map((table) =>
     eraseNext(
       table,
-      ({ blankField }) => ({ data: blankField('data', 'reference') }),
+      (dialect) => ({ data: blankField('data', 'reference', dialect) }),
       sql`data like '%"reference":"%'`,
     ),
   ),
@@ -202,7 +201,15 @@ const eraseSteps = [
 ];
 
 /** Removes the names of the account and of its keys from a column of the audit log. */
-function blankNames({ blankField }: Dialect, column: 'before' | 'after') {
+function blankNames(dialect: Dialect, column: 'before' | 'after') {
   return sql`case when action = 'account.renamed' then null
-    when action like 'key.%' then ${blankField(column, 'name')} else ${sql.ref(column)} end`;
+    when action like 'key.%' then ${blankField(column, 'name', dialect)} else ${sql.ref(column)} end`;
+}
+
+/** The JSON object of a text column with null in place of one of its fields. */
+function blankField(column: string, field: string, { engine }: Dialect): RawBuilder<string> {
+  const object = sql.ref(column);
+  return engine === 'sqlite'
+    ? sql`json_set(${object}, ${sql.lit(`$.${field}`)}, null)`
+    : sql`cast(jsonb_set(cast(${object} as jsonb), ${sql.lit(`{${field}}`)}, 'null') as text)`;
 }

@@ -1,8 +1,7 @@
 import { type AuditAction, type Authored, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError, notFound, OperatorError } from '../errors.ts';
 import type { Plan } from '../plans/plan.ts';
-import type { Steps } from '../storage/database.ts';
-import { step, stepsTogether, toStep, transaction } from '../storage/transaction.ts';
+import { type Steps, step, together, transaction } from '../storage/database.ts';
 import { coversScope, keyError, type Scope } from './account.ts';
 import { findOrAddAccount } from './account-changes.ts';
 import { hashKey, keyIdPattern, visibleStart } from './api-key.ts';
@@ -152,8 +151,7 @@ export const revokeKey = transaction(
 );
 
 function* endKey(key: KeyRow, by: Authorship): Steps<void> {
-  const filter = { id: key.id, accountId: null };
-  yield* step(revokeKeys(filter), { ...filter, nowMs: BigInt(by.nowMs) });
+  yield* step(revokeKeys, { id: key.id, accountId: null, nowMs: BigInt(by.nowMs) });
   yield* addKeyEntry(by, 'key.revoked', key, describe(key), null);
 }
 
@@ -168,9 +166,9 @@ function* addKey(
 ): Steps<IssuedKey> {
   const row = { id, account_id, name, scopes, expires_at_ms, created_at_ms: BigInt(by.nowMs) };
   yield* addKeyEntry(by, 'key.created', row, null, { ...describe(row), ...(inPlaceOf && { inPlaceOf }) });
-  const [, [stored]] = yield* stepsTogether(
-    toStep(insertApiKey, { ...row, secret_hash: hashKey(key), visible_start: visibleStart(key) }),
-    toStep(selectKey, { id }),
+  const [, [stored]] = yield* together(
+    step(insertApiKey, { ...row, secret_hash: hashKey(key), visible_start: visibleStart(key) }),
+    step(selectKey, { id }),
   );
   if (stored === undefined) throw new Error('the database returned no row for a new key');
   return { ...toListedKey(stored, by.nowMs), key };

@@ -1,10 +1,17 @@
 import { type QueryCreator, sql } from 'kysely';
 import type { PlanName } from '../plans/plan.ts';
-import { byFilters, type RowOf, type Steps, statement } from '../storage/database.ts';
+import {
+  byFilters,
+  lastStep,
+  type RowOf,
+  type Steps,
+  statement,
+  together,
+  transaction,
+} from '../storage/database.ts';
 import { insertRow, pick } from '../storage/insert-row.ts';
 import type { NamedEntries } from '../storage/row-buffer.ts';
 import type { Tables } from '../storage/tables.ts';
-import { toLastStep, transaction } from '../storage/transaction.ts';
 import { type Scope, scopes } from './account.ts';
 import { limitColumns } from './account-rows.ts';
 import { readState } from './key-state.ts';
@@ -32,31 +39,31 @@ const isNotRevoked = sql<boolean>`(revoked_at_ms is null or revoked_at_ms = expi
 export type KeyRow = RowOf<typeof selectKey>;
 
 /** Selects a key by the hash of its text. Authentication needs no other query. */
-export const selectKeyBySecret = statement<{ secretHash: Uint8Array }>()((query, p) =>
+export const selectKeyBySecret = statement((query, p: { secretHash: Uint8Array }) =>
   selectKeyRows(query).where('api_keys.secret_hash', '=', p.secretHash),
 );
 
 /** Selects a key by its id. */
-export const selectKey = statement<{ id: string }>()((query, p) =>
+export const selectKey = statement((query, p: { id: string }) =>
   selectKeyRows(query).where('api_keys.id', '=', p.id),
 );
 
 /** Selects keys by their ids. `ids` is a JSON array. */
-export const selectNamedKeys = statement<{ ids: string }>()((query, p, { listTexts }) =>
-  selectKeyRows(query).where('api_keys.id', 'in', listTexts(p.ids)),
+export const selectNamedKeys = statement((query, p: { ids: string }, { isAmong }) =>
+  selectKeyRows(query).where(isAmong('api_keys.id', p.ids, 'text')),
 );
 
 /**
  * Selects the `count` newest keys of one account or of all, newest first, from the key `firstId` on if it is given. If
  * `isCurrent`, leaves out the revoked ones, and reads only the others, from an index.
  */
-export const selectKeys = byFilters<KeyFilter>()((query, p, { isSet }) =>
+export const selectKeys = byFilters(['accountId', 'isCurrent', 'firstId'], (query, p: KeyFilter, set) =>
   selectKeyRows(query)
     .where('accounts.deleted_at_ms', 'is', null)
-    .$if(isSet('accountId'), (narrowed) => narrowed.where('api_keys.account_id', '=', p.accountId))
-    .$if(isSet('isCurrent'), (narrowed) => narrowed.where(isNotRevoked))
-    .$if(isSet('firstId'), (narrowed) =>
-      narrowed.where(
+    .$if(set.accountId, (rows) => rows.where('api_keys.account_id', '=', p.accountId))
+    .$if(set.isCurrent, (rows) => rows.where(isNotRevoked))
+    .$if(set.firstId, (rows) =>
+      rows.where(
         sql<boolean>`(api_keys.created_at_ms, api_keys.id) <= (select first.created_at_ms, first.id
             from api_keys as first where first.id = ${p.firstId})`,
       ),
@@ -66,10 +73,10 @@ export const selectKeys = byFilters<KeyFilter>()((query, p, { isSet }) =>
     .limit(p.count),
 );
 
-type KeyFilter = { accountId: bigint | null; firstId: string | null; isCurrent: 1n | null; count: bigint };
+type KeyFilter = { accountId: bigint; firstId: string; isCurrent: 1n; count: bigint };
 
 /** Counts the keys of an account that are neither rotated, revoked nor expired. Reads only such keys, from an index. */
-export const countActiveKeys = statement<{ accountId: bigint; nowMs: bigint }>()((query, p) => {
+export const countActiveKeys = statement((query, p: { accountId: bigint; nowMs: bigint }) => {
   const notRotated = query
     .selectFrom('api_keys')
     .select('id')
@@ -84,30 +91,30 @@ export const countActiveKeys = statement<{ accountId: bigint; nowMs: bigint }>()
 const rotatedColumns = ['expires_at_ms', 'revoked_at_ms', 'replaced_by', 'end_before_rotation_ms'] as const;
 
 /** Stores the end of a rotated key (see `isRotated`), its successor, and its expiry before the first rotation. */
-export const updateKeyRotated = statement<Pick<KeyRow, 'id' | (typeof rotatedColumns)[number]>>()(
-  (query, p) => query.updateTable('api_keys').set(pick(p, rotatedColumns)).where('id', '=', p.id),
+export const updateKeyRotated = statement((query, p: Pick<KeyRow, 'id' | (typeof rotatedColumns)[number]>) =>
+  query.updateTable('api_keys').set(pick(p, rotatedColumns)).where('id', '=', p.id),
 );
 
-type Revoked = { id: string | null; accountId: bigint | null; nowMs: bigint };
+type Revoked = { id: string; accountId: bigint; nowMs: bigint };
 
 /**
  * Revokes a key, or all keys of an account, and returns the ids of those that were not revoked. A key that is revoked in
  * the millisecond of its expiry gets the next millisecond, because equal values would mark it as rotated.
  */
-export const revokeKeys = byFilters<Revoked>()((query, p, { isSet }) =>
+export const revokeKeys = byFilters(['id', 'accountId'], (query, p: Revoked, set) =>
   query
     .updateTable('api_keys')
     .set({
       revoked_at_ms: sql<bigint>`case expires_at_ms when ${p.nowMs} then expires_at_ms + 1 else ${p.nowMs} end`,
     })
     .where(isNotRevoked)
-    .$if(isSet('id'), (narrowed) => narrowed.where('id', '=', p.id))
-    .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
+    .$if(set.id, (rows) => rows.where('id', '=', p.id))
+    .$if(set.accountId, (rows) => rows.where('account_id', '=', p.accountId))
     .returning('id'),
 );
 
 /** Stores the time of a key's last use, unless a later time is stored. Instances may write out of order. */
-const updateKeyLastUse = statement<{ id: string; lastUsedAtMs: bigint }>()((query, p) =>
+const updateKeyLastUse = statement((query, p: { id: string; lastUsedAtMs: bigint }) =>
   query
     .updateTable('api_keys')
     .set({ last_used_at_ms: p.lastUsedAtMs })
@@ -120,12 +127,14 @@ export const writeUses = transaction(
   'writeUses',
   'row locks',
   function* (uses: NamedEntries<number>): Steps<void> {
-    yield uses.map(([id, usedAtMs]) => toLastStep(updateKeyLastUse, { id, lastUsedAtMs: BigInt(usedAtMs) }));
+    yield* together(
+      ...uses.map(([id, usedAtMs]) => lastStep(updateKeyLastUse, { id, lastUsedAtMs: BigInt(usedAtMs) })),
+    );
   },
 );
 
 /** Selects the ids of at most `count` keys that are valid at `nowMs` and do not match `pattern` (SQL LIKE). */
-export const selectForeignKeys = statement<{ pattern: string; nowMs: bigint; count: bigint }>()((query, p) =>
+export const selectForeignKeys = statement((query, p: { pattern: string; nowMs: bigint; count: bigint }) =>
   query
     .selectFrom('api_keys')
     .select('id')
@@ -137,7 +146,7 @@ export const selectForeignKeys = statement<{ pattern: string; nowMs: bigint; cou
 );
 
 /** Selects the ids of at most `count` keys. Used to check whether any key exists. */
-export const selectAnyKey = statement<{ count: bigint }>()((query, p) =>
+export const selectAnyKey = statement((query, p: { count: bigint }) =>
   query.selectFrom('api_keys').select('id').limit(p.count),
 );
 

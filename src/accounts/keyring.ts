@@ -100,14 +100,14 @@ function createKeyLists(database: Database, clock: Clock, environment: KeyEnviro
     async list(account: string | null = null, countMax = Number.MAX_SAFE_INTEGER): Promise<ListedKey[]> {
       const accountId = account === null ? null : await findAccountId(database, account);
       const filter = { accountId, firstId: null, isCurrent: null };
-      const rows = await database.read(selectKeys(filter), { ...filter, count: BigInt(countMax) });
+      const rows = await database.read(selectKeys, { ...filter, count: BigInt(countMax) });
       return rows.toReversed().map((row) => toListedKey(row, clock()));
     },
 
     /** Returns a page of the keys of an account that are not revoked, newest first, from the key `firstId` on if given. */
     async listPage(accountId: bigint, limit: number, firstId: string | null) {
       const filter = { accountId, firstId, isCurrent: 1n } as const;
-      const rows = await database.read(selectKeys(filter), { ...filter, count: BigInt(limit + 1) });
+      const rows = await database.read(selectKeys, { ...filter, count: BigInt(limit + 1) });
       return toPage(rows, limit, (row) => toListedKey(row, clock()));
     },
 

@@ -4,11 +4,10 @@ import { type Clock, dayMs } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
 import type { Page } from '../page.ts';
-import { byFilters, type Database, type RowOf, type Steps, statement } from '../storage/database.ts';
+import { byFilters, type Database, type RowOf, type Steps, statement, step } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
-import { step } from '../storage/transaction.ts';
 
 /** The author of a change. `name` is the system user of a command, that of `consoleActor`, or the id of a key. */
 export interface Actor {
@@ -89,15 +88,17 @@ export interface AuditDetails {
 export const auditKeptMs = 365 * dayMs;
 
 type Filter = {
-  readonly accountId: bigint | null;
+  readonly accountId: bigint;
   /** A system user, the id of a console session, or the id of a key. A user includes their console sessions. */
-  readonly actor: string | null;
-  readonly action: AuditAction | null;
-  readonly subject: string | null;
-  readonly sinceMs: bigint | null;
+  readonly actor: string;
+  readonly action: AuditAction;
+  readonly subject: string;
+  readonly sinceMs: bigint;
   /** The page has only earlier rows. */
-  readonly untilMs: bigint | null;
+  readonly untilMs: bigint;
 };
+
+const filters = ['accountId', 'actor', 'action', 'subject', 'sinceMs', 'untilMs'] as const;
 
 /** `account` is the name of an account. */
 export type AuditQuery = PageQuery<Omit<Filter, 'accountId'>> & { readonly account?: string | undefined };
@@ -167,29 +168,29 @@ export function createAudit(database: Database, clock: Clock) {
   };
 }
 
-const selectAccountId = statement<{ name: string }>()((query, p) =>
+const selectAccountId = statement((query, p: { name: string }) =>
   query.selectFrom('accounts').select('id').where('name', '=', p.name),
 );
 
-const selectPage = byFilters<Filter & PageRange>()((query, p, { isSet }) =>
+const selectPage = byFilters(filters, (query, p: Filter & PageRange, set) =>
   query
     .selectFrom('audit')
     .leftJoin('accounts', 'accounts.id', 'audit.account_id')
     .select(['audit.id', 'at_ms', 'actor_kind', 'actor', 'action', 'subject', 'before', 'after'])
     .select('accounts.name as account')
     .where('audit.id', '<=', p.newestId)
-    .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
-    .$if(isSet('actor'), (narrowed) => narrowed.where(isBy(p.actor)))
-    .$if(isSet('action'), (narrowed) => narrowed.where('action', '=', sql<string>`${p.action}`))
-    .$if(isSet('subject'), (narrowed) => narrowed.where('subject', '=', sql<string>`${p.subject}`))
-    .$if(isSet('sinceMs'), (narrowed) => narrowed.where('at_ms', '>=', sql<bigint>`${p.sinceMs}`))
-    .$if(isSet('untilMs'), (narrowed) => narrowed.where('at_ms', '<', sql<bigint>`${p.untilMs}`))
+    .$if(set.accountId, (rows) => rows.where('account_id', '=', p.accountId))
+    .$if(set.actor, (rows) => rows.where(isBy(p.actor)))
+    .$if(set.action, (rows) => rows.where('action', '=', p.action))
+    .$if(set.subject, (rows) => rows.where('subject', '=', p.subject))
+    .$if(set.sinceMs, (rows) => rows.where('at_ms', '>=', p.sinceMs))
+    .$if(set.untilMs, (rows) => rows.where('at_ms', '<', p.untilMs))
     .orderBy('audit.id', 'desc')
     .limit(p.count),
 );
 
 /** True for the rows of an actor. For a row of the console, either its user or its session matches. */
-function isBy(actor: string | null): Expression<SqlBool> {
+function isBy(actor: string): Expression<SqlBool> {
   const name = sql`cast(${actor} as text)`;
   const mark = sql.lit(sessionMark);
   const isUser = sql`substr(actor, 1, length(${name}) + length(${mark})) = ${name} || ${mark}`;
@@ -199,7 +200,7 @@ function isBy(actor: string | null): Expression<SqlBool> {
 
 const deleteOldEntries = deletesOld('audit', ['id'], 'at_ms', 'key');
 
-function toListed(row: RowOf<ReturnType<typeof selectPage>>) {
+function toListed(row: RowOf<typeof selectPage>) {
   return {
     id: row.id,
     /** Unix milliseconds. */

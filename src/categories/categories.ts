@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Static } from 'typebox';
 import { type Actor, type Authored, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
@@ -5,9 +6,8 @@ import { AppError, notFound } from '../errors.ts';
 import { int64Min } from '../int64.ts';
 import { type Page, toPage } from '../page.ts';
 import { int64Field, namedObject, nameField } from '../schema.ts';
-import { type Database, statement } from '../storage/database.ts';
+import { type Database, statement, step, transaction } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
-import { step, transaction } from '../storage/transaction.ts';
 
 /** Maximum number of categories in a store (contract section 11). */
 export const categoriesMax = 10_000n;
@@ -28,7 +28,7 @@ export const CategorySchema = namedObject('Category', about, {
 
 export type Category = Static<typeof CategorySchema>;
 
-const selectCategories = statement<{ firstId: bigint; count: bigint }>()((query, p) =>
+const selectCategories = statement((query, p: { firstId: bigint; count: bigint }) =>
   query
     .selectFrom('categories')
     .select(['id', 'name'])
@@ -38,35 +38,40 @@ const selectCategories = statement<{ firstId: bigint; count: bigint }>()((query,
 );
 
 /** `ids` is a JSON array. */
-const selectCategoriesOf = statement<{ ids: string }>()((query, p, { isAmong }) =>
+const selectCategoriesOf = statement((query, p: { ids: string }, { isAmong }) =>
   query.selectFrom('categories').select(['id', 'name']).where(isAmong('id', p.ids)),
 );
 
-const lockName = statement<{ id: bigint }>()((query, p, { lockRows }) =>
+const lockName = statement((query, p: { id: bigint }, { lockRows }) =>
   query.selectFrom('categories').select('name').where('id', '=', p.id).modifyEnd(lockRows),
 );
 
-const renameCategory = statement<{ id: bigint; name: string }>()((query, p) =>
+const renameCategory = statement((query, p: { id: bigint; name: string }) =>
   query.updateTable('categories').set({ name: p.name }).where('id', '=', p.id),
 );
 
 const insertCategory = insertRow('categories', ['id', 'name']);
 
-const deleteCategory = statement<{ id: bigint }>()((query, p) =>
+const deleteCategory = statement((query, p: { id: bigint }) =>
   query.deleteFrom('categories').where('id', '=', p.id).returning('name'),
 );
 
-const countCategories = statement<Record<never, never>>()((query) =>
+const countCategories = statement((query) =>
   query.selectFrom('categories').select(({ fn }) => fn.countAll<bigint>().as('count')),
 );
 
 /** Two numbers, so that the lock cannot equal the lock of an idempotency key, which has one number. */
-const additions = [1_667_331_173, 1] as const;
+const additions = [sql.lit(1_667_331_173), sql.lit(1)];
 
-/** Makes creations and renames run one after the other, so that there are never more than `categoriesMax`. */
-const lockAdditions = statement<Record<never, never>>()((query, _, { waitForLock }) =>
-  query.selectNoFrom(waitForLock(...additions).as('lock')),
-);
+/**
+ * Makes creations and renames run one after the other, so that there are never more than `categoriesMax`. Waits for an
+ * advisory lock, and keeps it until the transaction ends. SQLite runs one transaction at a time.
+ */
+const lockAdditions = statement((query, _, { engine }) => {
+  const lock =
+    engine === 'sqlite' ? sql`null` : sql`cast(pg_advisory_xact_lock(${sql.join(additions)}) as text)`;
+  return query.selectNoFrom(lock.as('lock'));
+});
 
 /** Creates or renames a category. If the name is the same as before, changes nothing. */
 export const putCategory = transaction(

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { dayMs } from '../clock.ts';
-import { type Database, type Steps, statement } from '../storage/database.ts';
-import { step, transaction } from '../storage/transaction.ts';
+import { type Database, type Steps, statement, step, transaction } from '../storage/database.ts';
 
 /** Time for which an event is kept. */
 export const keptMs = 30 * dayMs;
@@ -9,7 +8,7 @@ export const keptMs = 30 * dayMs;
 const deletedEventsMax = 1_000;
 
 /** Selects the bounds of the next events to delete, all older than `keptMs`, or nulls. Reads at most `count` events. */
-const selectExpired = statement<{ count: bigint }>()((query, p, { nowMs }) =>
+const selectExpired = statement((query, p: { count: bigint }, { nowMs }) =>
   query
     .with('oldest', (cte) =>
       cte
@@ -26,12 +25,12 @@ const selectExpired = statement<{ count: bigint }>()((query, p, { nowMs }) =>
     ),
 );
 
-const moveHorizon = statement<{ last: bigint }>()((query, p) =>
+const moveHorizon = statement((query, p: { last: bigint }) =>
   query.updateTable('event_horizon').set({ deleted_to: p.last }).where('deleted_to', '<', p.last),
 );
 
 /** PostgreSQL takes the index for a range with two ends, also in a plan for any positions (a generic plan). */
-const deleteEvents = statement<{ first: bigint; last: bigint }>()((query, p) =>
+const deleteEvents = statement((query, p: { first: bigint; last: bigint }) =>
   query.deleteFrom('events').where('id', '>=', p.first).where('id', '<=', p.last),
 );
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../errors.ts';
-import { byShape, type Dialect, type RowOf, statement } from '../storage/database.ts';
+import { type RowOf, statement } from '../storage/database.ts';
+import type { Dialect } from '../storage/dialect.ts';
 import { afterRule, catalogueEventTypes, orderEventTypes } from './event.ts';
 import type { EventReader } from './event-reader.ts';
 
@@ -14,7 +15,7 @@ const eventColumns = [
   sql<string | null>`(select name from accounts where accounts.id = events.account_id)`.as('account'),
 ] as const;
 
-export const selectEvent = statement<{ position: bigint }>()((query, p) =>
+export const selectEvent = statement((query, p: { position: bigint }) =>
   query.selectFrom('events').select(eventColumns).where('id', '=', p.position),
 );
 
@@ -45,15 +46,27 @@ export const newest: RawBuilder<bigint> = sql`(select max(id) from (
   select deleted_to as id from event_horizon union all select max(id) from events
   union all select max(skipped_to) from event_gaps) as ends)`;
 
-const endsFor = (position: bigint, { tookOver }: Dialect) => sql<Ends>`(
+/**
+ * 1 if this server has taken over from another one and has not skipped the positions that may be lost, else 0: after a
+ * promotion or a restore of PostgreSQL, until the first insert (skip_lost_ids in migration 0004).
+ */
+const tookOver = ({ engine }: Dialect) =>
+  engine === 'sqlite'
+    ? sql`0`
+    : sql`case when pg_is_in_recovery() then 0
+      when exists (select from server_timeline
+        where timeline = read_timeline() and table_id = tableoid and written_in = xmin) then 0
+      else 1 end`;
+
+const endsFor = (position: bigint, dialect: Dialect) => sql<Ends>`(
   select deleted_to, ${newest} as newest,
     (select coalesce(max(skipped_to), 0) from event_gaps) as skipped_to,
-    cast(case when ${position} > ${newest} then ${tookOver}
+    cast(case when ${position} > ${newest} then ${tookOver(dialect)}
       when exists (select 1 from event_gaps where lost_after < ${position} and skipped_to > ${position}) then 1
       else 0 end as bigint) as is_lost
   from event_horizon limit 1)`;
 
-export const selectEnds = statement<{ position: bigint }>()((query, p, dialect) =>
+export const selectEnds = statement((query, p: { position: bigint }, dialect) =>
   query
     .with('ends', () => endsFor(p.position, dialect))
     .selectFrom('ends')
@@ -102,8 +115,8 @@ function findPlace({ seesPets, seesOrders }: Shape, { after, accountId }: Parame
   return { where: sql<boolean>`id > ${after} and ${isVisible}`, orderBy: sql`id` };
 }
 
-const pageOf = byShape((shape: Shape) =>
-  statement<Parameters>()((query, p, dialect) => {
+const declarePage = (shape: Shape) =>
+  statement((query, p: Parameters, dialect) => {
     const { where, orderBy } = findPlace(shape, p, dialect);
     return query
       .with('ends', () => endsFor(p.after, dialect))
@@ -115,11 +128,19 @@ const pageOf = byShape((shape: Shape) =>
       .selectAll()
       .orderBy('page.id')
       .$castTo<FeedRow>();
-  }),
-);
+  });
+
+const declarePages = (seesPets: boolean) => ({
+  none: declarePage({ seesPets, seesOrders: 'none' }),
+  own: declarePage({ seesPets, seesOrders: 'own' }),
+  all: declarePage({ seesPets, seesOrders: 'all' }),
+});
+const pagesWithPets = declarePages(true);
+const pagesWithoutPets = declarePages(false);
 
 /** Returns the statement for a page of the events that a reader may see, oldest first, with the bounds of the feed. */
-export const selectPageFor = ({ seesPets, seesOrders }: EventReader) => pageOf({ seesPets, seesOrders });
+export const selectPageFor = ({ seesPets, seesOrders }: EventReader) =>
+  (seesPets ? pagesWithPets : pagesWithoutPets)[seesOrders];
 
 /** Builds a page from rows of `selectPageFor`. If it has fewer events than `limit`, it reaches the end of the feed. */
 export function toPage(rows: readonly FeedRow[], limit: number): FeedPage {

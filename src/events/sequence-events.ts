@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { type Database, type Steps, statement } from '../storage/database.ts';
+import { type Database, type Steps, statement, step, transaction } from '../storage/database.ts';
 import { type Batch, takeOldest } from '../storage/take-oldest.ts';
-import { step, transaction } from '../storage/transaction.ts';
 
 /** Maximum number of events that get their positions in one transaction, in about 0.1 s. */
 const sequencedEventsMax = 10_000;
@@ -12,12 +11,14 @@ const columns = ['at_ms', 'type', 'account_id', 'pet_id', 'data', 'previous'] as
 const allColumns = sql.raw(columns.join());
 
 /** Selects the age in milliseconds of the oldest event without a position. */
-const selectWaiting = statement<Record<never, never>>({ isPlannedEachTime: true })((query, _, { nowMs }) =>
-  query
-    .selectFrom('event_outbox')
-    .select(sql<bigint>`${nowMs} - at_ms`.as('waited_ms'))
-    .orderBy('id')
-    .limit(sql.lit(1)),
+const selectWaiting = statement(
+  (query, _, { nowMs }) =>
+    query
+      .selectFrom('event_outbox')
+      .select(sql<bigint>`${nowMs} - at_ms`.as('waited_ms'))
+      .orderBy('id')
+      .limit(sql.lit(1)),
+  { isPlannedEachTime: true },
 );
 
 /**
@@ -25,29 +26,29 @@ const selectWaiting = statement<Record<never, never>>({ isPlannedEachTime: true 
  * does so. Its lock is held until the commit, so no event gets a position before one that could be read. Returns their
  * number.
  */
-export const moveWaiting = statement<Batch>({
-  isPlannedEachTime: true,
-})((query, p, dialect) =>
-  query
-    .with('taken', () => takeOldest<{ id: bigint }>('event_outbox', ['id', ...columns], p, dialect))
-    .with(
-      'moved',
-      () => sql<{ id: bigint }>`(insert into events (${allColumns})
+export const moveWaiting = statement(
+  (query, p: Batch, dialect) =>
+    query
+      .with('taken', () => takeOldest<{ id: bigint }>('event_outbox', ['id', ...columns], p, dialect))
+      .with(
+        'moved',
+        () => sql<{ id: bigint }>`(insert into events (${allColumns})
         select ${allColumns} from taken order by id
         returning id)`,
-    )
-    .selectFrom('moved')
-    .select(({ fn }) => fn.countAll<bigint>().as('count')),
+      )
+      .selectFrom('moved')
+      .select(({ fn }) => fn.countAll<bigint>().as('count')),
+  { isPlannedEachTime: true },
 );
 
-const copyWaiting = statement<Record<never, never>>()((query) =>
+const copyWaiting = statement((query) =>
   query
     .insertInto('events')
     .columns(columns)
     .expression(({ selectFrom }) => selectFrom('event_outbox').select(columns).orderBy('id')),
 );
 
-const deleteWaiting = statement<Record<never, never>>()((query) => query.deleteFrom('event_outbox'));
+const deleteWaiting = statement((query) => query.deleteFrom('event_outbox'));
 
 /** For SQLite. Only a copy of a PostgreSQL store has events without positions: those of the moment before the copy. */
 export const sequenceCopied = transaction('sequenceCopied', 'row locks', function* (): Steps<void> {

@@ -2,12 +2,19 @@ import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { dayMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { type Database, type RowOf, type Steps, statement } from '../storage/database.ts';
+import {
+  type Database,
+  lastStep,
+  type RowOf,
+  type Steps,
+  statement,
+  step,
+  together,
+} from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { pick } from '../storage/insert-row.ts';
 import { readStoreTime } from '../storage/store-time.ts';
 import type { Tables } from '../storage/tables.ts';
-import { stepsTogether, toLastStep, toStep } from '../storage/transaction.ts';
 
 /** The idempotency key of a request. A retry must have the same account, operation and body. */
 export interface Idempotency {
@@ -41,14 +48,14 @@ export function hashIdempotencyKey(accountId: bigint, key: string): Uint8Array {
 }
 
 /** Tries to lock a key against other instances until the transaction ends. `createFirstAnswers` does it in this one. */
-const lockKey = statement<{ lock: bigint }>()((query, p, { tryLock }) =>
+const lockKey = statement((query, p: { lock: bigint }, { tryLock }) =>
   query.selectNoFrom(tryLock(p.lock).as('is_free')),
 );
 
 type Key = Pick<Idempotency, 'accountId' | 'keyHash'>;
 
 /** Selects the stored response to a key of an account, in one row or none. */
-const selectFirstAnswer = statement<Key>()((query, p) =>
+const selectFirstAnswer = statement((query, p: Key) =>
   query
     .selectFrom('first_answers')
     .select(['operation', 'body_hash', 'status', 'location', 'body'])
@@ -59,8 +66,8 @@ const selectFirstAnswer = statement<Key>()((query, p) =>
 const columns = ['account_id', 'key_hash', 'operation', 'body_hash', 'status', 'location', 'body'] as const;
 
 /** Stores the response to a key, with the time of the store's clock. */
-export const insertFirstAnswer = statement<Omit<Selectable<Tables['first_answers']>, 'created_at_ms'>>()(
-  (query, p, { nowMs }) =>
+export const insertFirstAnswer = statement(
+  (query, p: Omit<Selectable<Tables['first_answers']>, 'created_at_ms'>, { nowMs }) =>
     query.insertInto('first_answers').values({ ...pick(p, columns), created_at_ms: nowMs }),
 );
 
@@ -72,9 +79,9 @@ export const insertFirstAnswer = statement<Omit<Selectable<Tables['first_answers
 export function* answerOnce(idempotency: Idempotency | null, act: () => Steps<FirstAnswer>): Steps<Given> {
   if (idempotency === null) return { answer: yield* act(), isReplayed: false };
   const { accountId, keyHash, operation, bodyHash } = idempotency;
-  const [[lock], [first]] = yield* stepsTogether(
-    toStep(lockKey, { lock: Buffer.from(keyHash).readBigInt64BE() }),
-    toStep(selectFirstAnswer, { accountId, keyHash }),
+  const [[lock], [first]] = yield* together(
+    step(lockKey, { lock: Buffer.from(keyHash).readBigInt64BE() }),
+    step(selectFirstAnswer, { accountId, keyHash }),
   );
   if (first !== undefined) return replay(first, idempotency);
   if (lock?.is_free !== 1n) throw inUse();
@@ -82,7 +89,7 @@ export function* answerOnce(idempotency: Idempotency | null, act: () => Steps<Fi
   const record = { account_id: accountId, key_hash: keyHash, operation, body_hash: bodyHash };
   const status = BigInt(answer.status);
   const { location, body } = answer;
-  yield* stepsTogether(toLastStep(insertFirstAnswer, { ...record, status, location, body }));
+  yield* lastStep(insertFirstAnswer, { ...record, status, location, body });
   return { answer, isReplayed: false };
 }
 
@@ -105,7 +112,7 @@ function inUse(): AppError {
   );
 }
 
-const selectIsStored = statement<Key>()((query, p) =>
+const selectIsStored = statement((query, p: Key) =>
   query
     .selectFrom('first_answers')
     .select('operation')

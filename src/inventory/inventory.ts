@@ -21,20 +21,20 @@ const sums = petStatuses.map((status) =>
   sql<bigint>`cast(coalesce(sum(${sql.ref(status)}), 0) as bigint)`.as(status),
 );
 
-type CategoryFilter = { readonly categoryId: bigint | null };
 type CountedRow = Readonly<Record<PetStatus | 'as_of_ms', bigint>>;
 
 /** Sums the totals of all animals or of a category and the changes that are not added to them yet, in one row. */
-const selectInventory = byFilters<CategoryFilter>()<CountedRow>((query, p, { isSet }, { nowMs }) => {
+const selectInventory = byFilters(['categoryId'], (query, p: { categoryId: bigint }, set, { nowMs }) => {
   const counts = sql.raw(petStatuses.join());
-  const totals = sql.table(isSet('categoryId') ? 'inventory_by_category' : 'inventory_totals');
-  const ofCategory = isSet('categoryId') ? sql`where category_id = ${p.categoryId}` : sql``;
+  const totals = sql.table(set.categoryId ? 'inventory_by_category' : 'inventory_totals');
+  const ofCategory = set.categoryId ? sql`where category_id = ${p.categoryId}` : sql``;
   return query
     .selectFrom(
       sql<Record<PetStatus, bigint>>`(select ${counts} from ${totals} ${ofCategory}
           union all select ${counts} from inventory_changes ${ofCategory})`.as('counts'),
     )
-    .select([...sums, nowMs.as('as_of_ms')]);
+    .select([...sums, nowMs.as('as_of_ms')])
+    .$castTo<CountedRow>();
 });
 
 /** Counts all animals, or those of a category, as of the call. The cost does not depend on the size of the catalogue. */
@@ -42,7 +42,7 @@ export type CountInventory = (categoryId: bigint | null) => Promise<Inventory>;
 
 export function createInventory(database: Database): CountInventory {
   return async (categoryId) => {
-    const [row] = await database.read(selectInventory({ categoryId }), { categoryId });
+    const [row] = await database.read(selectInventory, { categoryId });
     if (row === undefined) throw new Error('the store returned no inventory');
     const { as_of_ms, ...counts } = row;
     return { ...counts, asOfMs: Number(as_of_ms) };
@@ -63,39 +63,39 @@ function addCounts(table: string, other: string): Record<PetStatus, RawBuilder<b
  * Adds the first changes to the totals and returns their number, or no row if there are none or another instance adds
  * changes.
  */
-const foldChanges = statement<Batch>({
-  isPlannedEachTime: true,
-})((query, p, dialect) =>
-  query
-    .with('taken', () =>
-      takeOldest<Selectable<Tables['inventory_changes']>>(
-        'inventory_changes',
-        ['id', 'category_id', ...petStatuses],
-        p,
-        dialect,
-      ),
-    )
-    .with('folded', (cte) =>
-      cte
-        .insertInto('inventory_by_category')
-        .columns(['category_id', ...petStatuses])
-        .expression(({ selectFrom }) =>
-          selectFrom('taken')
-            .select(['category_id', ...sums])
-            .groupBy('category_id'),
-        )
-        .onConflict((conflict) =>
-          conflict.column('category_id').doUpdateSet(addCounts('inventory_by_category', 'excluded')),
+const foldChanges = statement(
+  (query, p: Batch, dialect) =>
+    query
+      .with('taken', () =>
+        takeOldest<Selectable<Tables['inventory_changes']>>(
+          'inventory_changes',
+          ['id', 'category_id', ...petStatuses],
+          p,
+          dialect,
         ),
-    )
-    .with('total', (cte) =>
-      cte.selectFrom('taken').select(({ fn }) => [...sums, fn.countAll<bigint>().as('changes')]),
-    )
-    .updateTable('inventory_totals')
-    .from('total')
-    .set(addCounts('inventory_totals', 'total'))
-    .where('total.changes', '>', sql.lit(0n))
-    .returning('total.changes as count'),
+      )
+      .with('folded', (cte) =>
+        cte
+          .insertInto('inventory_by_category')
+          .columns(['category_id', ...petStatuses])
+          .expression(({ selectFrom }) =>
+            selectFrom('taken')
+              .select(['category_id', ...sums])
+              .groupBy('category_id'),
+          )
+          .onConflict((conflict) =>
+            conflict.column('category_id').doUpdateSet(addCounts('inventory_by_category', 'excluded')),
+          ),
+      )
+      .with('total', (cte) =>
+        cte.selectFrom('taken').select(({ fn }) => [...sums, fn.countAll<bigint>().as('changes')]),
+      )
+      .updateTable('inventory_totals')
+      .from('total')
+      .set(addCounts('inventory_totals', 'total'))
+      .where('total.changes', '>', sql.lit(0n))
+      .returning('total.changes as count'),
+  { isPlannedEachTime: true },
 );
 
 /**

@@ -60,7 +60,7 @@ export function createLease(database: Database, name: string, elapsedMs = () => 
   };
 }
 
-const selectLease = statement<{ name: string }>()((query, p) =>
+const selectLease = statement((query, p: { name: string }) =>
   query.selectFrom('leases').select(['holder', 'until_ms']).where('name', '=', p.name),
 );
 
@@ -68,8 +68,8 @@ const selectLease = statement<{ name: string }>()((query, p) =>
  * Takes a lease, if its row is still the given one or there is none. Returns no row if another instance was faster. Each
  * call changes `until_ms`, which is never before the end by the store's clock: instances of release 1.1.0 wait for that.
  */
-const takeLease = statement<{ name: string; holder: string; formerHolder: string; formerBeat: bigint }>()(
-  (query, p, { nowMs }) =>
+const takeLease = statement(
+  (query, p: { name: string; holder: string; formerHolder: string; formerBeat: bigint }, { nowMs }) =>
     query
       .insertInto('leases')
       .values({ name: p.name, holder: p.holder, until_ms: sql<bigint>`${nowMs} + ${sql.lit(leaseMs)}` })
@@ -87,6 +87,6 @@ const takeLease = statement<{ name: string; holder: string; formerHolder: string
       .returning('holder'),
 );
 
-const deleteLease = statement<{ name: string; holder: string }>()((query, p) =>
+const deleteLease = statement((query, p: { name: string; holder: string }) =>
   query.deleteFrom('leases').where('name', '=', p.name).where('holder', '=', p.holder),
 );

@@ -3,8 +3,7 @@ import { type Actor, type Authorship, addAuditEntry, commandActor } from '../aud
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import type { Page } from '../page.ts';
-import { type Database, type RowOf, type Steps, statement } from '../storage/database.ts';
-import { step, transaction } from '../storage/transaction.ts';
+import { type Database, type RowOf, type Steps, statement, step, transaction } from '../storage/database.ts';
 import { insertLift } from './corrections.ts';
 
 /** A ban as operators see it. Times are Unix milliseconds. */
@@ -63,29 +62,28 @@ function toListed(row: RowOf<typeof selectBans>) {
 }
 
 /** Selects the bans that expire after `nowMs`, in the order of expiry and key id, from `endsAtMs` and `keyId` on. */
-const selectBans = statement<{ nowMs: bigint; endsAtMs: bigint; keyId: string; count: bigint }>()(
-  (query, p) =>
-    query
-      .selectFrom('key_bans')
-      .innerJoin('api_keys', 'api_keys.id', 'key_bans.key_id')
-      .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
-      .select([
-        'key_bans.key_id',
-        'api_keys.visible_start',
-        'api_keys.name as key_name',
-        'accounts.name as account_name',
-        'key_bans.last_ban_at_ms',
-        'key_bans.banned_until_ms',
-      ])
-      .where('key_bans.banned_until_ms', '>', p.nowMs)
-      .where(sql<boolean>`(key_bans.banned_until_ms, key_bans.key_id) >= (${p.endsAtMs}, ${p.keyId})`)
-      .orderBy('key_bans.banned_until_ms')
-      .orderBy('key_bans.key_id')
-      .limit(p.count),
+const selectBans = statement((query, p: { nowMs: bigint; endsAtMs: bigint; keyId: string; count: bigint }) =>
+  query
+    .selectFrom('key_bans')
+    .innerJoin('api_keys', 'api_keys.id', 'key_bans.key_id')
+    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .select([
+      'key_bans.key_id',
+      'api_keys.visible_start',
+      'api_keys.name as key_name',
+      'accounts.name as account_name',
+      'key_bans.last_ban_at_ms',
+      'key_bans.banned_until_ms',
+    ])
+    .where('key_bans.banned_until_ms', '>', p.nowMs)
+    .where(sql<boolean>`(key_bans.banned_until_ms, key_bans.key_id) >= (${p.endsAtMs}, ${p.keyId})`)
+    .orderBy('key_bans.banned_until_ms')
+    .orderBy('key_bans.key_id')
+    .limit(p.count),
 );
 
 /** Selects a key with its newest ban. The times of the ban are null if the key has no ban and no strikes. */
-const selectBan = statement<{ keyId: string }>()((query, p) =>
+const selectBan = statement((query, p: { keyId: string }) =>
   query
     .selectFrom('api_keys')
     .leftJoin('key_bans', 'key_bans.key_id', 'api_keys.id')
@@ -93,6 +91,6 @@ const selectBan = statement<{ keyId: string }>()((query, p) =>
     .where('api_keys.id', '=', p.keyId),
 );
 
-const deleteBan = statement<{ keyId: string }>()((query, p) =>
+const deleteBan = statement((query, p: { keyId: string }) =>
   query.deleteFrom('key_bans').where('key_id', '=', p.keyId),
 );

@@ -11,11 +11,11 @@ export const insertLift = insertRow('ban_lifts', ['key_id', 'account_id', 'at_ms
 /** Records a reset of the windows of an account. Every running service then applies it to its counters. */
 export const insertReset = insertRow('limit_resets', ['account_id', 'at_ms']);
 
-const selectLifts = statement<Record<never, never>>()((query) =>
+const selectLifts = statement((query) =>
   query.selectFrom('ban_lifts').select(['id', 'key_id', 'account_id', 'at_ms']).orderBy('id'),
 );
 
-const selectResets = statement<Record<never, never>>()((query) =>
+const selectResets = statement((query) =>
   query.selectFrom('limit_resets').select(['id', 'account_id', 'at_ms']).orderBy('id'),
 );
 

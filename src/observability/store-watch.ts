@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { sql } from 'kysely';
 import type { Registry } from 'prom-client';
 import type { Clock } from '../clock.ts';
 import { isUnavailable, reasonOf } from '../errors.ts';
@@ -121,9 +122,14 @@ function watchReadNow({ readNow }: Database, { succeed, fail }: CallWatch): Data
   };
 }
 
-const selectBytes = statement<Record<never, never>>()((query, _, { storeBytes }) =>
-  query.selectNoFrom(storeBytes.as('bytes')),
-);
+/** Selects the size of the store in bytes, on SQLite without its write-ahead log. */
+const selectBytes = statement((query, _, { engine }) => {
+  const bytes =
+    engine === 'sqlite'
+      ? sql<bigint>`(select page_count from pragma_page_count()) * (select page_size from pragma_page_size())`
+      : sql<bigint>`pg_database_size(current_database())`;
+  return query.selectNoFrom(bytes.as('bytes'));
+});
 
 /** Exposes the size of the store, its free disk (SQLite) and its connections. Returns the function that measures again. */
 export function exposeStoreSize(

@@ -4,9 +4,8 @@ import { addAuditEntry, consoleActor } from '../audit/audit-log.ts';
 import { type Clock, hourMs, minuteMs } from '../clock.ts';
 import type { SignedIn } from '../http/route.ts';
 import { int64Max } from '../int64.ts';
-import { type Database, type Steps, statement } from '../storage/database.ts';
+import { type Database, type Steps, statement, step, transaction } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
-import { step, transaction } from '../storage/transaction.ts';
 
 export const consolePath = '/console';
 /** Time in ms after which a link to the console expires. */
@@ -111,7 +110,7 @@ function hashToken(token: string): Uint8Array {
 const insertLink = insertRow('console_links', ['token_hash', 'made_by', 'expires_at_ms']);
 
 /** Deletes a link and returns it. Of several concurrent callers, only one gets the row. */
-const takeLink = statement<{ tokenHash: Uint8Array }>()((query, p) =>
+const takeLink = statement((query, p: { tokenHash: Uint8Array }) =>
   query
     .deleteFrom('console_links')
     .where('token_hash', '=', p.tokenHash)
@@ -122,7 +121,7 @@ const insertSession = insertRow('console_sessions', [
   ...(['token_hash', 'id', 'made_by', 'created_at_ms', 'expires_at_ms'] as const),
 ]);
 
-const selectSession = statement<{ tokenHash: Uint8Array; nowMs: bigint }>()((query, p) =>
+const selectSession = statement((query, p: { tokenHash: Uint8Array; nowMs: bigint }) =>
   query
     .selectFrom('console_sessions')
     .select(['id', 'made_by'])
@@ -130,12 +129,12 @@ const selectSession = statement<{ tokenHash: Uint8Array; nowMs: bigint }>()((que
     .where('expires_at_ms', '>', p.nowMs),
 );
 
-const deleteSession = statement<{ tokenHash: Uint8Array }>()((query, p) =>
+const deleteSession = statement((query, p: { tokenHash: Uint8Array }) =>
   query.deleteFrom('console_sessions').where('token_hash', '=', p.tokenHash),
 );
 
 const deleteExpired = (table: 'console_links' | 'console_sessions') =>
-  statement<{ untilMs: bigint }>()((query, p) =>
+  statement((query, p: { untilMs: bigint }) =>
     query.deleteFrom(table).where('expires_at_ms', '<=', p.untilMs).returning('made_by'),
   );
 const deleteLinks = deleteExpired('console_links');

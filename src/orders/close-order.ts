@@ -4,8 +4,15 @@ import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError, isUnavailable, notFound } from '../errors.ts';
 import { expireHolds, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { setPetState } from '../pets/pet-rows.ts';
-import { type Database, type Steps, statement } from '../storage/database.ts';
-import { step, stepsTogether, toLastStep, toStep, transaction } from '../storage/transaction.ts';
+import {
+  type Database,
+  lastStep,
+  type Steps,
+  statement,
+  step,
+  together,
+  transaction,
+} from '../storage/database.ts';
 import type { OrderRow } from './order.ts';
 import { isOf, selectOrder, writtenColumns } from './order-rows.ts';
 
@@ -30,8 +37,8 @@ interface Closing {
 }
 
 /** Locks the order if it has the status `from` now, by the store's clock. */
-const lockOpenOrder = statement<{ id: bigint; accountId: bigint | null; from: string }>()(
-  (query, p, { nowMs, lockRows }) =>
+const lockOpenOrder = statement(
+  (query, p: { id: bigint; accountId: bigint | null; from: string }, { nowMs, lockRows }) =>
     query
       .selectFrom('orders')
       .select(['id', 'pet_id', 'account_id'])
@@ -43,18 +50,19 @@ const lockOpenOrder = statement<{ id: bigint; accountId: bigint | null; from: st
 );
 
 /** If the hold has expired since the check, the order counts as closed 1 ms before, because the action was allowed. */
-const writeOrder = statement<{ id: bigint; to: string }>()((query, p, { least, nowMs }) =>
-  query
+const writeOrder = statement((query, p: { id: bigint; to: string }, { engine, nowMs }) => {
+  const earliest = sql.raw(engine === 'sqlite' ? 'min' : 'least');
+  return query
     .updateTable('orders')
     .set({
       status: p.to,
       closed_at_ms: sql<bigint>`case status
-        when 'reserved' then ${least(nowMs, sql`orders.expires_at_ms - 1`)} else ${nowMs} end`,
+        when 'reserved' then ${earliest}(${nowMs}, orders.expires_at_ms - 1) else ${nowMs} end`,
     })
     .where('id', '=', p.id)
     .returning(writtenColumns as never)
-    .$castTo<OrderRow>(),
-);
+    .$castTo<OrderRow>();
+});
 
 /**
  * Runs an action on an order, with an audit entry if an operator does so. If the order already has the status of the
@@ -66,9 +74,9 @@ export const closeOrder = transaction(
   'row locks',
   function* ({ action, id, accountId, key, by }: Closing) {
     const { from, to, petStatus, isOwned } = transitions[action];
-    const [[order], [acting]] = yield* stepsTogether(
-      toStep(lockOpenOrder, { id, accountId, from }),
-      toStep(selectActingKey({ isLocked: false }), {
+    const [[order], [acting]] = yield* together(
+      step(lockOpenOrder, { id, accountId, from }),
+      step(selectActingKey, {
         accountId: key?.accountId ?? 0n,
         keyId: key?.keyId ?? '',
       }),
@@ -80,9 +88,9 @@ export const closeOrder = transaction(
     }
     // Operators do not complete orders.
     const isAudited = by !== undefined && to !== 'completed';
-    const [, [row]] = yield* stepsTogether(
-      toStep(setPetState, { petId: order.pet_id, status: petStatus, isOwned }),
-      (isAudited ? toStep : toLastStep)(writeOrder, { id, to }),
+    const [, [row]] = yield* together(
+      step(setPetState, { petId: order.pet_id, status: petStatus, isOwned }),
+      (isAudited ? step : lastStep)(writeOrder, { id, to }),
     );
     if (row === undefined) throw new Error('a locked order is gone');
     if (isAudited) {
@@ -115,7 +123,7 @@ const batchHolds = 50;
 const holdsMax = 10_000n;
 
 /** Selects expired holds in the order of their expiry. */
-const selectOverdue = statement<{ count: bigint }>()((query, p, { nowMs }) =>
+const selectOverdue = statement((query, p: { count: bigint }, { nowMs }) =>
   query
     .selectFrom('orders')
     .select('id')

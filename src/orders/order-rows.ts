@@ -1,6 +1,8 @@
-import { type RawBuilder, sql } from 'kysely';
-import { byFilters, type Dialect, statement } from '../storage/database.ts';
+import { type QueryCreator, type RawBuilder, sql } from 'kysely';
+import { byFilters, statement } from '../storage/database.ts';
+import type { Dialect } from '../storage/dialect.ts';
 import type { PageRange } from '../storage/read-page.ts';
+import type { Tables } from '../storage/tables.ts';
 import { type OrderRow, type OrderStatus, orderStatuses } from './order.ts';
 
 /** The columns of an `OrderRow` that a write returns. */
@@ -30,7 +32,7 @@ export function isOf(accountId: bigint | null): RawBuilder<boolean> {
 }
 
 /** Selects an order, and no row if it belongs to another account. A null `accountId` matches all accounts. */
-export const selectOrder = statement<{ id: bigint; accountId: bigint | null }>()((query, p, { nowMs }) =>
+export const selectOrder = statement((query, p: { id: bigint; accountId: bigint | null }, { nowMs }) =>
   query
     .with('moment', (cte) => cte.selectNoFrom(nowMs.as('now_ms')))
     .selectFrom('orders')
@@ -40,53 +42,55 @@ export const selectOrder = statement<{ id: bigint; accountId: bigint | null }>()
     .$castTo<OrderRow>(),
 );
 
-/** The filters of a page. Null or absent: no filter. SQLite chooses the index as intended if nobody runs `analyze`. */
+/** The filters of a page besides the status. SQLite chooses the index as intended if nobody runs `analyze`. */
 export type OrderFilter = {
-  readonly status: OrderStatus | null;
-  readonly petId: bigint | null;
-  readonly reference: string | null;
-  readonly accountId: bigint | null;
+  readonly petId: bigint;
+  readonly reference: string;
+  readonly accountId: bigint;
 };
 
 type PageParameters = OrderFilter & PageRange;
-type IsSet = (name: keyof OrderFilter) => boolean;
+type AreSet = Readonly<Record<keyof OrderFilter, boolean>>;
+
+const declarePage = (wanted: OrderStatus | null) =>
+  byFilters(['petId', 'reference', 'accountId'], (query, p: PageParameters, set, dialect) => {
+    const filters = listFilters(set, p);
+    const statuses = wanted === null ? orderStatuses : [wanted];
+    const parts =
+      wanted === null && filters.length === 0
+        ? [sql`select ${storedColumns} from orders where id <= ${p.newestId}`]
+        : statuses.map((status) => selectPart(query, filters, status, wanted, p, dialect));
+    if (wanted === 'expired') parts.push(selectOverdue(filters, p));
+    const found = sql<OrderRow>`(${sql.join(parts, sql` union all `)})`.as('orders');
+    return query
+      .with('moment', (cte) => cte.selectNoFrom(dialect.nowMs.as('now_ms')))
+      .with('found', (cte) => cte.selectFrom(found).selectAll().orderBy('id', 'desc').limit(p.count))
+      .selectFrom('found as orders')
+      .select(presentColumns as never)
+      .orderBy('id', 'desc')
+      .$castTo<OrderRow>();
+  });
+
+const anyPage = declarePage(null);
+const pagesOf = Object.fromEntries(orderStatuses.map((status) => [status, declarePage(status)]));
 
 /**
- * Selects a page for a combination of filters. Its cost depends neither on the depth nor on the filters, but with `petId`
- * and `reference`, it may read all orders of that animal. Without a filter, reads by id. Otherwise merges a page of each
- * status, because every index contains the status.
+ * Selects a page of the orders of a status or of all, newest first. Its cost depends neither on the depth nor on the
+ * filters, but with `petId` and `reference`, it may read all orders of that animal. Without a filter, reads by id.
+ * Otherwise merges a page of each status, because every index contains the status.
  */
-export const selectOrders = byFilters<PageParameters, 'status'>('status')((query, p, set, dialect) => {
-  const { isSet, status: wanted } = set;
-  const filters = listFilters(isSet, p);
-  const statuses = wanted === null ? orderStatuses : [wanted];
-  const parts =
-    wanted === null && filters.length === 0
-      ? [sql`select ${storedColumns} from orders where id <= ${p.newestId}`]
-      : statuses.map((status) => selectPart(filters, status, wanted, p, dialect));
-  if (wanted === 'expired') parts.push(selectOverdue(filters, p));
-  return query
-    .with('moment', (cte) => cte.selectNoFrom(dialect.nowMs.as('now_ms')))
-    .with(
-      'found',
-      () => sql<OrderRow>`(${sql.join(parts, sql` union all `)} order by id desc limit ${p.count})`,
-    )
-    .selectFrom('found as orders')
-    .select(presentColumns as never)
-    .orderBy('id', 'desc')
-    .$castTo<OrderRow>();
-});
+export const selectOrders = (status: OrderStatus | null = null) => (status && pagesOf[status]) || anyPage;
 
 /** The filters that are set. The plus in `isMet` keeps both engines from another index. */
-function listFilters(isSet: IsSet, { petId, reference, accountId }: PageParameters) {
+function listFilters(set: AreSet, { petId, reference, accountId }: PageParameters) {
   return [
-    isSet('accountId') && {
+    set.accountId && {
       column: 'account_id',
       value: sql`${accountId}`,
       isMet: sql`+account_id = ${accountId}`,
     },
-    isSet('petId') && { column: 'pet_id', value: sql`${petId}`, isMet: sql`+pet_id = ${petId}` },
-    isSet('reference') && {
+    set.petId && { column: 'pet_id', value: sql`${petId}`, isMet: sql`+pet_id = ${petId}` },
+    set.reference && {
       column: 'reference',
       value: sql`${reference}`,
       isMet: sql`coalesce(reference, '') = ${reference}`,
@@ -113,6 +117,7 @@ function nameInIndex(column: string, { length }: Filters) {
 
 /** The newest orders that are stored with a status. */
 function selectPart(
+  query: QueryCreator<Tables>,
   filters: Filters,
   status: OrderStatus,
   wanted: OrderStatus | null,
@@ -131,8 +136,13 @@ function selectPart(
   if (last === 'pet_id') conditions.push(sql`status ${not} in ('reserved', 'completed')`);
   if (last === 'reference') conditions.push(sql`reference is not null`);
   if (wanted === 'reserved') conditions.push(sql`expires_at_ms > ${moment}`);
-  return sql`select * from (select ${storedColumns} from orders where ${sql.join(conditions, sql` and `)}
-    order by ${orderBy} limit ${p.count}) as part`;
+  const page = query
+    .selectFrom('orders')
+    .select(storedColumns as never)
+    .where(sql<boolean>`${sql.join(conditions, sql` and `)}`)
+    .orderBy(orderBy)
+    .limit(p.count);
+  return sql`select * from ${page} as part`;
 }
 
 /** The expired holds that are not closed yet. There are few, because a job closes them. */

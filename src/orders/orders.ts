@@ -4,13 +4,15 @@ import type { Page } from '../page.ts';
 import type { Database } from '../storage/database.ts';
 import { type PageQuery, readPage } from '../storage/read-page.ts';
 import { closeOrder, expireOrders, type OrderAction } from './close-order.ts';
-import { type Order, toOrder } from './order.ts';
+import { type Order, type OrderStatus, toOrder } from './order.ts';
 import { type OrderFilter, selectOrder, selectOrders } from './order-rows.ts';
 import { type CompleteOrder, type OrderKey, type OrderReader, placeOrder } from './place-order.ts';
 
 export const everyAccount: OrderReader = { accountId: 0n, isManager: true };
 
 type OrderQuery = PageQuery<Omit<OrderFilter, 'accountId'>> & {
+  /** Null or absent: no filter. */
+  readonly status?: OrderStatus | null;
   /** For a manager: lists only the orders of this account. */
   readonly ofAccount?: bigint | null;
 };
@@ -29,9 +31,9 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers) {
       return idempotency === null ? act() : firstAnswers.run(idempotency, act);
     },
 
-    list({ ofAccount, ...query }: OrderQuery, reader: OrderReader): Promise<Page<Order>> {
+    list({ status, ofAccount, ...query }: OrderQuery, reader: OrderReader): Promise<Page<Order>> {
       const filtered = { ...query, accountId: ownerOf(reader) ?? ofAccount };
-      return readPage(database, selectOrders, filtered, (row) => toOrder(row, reader.isManager));
+      return readPage(database, selectOrders(status), filtered, (row) => toOrder(row, reader.isManager));
     },
 
     /** Throws `not_found`. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type ActingKey, requireLive, selectActingKey } from '../accounts/acting-key.ts';
+import { type ActingKey, requireLive, selectActingKey, selectLockedKey } from '../accounts/acting-key.ts';
 import { AppError, notFound } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type Idempotency } from '../idempotency/answer-once.ts';
@@ -7,8 +7,8 @@ import { int64Max } from '../int64.ts';
 import { expireHolds, selectOverdueHold, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { selectPet } from '../pets/pet-rows.ts';
 import { openHoldsOf } from '../plans/plan.ts';
-import { type Dialect, type Steps, statement } from '../storage/database.ts';
-import { step, stepsTogether, toStep, transaction } from '../storage/transaction.ts';
+import { type Steps, statement, step, together, transaction } from '../storage/database.ts';
+import type { Dialect } from '../storage/dialect.ts';
 import { type OrderRow, toOrder } from './order.ts';
 import { moment, writtenColumns } from './order-rows.ts';
 
@@ -42,7 +42,7 @@ const countUnexpired = selectRoom(({ nowMs }) => sql`expires_at_ms > ${nowMs}`);
 
 /** Returns the count, which stops at the maximum of the account, and this maximum. */
 function selectRoom(isCounted: (dialect: Dialect) => RawBuilder<boolean>) {
-  return statement<HoldsOf>()((query, p, dialect) => {
+  return statement((query, p: HoldsOf, dialect) => {
     const key = [
       ['account_id', sql`${p.accountId}`],
       ['status', sql.lit('reserved')],
@@ -70,7 +70,7 @@ const selectOverdueOf = selectOverdueHolds<{ accountId: bigint }>(
 );
 
 /** Reserves an animal for an order. Returns no row if the animal is not available. */
-const claimPet = statement<{ petId: bigint }>()((query, p) =>
+const claimPet = statement((query, p: { petId: bigint }) =>
   query
     .updateTable('pets')
     .set({ status: sql.lit('pending'), is_owned: sql<bigint>`1` })
@@ -81,24 +81,20 @@ const claimPet = statement<{ petId: bigint }>()((query, p) =>
 );
 
 /** Returns no row if another order owns the animal, which only a manual change of the animal's row can cause. */
-const insertOrder = statement<{
-  accountId: bigint;
-  petId: bigint;
-  reference: string | null;
-  holdMs: bigint;
-}>()((query, p, { nowMs }) =>
-  query
-    .with('moment', (cte) => cte.selectNoFrom(nowMs.as('now_ms')))
-    .insertInto('orders')
-    .columns(['account_id', 'pet_id', 'status', 'reference', 'created_at_ms', 'expires_at_ms'])
-    .expression(
-      // Without the `where`, SQLite reads `on conflict` as a part of a join.
-      sql`select cast(${p.accountId} as bigint), cast(${p.petId} as bigint), 'reserved',
+const insertOrder = statement(
+  (query, p: { accountId: bigint; petId: bigint; reference: string | null; holdMs: bigint }, { nowMs }) =>
+    query
+      .with('moment', (cte) => cte.selectNoFrom(nowMs.as('now_ms')))
+      .insertInto('orders')
+      .columns(['account_id', 'pet_id', 'status', 'reference', 'created_at_ms', 'expires_at_ms'])
+      .expression(
+        // Without the `where`, SQLite reads `on conflict` as a part of a join.
+        sql`select cast(${p.accountId} as bigint), cast(${p.petId} as bigint), 'reserved',
           cast(${p.reference} as text), ${moment}, ${moment} + cast(${p.holdMs} as bigint) where true`,
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(writtenColumns as never)
-    .$castTo<OrderRow>(),
+      )
+      .onConflict((conflict) => conflict.doNothing())
+      .returning(writtenColumns as never)
+      .$castTo<OrderRow>(),
 );
 
 /**
@@ -125,11 +121,11 @@ export const placeOrder = transaction('placeOrder', 'row locks', (placing: Placi
 
 function* claim({ petId, accountId, isManager, keyId, nowMs }: Placing): Steps<void> {
   const holds = { accountId: isManager ? null : accountId, newestId: int64Max };
-  const [[acting], overdue, [pet], [room]] = yield* stepsTogether(
-    toStep(selectActingKey({ isLocked: !isManager }), { accountId, keyId }),
-    toStep(selectOverdueHold, { petId }),
-    toStep(claimPet, { petId }),
-    toStep(countHolds, holds),
+  const [[acting], overdue, [pet], [room]] = yield* together(
+    step(isManager ? selectActingKey : selectLockedKey, { accountId, keyId }),
+    step(selectOverdueHold, { petId }),
+    step(claimPet, { petId }),
+    step(countHolds, holds),
   );
   requireLive(acting, { nowMs });
   const freed = (yield* expireHolds(overdue)) === 0 ? [] : yield* step(claimPet, { petId });

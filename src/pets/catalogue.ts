@@ -3,12 +3,11 @@ import { AppError, notFound } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type FirstAnswers, type Given, type Idempotency } from '../idempotency/answer-once.ts';
 import type { Page } from '../page.ts';
-import type { Database, Steps } from '../storage/database.ts';
+import { type Database, lastStep, type Steps, step, together, transaction } from '../storage/database.ts';
 import { type PageQuery, readPage } from '../storage/read-page.ts';
-import { step, stepsTogether, toLastStep, toStep, transaction } from '../storage/transaction.ts';
 import { type LoadedCounts, type LoadedPet, type LoadPetsOptions, loadPets } from './load-pets.ts';
 import { expireHolds, selectOverdueHold } from './overdue-holds.ts';
-import { type NewPet, type Pet, type PetPatch, petFields } from './pet.ts';
+import { type NewPet, type Pet, type PetPatch, type PetStatus, petFields } from './pet.ts';
 import {
   addPet,
   deletePet,
@@ -16,7 +15,6 @@ import {
   insertPet,
   listNamed,
   lockPet,
-  type PetFilter,
   type PetValues,
   selectOldest,
   selectPage,
@@ -29,7 +27,9 @@ import { completeNewPet, hasOneTag, type IfMatch, pickPetFields } from './pet-va
 
 const exportBatchRows = 1_000n;
 
-type ListQuery = Omit<PageQuery<PetFilter>, 'ids'> & {
+type ListQuery = PageQuery<{ readonly categoryId: bigint }> & {
+  /** Null or absent: no filter. */
+  readonly status?: PetStatus | null;
   /** 1 to 100 ids. Null or absent: no filter. */
   readonly ids?: readonly bigint[] | null;
 };
@@ -43,8 +43,7 @@ interface KeyedAdd {
 
 /** Adds an animal and returns its id. */
 export const addOnePet = transaction('addOnePet', 'new rows', function* (values: PetValues) {
-  const [rows] = yield* stepsTogether(toLastStep(insertPet, values));
-  return insertedId(rows);
+  return insertedId(yield* lastStep(insertPet, values));
 });
 
 /** Adds an animal and stores the response as the first answer of the idempotency key. */
@@ -104,10 +103,10 @@ export const editPet = transaction('editPet', 'row locks', function* ({ id, patc
   const named = listNamed(patch ?? {});
   if (patch !== null && named.length === 0) return before;
   // An audit entry follows the edit of an operator.
-  const toWrite = by === undefined ? toLastStep : toStep;
-  const [[written = row]] = yield* stepsTogether(
-    patch === null ? toWrite(deletePet, { id }) : toWrite(updatePet(named), { id, ...toValues(patch) }),
-  );
+  const write = by === undefined ? lastStep : step;
+  const [written = row] = yield* patch === null
+    ? write(deletePet, { id })
+    : write(updatePet(named), { id, ...toValues(patch) });
   const pet = toPet(written);
   if (by !== undefined) yield* audit(by, before, patch === null ? null : pet);
   return pet;
@@ -125,10 +124,7 @@ function* audit(by: Authorship, before: Pet, after: Pet | null): Steps<void> {
 
 /** Locks an animal, after its overdue hold, which comes first in all transactions. Closes that hold. */
 function* lockFreed(id: bigint) {
-  const [holds, [pet]] = yield* stepsTogether(
-    toStep(selectOverdueHold, { petId: id }),
-    toStep(lockPet, { id }),
-  );
+  const [holds, [pet]] = yield* together(step(selectOverdueHold, { petId: id }), step(lockPet, { id }));
   if ((yield* expireHolds(holds)) === 0) return pet;
   const [freed] = yield* step(lockPet, { id });
   return freed;
@@ -154,8 +150,8 @@ export type Catalogue = ReturnType<typeof createCatalogue>;
 export function createCatalogue(database: Database, firstAnswers: FirstAnswers) {
   return {
     /** Returns a page of animals, newest first. Deep pages cost as much as the first page. */
-    list: (query: ListQuery): Promise<Page<Pet>> =>
-      readPage(database, selectPage, { ...query, ids: query.ids ? `[${query.ids.join()}]` : null }, toPet),
+    list: ({ status, ids, ...query }: ListQuery): Promise<Page<Pet>> =>
+      readPage(database, selectPage(status), { ...query, ids: ids ? `[${ids.join()}]` : null }, toPet),
 
     /** Returns null if the animal does not exist. */
     async get(id: bigint): Promise<Pet | null> {

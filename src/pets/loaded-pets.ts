@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import { type Dialect, type Steps, statement, type Value } from '../storage/database.ts';
+import { type Steps, statement, step, together, type Value } from '../storage/database.ts';
+import type { Dialect } from '../storage/dialect.ts';
 import type { Tables } from '../storage/tables.ts';
-import { step, stepsTogether, toStep } from '../storage/transaction.ts';
 import { expireHolds, hasOverdueHold, selectOverdueHolds } from './overdue-holds.ts';
 import { type PetField, petColumns } from './pet.ts';
 
@@ -32,7 +32,7 @@ const loaded = sql<Loaded>`loaded`.as('loaded');
 
 type None = Record<never, never>;
 
-const markRepeated = statement<None>()((query) =>
+const markRepeated = statement((query) =>
   query
     .updateTable(loaded)
     .set({ problem: sql.lit('repeated') })
@@ -44,7 +44,7 @@ const markRepeated = statement<None>()((query) =>
     .whereRef('loaded.line', '>', 'earliest.line'),
 );
 
-const markUnknown = statement<None>()((query) =>
+const markUnknown = statement((query) =>
   query
     .updateTable(loaded)
     .set({ problem: sql.lit('unknown') })
@@ -67,7 +67,7 @@ function selectFreed({ nowMs }: Dialect) {
 const selectLocked = () => sql<Animal>`pets`.as('pets');
 
 const marksOwned = (animals: typeof selectFreed) =>
-  statement<None>()((query, _, dialect) =>
+  statement((query, _, dialect) =>
     query
       .updateTable(loaded)
       .set({ problem: sql.lit('owned') })
@@ -78,11 +78,11 @@ const marksOwned = (animals: typeof selectFreed) =>
       .whereRef('loaded.status', '<>', 'pets.status'),
   );
 
-const countBad = statement<None>()((query) =>
+const countBad = statement((query) =>
   query.selectFrom(loaded).select(sql<bigint>`count(*)`.as('count')).where('problem', 'is not', null),
 );
 
-const selectFirstBad = statement<None>()((query) =>
+const selectFirstBad = statement((query) =>
   query
     .selectFrom(loaded)
     .select(['line', 'problem'])
@@ -91,7 +91,7 @@ const selectFirstBad = statement<None>()((query) =>
     .limit(sql.lit(firstMax)),
 );
 
-const deleteBad = statement<None>()((query) => query.deleteFrom(loaded).where('problem', 'is not', null));
+const deleteBad = statement((query) => query.deleteFrom(loaded).where('problem', 'is not', null));
 
 const after = (column: string): RawBuilder<never> =>
   sql`coalesce(${sql.ref(`loaded.${column}`)}, ${sql.ref(`pets.${column}`)})`;
@@ -105,7 +105,7 @@ const isEffective = sql<boolean>`(${sql.join(
 )})`;
 
 const countsChanges = (animals: typeof selectFreed) =>
-  statement<None>()((query, _, dialect) =>
+  statement((query, _, dialect) =>
     query
       .selectFrom(loaded)
       .innerJoin(animals(dialect), 'pets.id', 'loaded.id')
@@ -113,7 +113,7 @@ const countsChanges = (animals: typeof selectFreed) =>
       .where(isEffective),
   );
 
-const applyChanges = statement<None>()((query) =>
+const applyChanges = statement((query) =>
   query
     .updateTable('pets')
     .from(loaded)
@@ -128,7 +128,7 @@ const selectOverdueLoaded = selectOverdueHolds<None>(
 );
 
 /** Locks the animals to be changed until the transaction ends. */
-const lockChanged = statement<None>()((query, _, { lockRows }) => {
+const lockChanged = statement((query, _, { lockRows }) => {
   const locked = query
     .selectFrom('pets')
     .select('id')
@@ -143,7 +143,7 @@ const countChangesAt = { check: countsChanges(selectFreed), write: countsChanges
 function* refuseBad(at: 'check' | 'write', onBadChanges: (bad: BadChanges) => void): Steps<void> {
   yield* step(markUnknown, {});
   yield* step(markOwnedAt[at], {});
-  const [[counted], rows] = yield* stepsTogether(toStep(countBad, {}), toStep(selectFirstBad, {}));
+  const [[counted], rows] = yield* together(step(countBad, {}), step(selectFirstBad, {}));
   if (rows.length === 0) return;
   yield* step(deleteBad, {});
   const first = rows.map(({ line, problem }) => {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Dialect, type Parameters, type Steps, statement } from '../storage/database.ts';
-import { toStep } from '../storage/transaction.ts';
+import { type Parameters, type Steps, statement, step, together } from '../storage/database.ts';
+import type { Dialect } from '../storage/dialect.ts';
 import { setPetState } from './pet-rows.ts';
 
 const isOverdue = (nowMs: RawBuilder<bigint>) =>
@@ -14,7 +14,7 @@ export function selectOverdueHolds<P extends Parameters>(
   lock: 'lockRows' | 'lockFreeRows',
   areWanted: (parameters: P, dialect: Dialect) => RawBuilder<boolean>,
 ) {
-  return statement<P>()((query, p, dialect) =>
+  return statement((query, p: P, dialect) =>
     query
       .selectFrom('orders')
       .innerJoin('pets', 'pets.id', 'orders.pet_id')
@@ -40,7 +40,7 @@ export const selectOverdueHold = selectOverdueHolds<{ petId: bigint }>(
 export const hasOverdueHold = (nowMs: RawBuilder<bigint>) =>
   sql<boolean>`exists (select 1 from orders where orders.pet_id = pets.id and ${isOwning} and ${isOverdue(nowMs)})`;
 
-const expireOrder = statement<{ orderId: bigint }>()((query, p) =>
+const expireOrder = statement((query, p: { orderId: bigint }) =>
   query
     .updateTable('orders')
     .set({ status: sql.lit('expired'), closed_at_ms: sql<bigint>`expires_at_ms` })
@@ -53,9 +53,9 @@ const expireOrder = statement<{ orderId: bigint }>()((query, p) =>
  */
 export function* expireHolds(holds: readonly { id: bigint; pet_id: bigint }[]): Steps<number> {
   const steps = holds.flatMap(({ id, pet_id }) => [
-    toStep(setPetState, { petId: pet_id, status: 'available', isOwned: 0n }),
-    toStep(expireOrder, { orderId: id }),
+    step(setPetState, { petId: pet_id, status: 'available', isOwned: 0n }),
+    step(expireOrder, { orderId: id }),
   ]);
-  if (steps.length > 0) yield steps;
+  yield* together(...steps);
   return holds.length;
 }

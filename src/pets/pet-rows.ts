@@ -1,8 +1,8 @@
-import { type Selectable, sql } from 'kysely';
-import { byFilters, type Steps, statement, type Value } from '../storage/database.ts';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { byFilters, type Steps, statement, step, type Value } from '../storage/database.ts';
+import type { Dialect } from '../storage/dialect.ts';
 import type { PageRange } from '../storage/read-page.ts';
 import type { Tables } from '../storage/tables.ts';
-import { step } from '../storage/transaction.ts';
 import {
   type Pet,
   type PetField,
@@ -47,7 +47,7 @@ export function toValues(fields: PetPatch): PetValues {
 }
 
 /** Selects the `count` oldest animals with an id above `afterId`, oldest first. */
-export const selectOldest = statement<{ afterId: bigint; count: bigint }>()((query, p) =>
+export const selectOldest = statement((query, p: { afterId: bigint; count: bigint }) =>
   query
     .selectFrom('pets')
     .select(shownColumns)
@@ -57,56 +57,61 @@ export const selectOldest = statement<{ afterId: bigint; count: bigint }>()((que
 );
 
 /** Selects one animal. */
-export const selectPet = statement<{ id: bigint }>()((query, p) =>
+export const selectPet = statement((query, p: { id: bigint }) =>
   query.selectFrom('pets').select(shownColumns).where('id', '=', p.id),
 );
 
-/** The filters of a page of animals. Null or absent matches everything. `ids` is a JSON array. */
-export type PetFilter = {
-  readonly status: PetStatus | null;
-  readonly categoryId: bigint | null;
-  readonly ids: string | null;
-};
+/** The filters of a page of animals besides the status. `ids` is a JSON array. */
+type PetFilter = { readonly categoryId: bigint; readonly ids: string };
+
+/** The status is a literal, so that PostgreSQL uses the partial index for this status. */
+const declarePage = (status: PetStatus | null) =>
+  byFilters(['categoryId', 'ids'], (query, p: PetFilter & PageRange, set, dialect) => {
+    const animals = query.selectFrom('pets').select(shownColumns);
+    const ofStatus = sql<boolean>`${status === null ? sql`true` : sql`status = ${sql.lit(status)}`}`;
+    if (set.ids)
+      return query
+        .with(
+          (cte) => cte('named').materialized(),
+          () => animals.where(dialect.isAmong('id', p.ids)),
+        )
+        .selectFrom('named')
+        .select(shownColumns)
+        .where('id', '<=', p.newestId)
+        .where(ofStatus)
+        .$if(set.categoryId, (named) => named.where('category_id', '=', p.categoryId))
+        .orderBy('id', 'desc')
+        .limit(p.count);
+    if (!set.categoryId)
+      return animals.where('id', '<=', p.newestId).where(ofStatus).orderBy('id', 'desc').limit(p.count);
+    // Merges the pages of the three statuses, so that a category needs no index of its own.
+    const { where, orderBy } = dialect.keyset([['category_id', sql`${p.categoryId}`]], p.newestId);
+    const [first, ...others] = (status === null ? petStatuses : [status]).map((one) => {
+      const page = animals.where(isExactly(one, dialect)).where(where).orderBy(orderBy).limit(p.count);
+      return query.selectFrom(page.as(one)).select(shownColumns);
+    });
+    if (first === undefined) throw new Error('petStatuses is empty');
+    const pages = others.reduce((union, page) => union.unionAll(page), first);
+    return query.selectFrom(pages.as('pets')).select(shownColumns).orderBy('id', 'desc').limit(p.count);
+  });
+
+/** On PostgreSQL, this matches the indexes by category and not those by status alone. */
+function isExactly(status: PetStatus, { engine }: Dialect): RawBuilder<boolean> {
+  const text = sql.lit(status);
+  return engine === 'sqlite' ? sql`status = ${text}` : sql`status >= ${text} and status <= ${text}`;
+}
+
+const anyPage = declarePage(null);
+const pagesOf = Object.fromEntries(petStatuses.map((status) => [status, declarePage(status)]));
 
 /**
- * Selects a page, newest first. Its cost depends neither on the depth nor on the filters. With ids, it reads all of these
- * animals, which are few, before it applies the other filters.
+ * Selects a page of the animals of a status or of all, newest first. Its cost depends neither on the depth nor on the
+ * filters. With ids, it reads all of these animals, which are few, before it applies the other filters.
  */
-export const selectPage = byFilters<PetFilter & PageRange, 'status'>('status')((query, p, set, dialect) => {
-  const { isSet, status } = set;
-  const { isAmong, isExactly, keyset } = dialect;
-  const animals = query.selectFrom('pets').select(shownColumns);
-  // The status is a literal, so that PostgreSQL uses the partial index for this status.
-  const ofStatus = sql<boolean>`${status === null ? sql`true` : sql`status = ${sql.lit(status)}`}`;
-  if (isSet('ids'))
-    return query
-      .with(
-        (cte) => cte('named').materialized(),
-        () => animals.where(isAmong('id', p.ids as string)),
-      )
-      .selectFrom('named')
-      .select(shownColumns)
-      .where('id', '<=', p.newestId)
-      .where(ofStatus)
-      .$if(isSet('categoryId'), (named) => named.where('category_id', '=', p.categoryId as bigint))
-      .orderBy('id', 'desc')
-      .limit(p.count);
-  if (!isSet('categoryId'))
-    return animals.where('id', '<=', p.newestId).where(ofStatus).orderBy('id', 'desc').limit(p.count);
-  // Merges the pages of the three statuses, so that a category needs no index of its own. On PostgreSQL, `isExactly`
-  // matches the indexes by category and not those by status alone.
-  const { where, orderBy } = keyset([['category_id', sql`${p.categoryId}`]], p.newestId);
-  const [first, ...others] = (status === null ? petStatuses : [status]).map((one) => {
-    const page = animals.where(isExactly('status', one)).where(where).orderBy(orderBy).limit(p.count);
-    return query.selectFrom(page.as(one)).select(shownColumns);
-  });
-  if (first === undefined) throw new Error('petStatuses is empty');
-  const pages = others.reduce((union, page) => union.unionAll(page), first);
-  return query.selectFrom(pages.as('pets')).select(shownColumns).orderBy('id', 'desc').limit(p.count);
-});
+export const selectPage = (status: PetStatus | null = null) => (status && pagesOf[status]) || anyPage;
 
 /** Adds an animal and returns its id. Ids increase and are never reused. */
-export const insertPet = statement<PetValues>()((query, p) =>
+export const insertPet = statement((query, p: PetValues) =>
   query
     .insertInto('pets')
     .values({
@@ -129,7 +134,7 @@ export function insertedId(rows: readonly { id: bigint }[]): bigint {
 }
 
 /** Selects an animal and whether an order owns it, and locks the row until the transaction ends. */
-export const lockPet = statement<{ id: bigint }>()((query, p, { lockRows }) =>
+export const lockPet = statement((query, p: { id: bigint }, { lockRows }) =>
   query
     .selectFrom('pets')
     .select([...shownColumns, 'is_owned'])
@@ -138,7 +143,7 @@ export const lockPet = statement<{ id: bigint }>()((query, p, { lockRows }) =>
 );
 
 const declareUpdate = (fields: readonly PetField[]) =>
-  statement<PetValues & { id: bigint }>()((query, p) =>
+  statement((query, p: PetValues & { id: bigint }) =>
     query
       .updateTable('pets')
       .set(Object.fromEntries(fields.map((field) => [petColumns[field], p[field]])) as never)
@@ -160,11 +165,11 @@ export function updatePet(fields: readonly PetField[]) {
 }
 
 /** Sets the status of an animal and whether an order owns it (0 or 1), as a step of its order requires. */
-export const setPetState = statement<{ petId: bigint; status: string; isOwned: bigint }>()((query, p) =>
+export const setPetState = statement((query, p: { petId: bigint; status: string; isOwned: bigint }) =>
   query.updateTable('pets').set({ status: p.status, is_owned: p.isOwned }).where('id', '=', p.petId),
 );
 
 /** Deletes an animal and returns it. */
-export const deletePet = statement<{ id: bigint }>()((query, p) =>
+export const deletePet = statement((query, p: { id: bigint }) =>
   query.deleteFrom('pets').where('id', '=', p.id).returning(shownColumns),
 );

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { Kysely, PostgresDialect, type RawBuilder, SqliteDialect, sql as sqlText } from 'kysely';
-import type { Dialect, Keyset, Parameters, Statement, Value } from './database.ts';
+import { Kysely, type LimitNode, PostgresDialect, SqliteDialect, SqliteQueryCompiler } from 'kysely';
+import type { Parameters, Statement, Value } from './database.ts';
+import { type Dialect, dialects } from './dialect.ts';
 import type { Tables } from './tables.ts';
 
 interface CompiledStatement {
@@ -13,147 +14,96 @@ interface CompiledStatement {
   readonly isWriting: boolean;
 }
 
-/** Stands for the value of a parameter, and is its name. */
-class Placeholder extends String {}
+/** Stands for the value of a parameter while its statement is built. */
+class Placeholder {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** With a bare parameter as the limit, SQLite prepares a page again at each binding, which takes a third of its time. */
+class LimitCompiler extends SqliteQueryCompiler {
+  protected override visitLimit(node: LimitNode): void {
+    super.visitLimit(node);
+    this.append(' + 0');
+  }
+}
+
+class CompilingDialect extends SqliteDialect {
+  override createQueryCompiler() {
+    return new LimitCompiler();
+  }
+}
 
 const openNothing = () => Promise.reject(new Error('statements are only compiled here'));
 
 const builders = {
-  sqlite: new Kysely<Tables>({ dialect: new SqliteDialect({ database: openNothing }) }),
+  sqlite: new Kysely<Tables>({ dialect: new CompilingDialect({ database: openNothing }) }),
   postgres: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openNothing }) }),
 };
 
-/** The newest position of the feed, even if its event is deleted. */
-const sqliteVersion = sqlText<string | null>`(
-  select cast(max(deleted_to, coalesce((select max(id) from events), 0)) as text) from event_horizon)`;
+/** The compiled statements, and those with filters by the filters that are set. */
+const createCache = () => ({
+  plain: new WeakMap<object, CompiledStatement>(),
+  shaped: new WeakMap<object, Map<string, CompiledStatement>>(),
+});
 
-/** Number of events without a position from which the version is unknown, because counting more takes too long. */
-const countedEventsMax = 1_000;
+const compiled = { sqlite: createCache(), postgres: createCache() };
 
 /**
- * The newest position of the feed, the number of events that have no position yet, the start of the server and its
- * timeline. While no event gets a position, that number only grows; when events get one, the newest position grows. So
- * two equal versions have seen the same commits, as long as the server loses none (synchronous_commit).
+ * Returns a statement compiled for an engine and for the filters that are set. Throws TypeError if it has a value that is no
+ * named parameter.
  */
-const postgresVersion = sqlText<string | null>`(
-  select case when waiting < ${sqlText.lit(countedEventsMax)} and not pg_is_in_recovery() then
-    concat_ws(' ', newest, waiting, extract(epoch from pg_postmaster_start_time()),
-      left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)) end
-  from (select greatest(deleted_to, (select max(id) from events)) as newest,
-      (select count(*) from (select from event_outbox limit ${sqlText.lit(countedEventsMax)}) as counted) as waiting
-    from event_horizon offset 0) as feed)`;
-
-const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
-  sqlite: {
-    engine: 'sqlite',
-    nowMs: sqlText`cast(round(unixepoch('subsec') * 1000) as integer)`,
-    storeVersion: sqliteVersion,
-    tookOver: sqlText`0`,
-    storeBytes: sqlText`(select page_count from pragma_page_count()) * (select page_size from pragma_page_size())`,
-    least: (one, other) => sqlText`min(${one}, ${other})`,
-    lockRows: sqlText``,
-    lockFreeRows: sqlText``,
-    tryLock: (lock) => sqlText`cast(${lock} is not null as integer)`,
-    waitForLock: () => sqlText`null`,
-    isExactly: (column, text) => sqlText`${sqlText.ref(column)} = ${sqlText.lit(text)}`,
-    keyset: (key, newestId) => ({
-      where: sqlText`${areEqual(key)} and id <= ${newestId}`,
-      orderBy: sqlText`id desc`,
-    }),
-    keysetAfter: (key, afterId) => ({
-      where: sqlText`${areEqual(key)} and id > ${afterId}`,
-      orderBy: sqlText`id`,
-    }),
-    isAmong: (column, json) => sqlText`${sqlText.ref(column)} in (select value from json_each(${json}))`,
-    blankField: (column, field) =>
-      sqlText`json_set(${sqlText.ref(column)}, ${sqlText.lit(`$.${field}`)}, null)`,
-    folded: (text) => sqlText`lower(${text})`,
-    listTexts: (json) => sqlText`(select value from json_each(${json}))`,
-  },
-  postgres: {
-    engine: 'postgres',
-    nowMs: sqlText`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`,
-    storeVersion: postgresVersion,
-    // After a promotion or a restore, until the first insert (skip_lost_ids in migration 0004).
-    tookOver: sqlText`case when pg_is_in_recovery() then 0
-      when exists (select from server_timeline
-        where timeline = read_timeline() and table_id = tableoid and written_in = xmin) then 0
-      else 1 end`,
-    storeBytes: sqlText`pg_database_size(current_database())`,
-    least: (one, other) => sqlText`least(${one}, ${other})`,
-    lockRows: sqlText`for no key update`,
-    lockFreeRows: sqlText`for no key update skip locked`,
-    tryLock: (lock) => sqlText`cast(pg_try_advisory_xact_lock(cast(${lock} as bigint)) as int)`,
-    waitForLock: (group, lock) =>
-      sqlText`cast(pg_advisory_xact_lock(${sqlText.lit(group)}, ${sqlText.lit(lock)}) as text)`,
-    isExactly: (column, text) =>
-      sqlText`${sqlText.ref(column)} >= ${sqlText.lit(text)} and ${sqlText.ref(column)} <= ${sqlText.lit(text)}`,
-    // The bounds and the order match only the index over these columns, so the planner has no other choice.
-    keyset(key, newestId) {
-      const { columns, values } = readKeyset(key);
-      const order = [...columns, sqlText.ref('id')];
-      return {
-        where: sqlText`(${sqlText.join(order)}) <= (${values}, ${newestId})
-          and (${sqlText.join(columns)}) >= (${values})`,
-        orderBy: sqlText.join(order.map((column) => sqlText`${column} desc`)),
-      };
-    },
-    keysetAfter(key, afterId) {
-      const { columns, values } = readKeyset(key);
-      const order = sqlText.join([...columns, sqlText.ref('id')]);
-      return {
-        where: sqlText`(${order}) > (${values}, ${afterId}) and (${sqlText.join(columns)}) <= (${values})`,
-        orderBy: order,
-      };
-    },
-    // An array, because the planner assumes that a subquery has 100 rows, and may read the whole table for them.
-    isAmong: (column, json) => sqlText`${sqlText.ref(column)} = any(array(
-      select cast(value as bigint) from json_array_elements_text(cast(${json} as json))))`,
-    blankField: (column, field) => sqlText`cast(
-      jsonb_set(cast(${sqlText.ref(column)} as jsonb), ${sqlText.lit(`{${field}}`)}, 'null') as text)`,
-    folded: (text) => sqlText`(lower(${text}) collate "C")`,
-    listTexts: (json) => sqlText`(select value from json_array_elements_text(cast(${json} as json)))`,
-  },
-};
-
-const toColumn = ([column]: Keyset[number]) => (typeof column === 'string' ? sqlText.ref(column) : column);
-
-function readKeyset(key: Keyset) {
-  return { columns: key.map(toColumn), values: sqlText.join(key.map(([, value]) => value)) };
-}
-
-function areEqual(key: Keyset): RawBuilder<unknown> {
-  return sqlText.join(
-    key.map((part) => sqlText`${toColumn(part)} = ${part[1]}`),
-    sqlText` and `,
-  );
-}
-
-const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
-
-const compiled = { sqlite: new WeakMap<object, CompiledStatement>(), postgres: new WeakMap() };
-
-/** Returns a statement compiled for an engine. Throws TypeError if it has a value that is no named parameter. */
 export function compileStatement<P extends Parameters, R>(
   target: Statement<P, R>,
   engine: Dialect['engine'],
+  parameters: P,
 ): CompiledStatement {
-  const known = compiled[engine].get(target);
-  if (known !== undefined) return known;
-  const built = target.build(builders[engine], placeholders as P, dialects[engine]).compile();
-  const { query, sql, parameters } = built;
-  const names = parameters.map((parameter) => {
-    if (parameter instanceof Placeholder) return parameter.valueOf();
+  const { plain, shaped } = compiled[engine];
+  const { filters } = target;
+  if (filters === undefined)
+    return plain.get(target) ?? keep(plain, target, compile(target, engine, parameters));
+  const shapes = shaped.get(target) ?? keep(shaped, target, new Map<string, CompiledStatement>());
+  const shape = findShape(filters, parameters);
+  return shapes.get(shape) ?? keep(shapes, shape, compile(target, engine, parameters));
+}
+
+function keep<K, V>(cache: { set(key: K, value: V): unknown }, key: K, value: V): V {
+  cache.set(key, value);
+  return value;
+}
+
+function isSet(parameters: Parameters, filter: string): boolean {
+  return (parameters[filter] ?? null) !== null;
+}
+
+/** Names a combination of filters that are set. */
+function findShape(filters: readonly string[], parameters: Parameters): string {
+  let shape = '';
+  for (const filter of filters) shape += isSet(parameters, filter) ? '+' : '-';
+  return shape;
+}
+
+function compile<P extends Parameters, R>(
+  { build, filters = [], isPlannedEachTime }: Statement<P, R>,
+  engine: Dialect['engine'],
+  parameters: P,
+): CompiledStatement {
+  const placeholders = Object.fromEntries(
+    Object.keys(parameters).map((name) => [name, new Placeholder(name)]),
+  ) as unknown as P;
+  const set = Object.fromEntries(filters.map((filter) => [filter, isSet(parameters, filter)]));
+  const built = build(builders[engine], placeholders, dialects[engine], set).compile();
+  const { query, sql } = built;
+  const names = built.parameters.map((parameter) => {
+    if (parameter instanceof Placeholder) return parameter.name;
     throw new TypeError(`a statement has a value that is not a named parameter: ${sql}`);
   });
-  const name = target.isPlannedEachTime ? '' : hash('sha256', sql, 'base64url');
-  // With a bare parameter as the limit, SQLite prepares a page again at each binding, which takes a third of its time.
-  const text = engine === 'sqlite' ? sql.replaceAll('limit ?', 'limit ? + 0') : sql;
   // A `with` may contain a statement that writes.
   const isWriting = query.kind !== 'SelectQueryNode' || query.with !== undefined;
-  const made = { sql: text, name, names, isWriting };
-  compiled[engine].set(target, made);
-  return made;
+  return { sql, name: isPlannedEachTime ? '' : hash('sha256', sql, 'base64url'), names, isWriting };
 }
 
 /** Returns the parameter values in the order of `names`. Throws TypeError if a parameter is missing. */

@@ -1,5 +1,37 @@
-import type { Compilable, QueryCreator, RawBuilder } from 'kysely';
+import type { Compilable, QueryCreator } from 'kysely';
+import type { Dialect } from './dialect.ts';
 import type { Tables } from './tables.ts';
+
+/**
+ * Statements, transactions, and the databases that run them. First a statement, whose `p` stands for its parameters:
+ *
+ *     const selectPet = statement((query, p: { id: bigint }) =>
+ *       query.selectFrom('pets').select(['id', 'name']).where('id', '=', p.id),
+ *     );
+ *     const [pet] = await database.read(selectPet, { id: 7n });
+ *
+ * A list with a filter. If the parameter `status` is null, `set.status` is false:
+ *
+ *     const selectPets = byFilters(['status'], (query, p: { status: string; count: bigint }, set) =>
+ *       query
+ *         .selectFrom('pets')
+ *         .select(['id', 'name'])
+ *         .$if(set.status, (pets) => pets.where('status', '=', p.status))
+ *         .orderBy('id', 'desc')
+ *         .limit(p.count),
+ *     );
+ *     const newest = await database.read(selectPets, { status: null, count: 20n });
+ *
+ * A transaction of two steps, to be listed in `src/transactions.ts`:
+ *
+ *     const renamePet = transaction('renamePet', 'row locks', function* (wanted: { id: bigint; name: string }) {
+ *       const [pet] = yield* step(lockPet, { id: wanted.id });
+ *       if (pet === undefined) throw notFound('petId', 'animal');
+ *       yield* lastStep(updateName, wanted);
+ *       return pet.name;
+ *     });
+ *     const nameBefore = await database.transact(renamePet, { id: 7n, name: 'Rex' });
+ */
 
 /** A column value on any engine. Integers are bigints, because a number cannot represent every int64. */
 export type Value = string | bigint | Uint8Array | null;
@@ -7,77 +39,88 @@ export type Value = string | bigint | Uint8Array | null;
 /** The parameter values of a statement, by name. */
 export type Parameters = Readonly<Record<string, Value>>;
 
-/** The first columns of an index, which may be expressions, with their values. */
-export type Keyset = readonly (readonly [column: string | RawBuilder<unknown>, value: RawBuilder<unknown>])[];
-
-interface KeysetPage {
-  readonly where: RawBuilder<boolean>;
-  readonly orderBy: RawBuilder<unknown>;
-}
-
-/** The SQL expressions that differ between engines. */
-export interface Dialect {
-  readonly engine: 'sqlite' | 'postgres';
-  /** The store's clock in Unix milliseconds, read when the statement runs. */
-  readonly nowMs: RawBuilder<bigint>;
-  /** A text that changes with every commit that writes an event, and never comes again. Null where it is unknown. */
-  readonly storeVersion: RawBuilder<string | null>;
-  /** 1 if this server has taken over from another one and has not skipped the positions that may be lost, else 0. */
-  readonly tookOver: RawBuilder<bigint>;
-  /** Size of the store in bytes, on SQLite without its write-ahead log. */
-  readonly storeBytes: RawBuilder<bigint>;
-  least(one: RawBuilder<bigint>, other: RawBuilder<bigint>): RawBuilder<bigint>;
-  /** Ends a select: locks its rows until the transaction ends. Empty on SQLite, which runs one transaction at a time. */
-  readonly lockRows: RawBuilder<unknown>;
-  /** Like `lockRows`, but leaves out the rows that another transaction has locked. */
-  readonly lockFreeRows: RawBuilder<unknown>;
-  /** Takes an advisory lock until the transaction ends: 1, or 0 if another transaction has the lock. */
-  tryLock(lock: bigint): RawBuilder<bigint>;
-  /** Waits for an advisory lock and keeps it until the transaction ends. The two numbers name the lock. */
-  waitForLock(group: number, lock: number): RawBuilder<unknown>;
-  /** True if a column has this text, in the form that PostgreSQL's partial indexes are declared with. */
-  isExactly(column: string, text: string): RawBuilder<boolean>;
-  /** A page, newest first, that reads only its rows of an index over `key` and `id`, whatever the statistics say. */
-  keyset(key: Keyset, newestId: bigint): KeysetPage;
-  /** Like `keyset`, but oldest first, with the rows after an id. */
-  keysetAfter(key: Keyset, afterId: RawBuilder<unknown>): KeysetPage;
-  /** True if a column has one of the int64 values of a parameter, a JSON array. Reads by the index of the column. */
-  isAmong(column: string, json: string): RawBuilder<boolean>;
-  /** The JSON object of a text column with null in place of one of its fields. */
-  blankField(column: string, field: string): RawBuilder<string>;
-  /** A text in lower case, compared by its bytes. SQLite knows only the letters of ASCII. */
-  folded(text: RawBuilder<string>): RawBuilder<string>;
-  /** A subquery that returns the strings of a parameter, which is a JSON array. */
-  listTexts(json: string): RawBuilder<string>;
-}
-
-/** Connections that work on a call, idle ones, and calls that wait for one. */
-export interface ConnectionCounts {
-  readonly busy: number;
-  readonly idle: number;
-  readonly waiting: number;
-}
-
-/** An SQL statement with named parameters. It is compiled once per engine. */
+/** An SQL statement with named parameters. It is compiled once per engine, and for each combination of `filters`. */
 export interface Statement<P extends Parameters, R> {
-  readonly build: (query: QueryCreator<Tables>, parameters: P, dialect: Dialect) => Compilable<R>;
+  readonly build: (query: QueryCreator<Tables>, p: P, dialect: Dialect, set: AreSet) => Compilable<R>;
+  /** The parameters of which a null is left out of the text (`byFilters`). */
+  readonly filters?: readonly string[];
   /** True if PostgreSQL plans the statement at each call, because the size of its tables changes too much. */
   readonly isPlannedEachTime?: true;
 }
 
+/** For each filter, whether it is set. */
+type AreSet<Filter extends string = string> = Readonly<Record<Filter, boolean>>;
+
 /** The type of the rows of a statement. */
 export type RowOf<S> = S extends Statement<never, infer Row> ? Row : never;
+
+/** Declares a statement. In `build`, each parameter stands for its later value, so it can only become a part of the SQL. */
+export function statement<P extends Parameters, R>(
+  build: (query: QueryCreator<Tables>, p: P, dialect: Dialect) => Compilable<R>,
+  traits: Pick<Statement<P, R>, 'isPlannedEachTime'> = {},
+): Statement<P, R> {
+  return { build, ...traits };
+}
+
+/**
+ * Declares a statement for each combination of these parameters that are set. One that is null or absent is not set, and
+ * then `build` must leave it out.
+ */
+export function byFilters<P extends Parameters, Filter extends keyof P & string, R>(
+  filters: readonly Filter[],
+  build: (query: QueryCreator<Tables>, p: P, set: AreSet<Filter>, dialect: Dialect) => Compilable<R>,
+): Statement<{ readonly [Name in keyof P]: Name extends Filter ? P[Name] | null : P[Name] }, R> {
+  return { filters, build: (query, p, dialect, set) => build(query, p as P, set, dialect) };
+}
 
 /** One statement of a transaction, with its parameters. `R` is the type of its rows. */
 export interface Step<R = unknown> {
   readonly statement: Statement<Parameters, R>;
   readonly parameters: Parameters;
-  /** True if the transaction ends with this step (`toLastStep`). */
-  readonly isLast?: true;
+  /** True if the transaction ends with this step (`lastStep`). */
+  readonly isLast: boolean;
+  /** Runs it alone: `const rows = yield* step(…)`. */
+  [Symbol.iterator](): Steps<readonly R[]>;
 }
 
 /** A running transaction body. It yields steps that are sent together, and receives the rows of each. */
 export type Steps<T> = Generator<readonly Step[], T, readonly (readonly unknown[])[]>;
+
+/** A step of a transaction. Run it with `yield*`, which returns its rows, or with others (`together`). */
+export function step<P extends Parameters, R>(target: Statement<P, R>, parameters: P): Step<R> {
+  return new RunnableStep(target, parameters, false);
+}
+
+/** The last step of a transaction, which changes a row. PostgreSQL commits with it. The body then only returns. */
+export function lastStep<P extends Parameters, R>(target: Statement<P, R>, parameters: P): Step<R> {
+  return new RunnableStep(target, parameters, true);
+}
+
+/** A class, because each request creates some, and an object with a method of its own takes longer. */
+class RunnableStep<P extends Parameters, R> implements Step<R> {
+  readonly statement: Step<R>['statement'];
+  readonly parameters: Parameters;
+  readonly isLast: boolean;
+
+  constructor(target: Statement<P, R>, parameters: P, isLast: boolean) {
+    this.statement = target as unknown as Step<R>['statement'];
+    this.parameters = parameters;
+    this.isLast = isLast;
+  }
+
+  *[Symbol.iterator](): Steps<readonly R[]> {
+    const [rows = []] = yield [this];
+    return rows as readonly R[];
+  }
+}
+
+/** Runs steps that do not need each other's rows, on PostgreSQL in one round trip. Returns the rows of each. */
+export function* together<All extends readonly unknown[]>(
+  ...steps: { readonly [Place in keyof All]: Step<All[Place]> }
+): Steps<{ readonly [Place in keyof All]: readonly All[Place][] }> {
+  const rows = steps.length === 0 ? [] : yield steps as unknown as readonly Step[];
+  return rows as { readonly [Place in keyof All]: readonly All[Place][] };
+}
 
 /**
  * The isolation of transactions on PostgreSQL. SQLite runs them one after the other.
@@ -106,6 +149,15 @@ export type TransactionList = Readonly<Record<string, Transaction<never, unknown
 // biome-ignore lint/suspicious/noEmptyInterface: the lists of transactions extend it
 export interface Transactions {}
 
+/** Declares a transaction. It can run once it is listed under its name. */
+export function transaction<Name extends string, I, T>(
+  name: Name,
+  isolation: Isolation,
+  body: (input: I) => Steps<T>,
+): Transaction<I, T, Name> {
+  return { name, isolation, body };
+}
+
 /** How `Database.load` checks and writes its rows, which are in the table `loaded` of its connection. */
 export interface LoadOptions {
   /** Runs after the last row is read. Other writes wait for nothing that it does, so it may only write to `loaded`. */
@@ -116,6 +168,13 @@ export interface LoadOptions {
    * before it has a side effect.
    */
   readonly apply: (() => Steps<void>) | null;
+}
+
+/** Connections that work on a call, idle ones, and calls that wait for one. */
+export interface ConnectionCounts {
+  readonly busy: number;
+  readonly idle: number;
+  readonly waiting: number;
 }
 
 /**
@@ -179,50 +238,4 @@ export interface Database {
 /** Returns the same database, but all its reads are aside. */
 export function readsAside(database: Database): Database {
   return { ...database, read: database.readAside, readNow: null };
-}
-
-/** Declares a statement. `P` is the type of its parameters. */
-export function statement<P extends Parameters>(traits: Omit<Statement<P, unknown>, 'build'> = {}) {
-  return <R>(build: Statement<P, R>['build']): Statement<P, R> => ({ build, ...traits });
-}
-
-/** Returns a function that builds the statement of each shape once. The values of a shape are few. */
-export function byShape<Shape extends Readonly<Record<string, string | boolean | null>>, S>(
-  build: (shape: Shape) => S,
-): (shape: Shape) => S {
-  const built = new Map<string, S>();
-  return (shape) => {
-    const name = Object.values(shape).join();
-    const known = built.get(name) ?? build(shape);
-    built.set(name, known);
-    return known;
-  };
-}
-
-/** Which filters are set, and the values of those that stand in the text of the statement. */
-type Chosen<P, Literal extends keyof P> = Pick<P, Literal> & { readonly isSet: (name: keyof P) => boolean };
-
-/**
- * Declares a statement for each combination of filters, which are some of its parameters. A null filter is absent. Each
- * value of `literals`, of which there are few, has a statement of its own.
- */
-export function byFilters<P extends Parameters, Literal extends keyof P = never>(...literals: Literal[]) {
-  type Build<R> = (...of: [QueryCreator<Tables>, P, Chosen<P, Literal>, Dialect]) => Compilable<R>;
-  return <R>(build: Build<R>) => {
-    const built = new Map<string, Statement<P, R>>();
-    return (filter: Partial<P>): Statement<P, R> => {
-      const values = literals.map((name) => filter[name] ?? null);
-      const names = Object.keys(filter).filter((name) => (filter[name] ?? null) !== null);
-      const shape = [...names, values].join();
-      const known = built.get(shape);
-      if (known !== undefined) return known;
-      const isSet = (name: string) => names.includes(name);
-      const chosen = { isSet, ...Object.fromEntries(literals.map((name, at) => [name, values[at]])) };
-      const made: Statement<P, R> = {
-        build: (query, p, dialect) => build(query, p, chosen as Chosen<P, Literal>, dialect),
-      };
-      built.set(shape, made);
-      return made;
-    };
-  };
 }

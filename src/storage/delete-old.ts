@@ -18,7 +18,7 @@ export function deletesOld<T extends keyof Tables>(
   time: keyof Tables[T] & string,
   by: 'time' | 'key' = 'time',
 ) {
-  const deleteOldest = statement<{ beforeMs: bigint; count: bigint }>()((query, p, { lockFreeRows }) => {
+  const deleteOldest = statement((query, p: { beforeMs: bigint; count: bigint }, { lockFreeRows }) => {
     const names = sql.join(key.map((name) => sql.ref(name)));
     const isOld = sql<boolean>`${sql.ref(time)} < ${p.beforeMs}`;
     const oldest = by === 'time' ? sql`where ${isOld} order by ${sql.ref(time)}` : sql`order by ${names}`;

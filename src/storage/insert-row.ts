@@ -30,7 +30,7 @@ export function insertRow<T extends keyof Tables, C extends Column<T>>(
   conflict?: Conflict<C>,
   condition?: (row: Row<T, C>) => RawBuilder<boolean>,
 ): Statement<Row<T, C>, unknown> {
-  return statement<Row<T, C>>()((query, p) => {
+  return statement((query, p: Row<T, C>) => {
     const into = query.insertInto(table);
     const insert =
       condition === undefined

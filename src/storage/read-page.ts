@@ -7,17 +7,21 @@ export type PageRange = { readonly newestId: bigint; readonly count: bigint };
 
 /** The filters, the size and the start of a page. A filter that is absent or null matches everything. */
 export type PageQuery<Filter> = {
-  readonly [Name in keyof Filter]?: Filter[Name] | (bigint extends Filter[Name] ? number : never) | undefined;
+  readonly [Name in keyof Filter]?:
+    | Filter[Name]
+    | (bigint extends Filter[Name] ? number : never)
+    | null
+    | undefined;
 } & {
   readonly limit: number;
   /** Id of the first row on the page. Absent or null: the page starts at the newest row. */
   readonly newestId?: bigint | null;
 };
 
-/** Returns a page of a list, newest first. `select` has the statement of each combination of filters (`byFilters`). */
+/** Returns a page of a list, newest first. */
 export async function readPage<P extends Parameters & PageRange, Row extends { readonly id: unknown }, Item>(
   database: Database,
-  select: (filter: never) => Statement<P, Row>,
+  select: Statement<P, Row>,
   { limit, newestId, ...filters }: PageQuery<Omit<P, keyof PageRange>>,
   toItem: (row: Row) => Item,
 ): Promise<Page<Item, Row['id']>> {
@@ -27,8 +31,7 @@ export async function readPage<P extends Parameters & PageRange, Row extends { r
     const value = given[name] ?? null;
     values[name] = typeof value === 'number' ? BigInt(value) : value;
   }
-  const statement = select(values as never);
   values['newestId'] = newestId ?? int64Max;
   values['count'] = BigInt(limit) + 1n;
-  return toPage(await database.read(statement, values as P), limit, toItem);
+  return toPage(await database.read(select, values as P), limit, toItem);
 }

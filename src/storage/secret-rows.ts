@@ -1,7 +1,7 @@
 import { type Database, statement } from './database.ts';
 
 /** Selects the secret with a name, in one row or none. */
-export const selectSecret = statement<{ name: string }>()((query, p) =>
+export const selectSecret = statement((query, p: { name: string }) =>
   query.selectFrom('secrets').select('value').where('name', '=', p.name),
 );
 

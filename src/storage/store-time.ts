@@ -1,8 +1,6 @@
 import { type Database, statement } from './database.ts';
 
-const selectNow = statement<Record<never, never>>()((query, _, { nowMs }) =>
-  query.selectNoFrom(nowMs.as('now_ms')),
-);
+const selectNow = statement((query, _, { nowMs }) => query.selectNoFrom(nowMs.as('now_ms')));
 
 /** Returns the time of the store's clock in Unix milliseconds, which is the same for all instances. */
 export async function readStoreTime(database: Pick<Database, 'read'>): Promise<number> {

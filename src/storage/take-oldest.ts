@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { int64Max } from '../int64.ts';
-import type { Dialect } from './database.ts';
+import type { Dialect } from './dialect.ts';
 
 /** The parameters of a statement with `takeOldest`. */
 export type Batch = {

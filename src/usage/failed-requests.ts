@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { type Clock, hourMs } from '../clock.ts';
 import type { Page } from '../page.ts';
 import { byFilters, type Database, type RowOf } from '../storage/database.ts';
@@ -94,28 +93,30 @@ function createRowFinder() {
 }
 
 type Filter = {
-  readonly accountId: bigint | null;
-  readonly keyId: string | null;
-  readonly status: bigint | null;
-  readonly code: string | null;
+  readonly accountId: bigint;
+  readonly keyId: string;
+  readonly status: bigint;
+  readonly code: string;
   /** Unix milliseconds. */
-  readonly sinceMs: bigint | null;
-  readonly requestId: string | null;
+  readonly sinceMs: bigint;
+  readonly requestId: string;
 };
 
-const selectPage = byFilters<Filter & PageRange>()((query, p, { isSet }) =>
+const filters = ['accountId', 'keyId', 'status', 'code', 'sinceMs', 'requestId'] as const;
+
+const selectPage = byFilters(filters, (query, p: Filter & PageRange, set) =>
   query
     .selectFrom('requests')
     .leftJoin('accounts', 'accounts.id', 'requests.account_id')
     .select(['requests.id', 'at_ms', 'last_at_ms', 'times', 'accounts.name as account', 'key_id'])
     .select(['address', 'operation', 'status', 'code', 'message', 'request_id', 'duration_ms'])
     .where('requests.id', '<=', p.newestId)
-    .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId))
-    .$if(isSet('keyId'), (narrowed) => narrowed.where('key_id', '=', p.keyId))
-    .$if(isSet('status'), (narrowed) => narrowed.where('status', '=', sql<bigint>`${p.status}`))
-    .$if(isSet('code'), (narrowed) => narrowed.where('code', '=', p.code))
-    .$if(isSet('sinceMs'), (narrowed) => narrowed.where('last_at_ms', '>=', sql<bigint>`${p.sinceMs}`))
-    .$if(isSet('requestId'), (narrowed) => narrowed.where('request_id', '=', p.requestId))
+    .$if(set.accountId, (rows) => rows.where('account_id', '=', p.accountId))
+    .$if(set.keyId, (rows) => rows.where('key_id', '=', p.keyId))
+    .$if(set.status, (rows) => rows.where('status', '=', p.status))
+    .$if(set.code, (rows) => rows.where('code', '=', p.code))
+    .$if(set.sinceMs, (rows) => rows.where('last_at_ms', '>=', p.sinceMs))
+    .$if(set.requestId, (rows) => rows.where('request_id', '=', p.requestId))
     .orderBy('requests.id', 'desc')
     .limit(p.count),
 );
@@ -129,7 +130,7 @@ export function listRequests(database: Database, query: PageQuery<Filter>): Prom
 }
 
 /** A row of several requests has no request id, no address and no message. */
-function toListed(row: RowOf<ReturnType<typeof selectPage>>) {
+function toListed(row: RowOf<typeof selectPage>) {
   return {
     id: row.id,
     atMs: Number(row.at_ms),

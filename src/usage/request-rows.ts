@@ -1,10 +1,16 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { dayMs } from '../clock.ts';
-import { byShape, type Database, type Steps, statement } from '../storage/database.ts';
+import {
+  type Database,
+  lastStep,
+  type Steps,
+  statement,
+  together,
+  transaction,
+} from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow, isOfNoDeletedAccount } from '../storage/insert-row.ts';
 import type { NamedEntries } from '../storage/row-buffer.ts';
-import { toLastStep, transaction } from '../storage/transaction.ts';
 
 /** Time in ms for which the store keeps requests. */
 export const requestsKeptMs = 7 * dayMs;
@@ -37,7 +43,7 @@ export function addUp(earlier: NewRequestRow, later: NewRequestRow): NewRequestR
 }
 
 /** Adds a row of no requests, unless there is one with the same `merge_key`. An upsert takes an id even then. */
-const insertMissing = statement<NewRequestRow>()((query, p) =>
+const insertMissing = statement((query, p: NewRequestRow) =>
   query
     .insertInto('requests')
     .columns(columns)
@@ -49,7 +55,7 @@ const insertMissing = statement<NewRequestRow>()((query, p) =>
     .onConflict((existing) => existing.column('merge_key').doNothing()),
 );
 
-const addToMerged = statement<NewRequestRow>()((query, p) =>
+const addToMerged = statement((query, p: NewRequestRow) =>
   query
     .updateTable('requests')
     .set({
@@ -65,10 +71,11 @@ export const addRequests = transaction(
   'addRequests',
   'row locks',
   function* (entries: NamedEntries<NewRequestRow>): Steps<void> {
-    yield entries.flatMap(([, row]) => {
-      const steps = row.merge_key === null ? [insertRequest] : [insertMissing, addToMerged];
-      return steps.map((each) => toLastStep(each, row));
+    const steps = entries.flatMap(([, row]) => {
+      const statements = row.merge_key === null ? [insertRequest] : [insertMissing, addToMerged];
+      return statements.map((each) => lastStep(each, row));
     });
+    yield* together(...steps);
   },
 );
 
@@ -88,40 +95,40 @@ export async function sweepRequests(
 const deleteOlder = deletesOld('requests', ['id'], 'last_at_ms', 'key');
 
 /** The accounts with more than `kept` rows. Null stands for all requests without a valid key. */
-const selectFullAccounts = statement<{ kept: bigint }>()((query, p) =>
+const selectFullAccounts = statement((query, p: { kept: bigint }) =>
   query.selectFrom('requests').select('account_id').groupBy('account_id').having(sql`count(*)`, '>', p.kept),
 );
-
-/** Whose rows a bound counts: those of all requests, of an account, or of all requests without a valid key. */
-type Counted = 'all' | 'account' | 'strangers';
 
 /** Deletes the oldest rows beyond the newest `kept`. */
 async function deleteBeyond(
   database: Database,
-  counted: Counted,
+  counted: keyof typeof deleteOldest,
   accountId: bigint | null,
   kept: number,
 ): Promise<void> {
   const parameters = { accountId, kept: BigInt(kept), count: BigInt(deletedRowsMax) };
-  const deleteOldest = deleteOldestOf({ counted });
-  while ((await database.run(deleteOldest, parameters)).length === deletedRowsMax);
+  while ((await database.run(deleteOldest[counted], parameters)).length === deletedRowsMax);
 }
+
+type Beyond = { accountId: bigint | null; kept: bigint; count: bigint };
 
 /**
  * Counts rows, because PostgreSQL skips ids. The count is part of the statement that deletes, so two instances together
  * delete no more than the excess.
  */
-const deleteOldestOf = byShape(({ counted }: { readonly counted: Counted }) =>
-  statement<{ accountId: bigint | null; kept: bigint; count: bigint }>()((query, p) => {
-    const rows = {
-      all: sql`requests`,
-      account: sql`requests where account_id = ${p.accountId}`,
-      strangers: sql`requests where account_id is null`,
-    }[counted];
+const deleteOldestOf = (listRows: (p: Beyond) => RawBuilder<unknown>) =>
+  statement((query, p: Beyond) => {
+    const rows = listRows(p);
     const excess = sql`(select count(*) from (select 1 from ${rows} limit ${p.count} offset ${p.kept}) as beyond)`;
     return query
       .deleteFrom('requests')
       .where(sql<boolean>`id in (select id from ${rows} order by id limit ${excess})`)
       .returning('id');
-  }),
-);
+  });
+
+/** The rows that a bound counts: those of all requests, of an account, or of all requests without a valid key. */
+const deleteOldest = {
+  all: deleteOldestOf(() => sql`requests`),
+  account: deleteOldestOf((p) => sql`requests where account_id = ${p.accountId}`),
+  strangers: deleteOldestOf(() => sql`requests where account_id is null`),
+};

@@ -1,10 +1,16 @@
 import { sql } from 'kysely';
 import { type Clock, dayMs, hourMs } from '../clock.ts';
-import { byShape, type Database, type Steps, statement } from '../storage/database.ts';
+import {
+  type Database,
+  lastStep,
+  type Steps,
+  statement,
+  together,
+  transaction,
+} from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow, isOfNoDeletedAccount } from '../storage/insert-row.ts';
 import { createRowBuffer, type NamedEntries } from '../storage/row-buffer.ts';
-import { toLastStep, transaction } from '../storage/transaction.ts';
 
 /** Time in ms for which the store keeps hourly counts. */
 const usageKeptMs = 7 * dayMs;
@@ -86,7 +92,7 @@ export async function listUsageByAccount(
   limit: number,
 ): Promise<AccountUsage[]> {
   const range = { sinceMs: BigInt(startOfHour(sinceMs)), count: BigInt(limit) };
-  const rows = await database.read(selectByAccount({ order }), range);
+  const rows = await database.read(selectByAccount[order], range);
   return rows.map(({ account, ...counts }) => ({ account, ...toNumbers(counts) }));
 }
 
@@ -108,7 +114,7 @@ const sums = [
   sql<bigint>`cast(sum(errors) as bigint)`.as('errors'),
 ] as const;
 
-const selectSums = statement<{ sinceMs: bigint; ids: string }>()((query, p, { isAmong }) =>
+const selectSums = statement((query, p: { sinceMs: bigint; ids: string }, { isAmong }) =>
   query
     .selectFrom('usage_hours')
     .select(['account_id', ...sums])
@@ -117,8 +123,8 @@ const selectSums = statement<{ sinceMs: bigint; ids: string }>()((query, p, { is
     .groupBy('account_id'),
 );
 
-const selectByAccount = byShape(({ order }: { readonly order: UsageOrder }) =>
-  statement<{ sinceMs: bigint; count: bigint }>()((query, p) =>
+const selectOrderedBy = (order: UsageOrder) =>
+  statement((query, p: { sinceMs: bigint; count: bigint }) =>
     query
       .selectFrom('usage_hours')
       .innerJoin('accounts', 'accounts.id', 'usage_hours.account_id')
@@ -128,8 +134,13 @@ const selectByAccount = byShape(({ order }: { readonly order: UsageOrder }) =>
       .orderBy(sql.id(order), 'desc')
       .orderBy('accounts.id')
       .limit(p.count),
-  ),
-);
+  );
+
+const selectByAccount = {
+  requests: selectOrderedBy('requests'),
+  refused: selectOrderedBy('refused'),
+  errors: selectOrderedBy('errors'),
+};
 
 /** Adds the counts to the stored row of the account and the hour. If there is none, inserts one, unless it is deleted. */
 const addHour = insertRow(
@@ -143,8 +154,8 @@ export const addHours = transaction(
   'addHours',
   'row locks',
   function* (hours: NamedEntries<AccountHour>): Steps<void> {
-    yield hours.map(([, { accountId, atMs, requests, refusals, errors }]) =>
-      toLastStep(addHour, {
+    const steps = hours.map(([, { accountId, atMs, requests, refusals, errors }]) =>
+      lastStep(addHour, {
         account_id: accountId,
         hour_at_ms: BigInt(atMs),
         requests: BigInt(requests),
@@ -152,10 +163,11 @@ export const addHours = transaction(
         errors: BigInt(errors),
       }),
     );
+    yield* together(...steps);
   },
 );
 
-const selectHours = statement<{ accountId: bigint; sinceMs: bigint }>()((query, p) =>
+const selectHours = statement((query, p: { accountId: bigint; sinceMs: bigint }) =>
   query
     .selectFrom('usage_hours')
     .select(['hour_at_ms as atMs', 'requests', 'refusals', 'errors'])

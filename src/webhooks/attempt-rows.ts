@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import { dayMs } from '../clock.ts';
-import { type Database, statement } from '../storage/database.ts';
+import { type Database, statement, step, together, transaction } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { readStoreTime } from '../storage/store-time.ts';
-import { step, stepsTogether, toStep, transaction } from '../storage/transaction.ts';
 import { deleteRequest } from './requested-messages.ts';
 import { failingAttemptsMin, failingMsMax } from './rules/retry.ts';
 import { type Attempt, toResult } from './webhook.ts';
@@ -63,7 +62,7 @@ function applyAttempt(row: TimedRow, attempt: EndedAttempt): WebhookRow {
 const columns = ['message_id', 'at_ms', 'result', 'duration_ms'] as const;
 const insertAttempt = insertRow('webhook_attempts', ['webhook_id', ...columns]);
 
-const deleteOldAttempts = statement<{ id: bigint }>()((query, p) =>
+const deleteOldAttempts = statement((query, p: { id: bigint }) =>
   query
     .deleteFrom('webhook_attempts')
     .where('webhook_id', '=', p.id)
@@ -80,16 +79,16 @@ export const noteAttempt = transaction('noteAttempt', 'row locks', function* (at
   if (row === undefined) return null;
   const noted = applyAttempt(row, attempt);
   const ended = { message_id: messageId, at_ms: row.now_ms, result, duration_ms: durationMs };
-  yield* stepsTogether(
-    toStep(updateWebhook, noted),
-    toStep(insertAttempt, { webhook_id: row.id, ...ended }),
-    toStep(deleteOldAttempts, { id: row.id }),
+  yield* together(
+    step(updateWebhook, noted),
+    step(insertAttempt, { webhook_id: row.id, ...ended }),
+    step(deleteOldAttempts, { id: row.id }),
   );
   if ('requestId' in sent) yield* step(deleteRequest, sent);
   return row.status === noted.status ? null : (noted.disabled_because as 'gone' | 'failing');
 });
 
-const selectAttempts = statement<{ id: bigint }>()((query, p, { nowMs }) =>
+const selectAttempts = statement((query, p: { id: bigint }, { nowMs }) =>
   query
     .selectFrom('webhook_attempts')
     .select(columns)

@@ -5,9 +5,8 @@ import type { EventType } from '../events/event.ts';
 import { createEventIds, type EventIds } from '../events/event-ids.ts';
 import { canReadType, coversReader, type EventReader } from '../events/event-reader.ts';
 import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
-import type { Steps } from '../storage/database.ts';
+import { type Steps, step, transaction } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
-import { step, transaction } from '../storage/transaction.ts';
 import { deleteOldSecrets, endSecret, insertSecret } from './secrets.ts';
 import { makerOf, readerOf, readReason, type WebhookStatus, webhooksMax, writeAfter } from './webhook.ts';
 import {

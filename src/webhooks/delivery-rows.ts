@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { eventTypes } from '../events/event.ts';
 import { isOrderType } from '../events/event-reader.ts';
 import { newest } from '../events/feed-page.ts';
-import { type Dialect, type Keyset, type RowOf, statement } from '../storage/database.ts';
+import { type RowOf, statement } from '../storage/database.ts';
+import type { Dialect, Keyset } from '../storage/dialect.ts';
 import { plannedMsMax } from './rules/retry.ts';
 
 /** Maximum number of webhooks in one read of the requested messages, and in one read of the lags. */
@@ -57,8 +58,8 @@ const nextEventId = (dialect: Dialect) => sql<bigint | null>`(select min(case
  * Selects the `count` webhooks that are behind the end of the feed and wait for no retry, farthest behind first, after a
  * position and the id of a webhook there. `next_id` is null if no event is left. `is_lost`: later events are deleted.
  */
-export const selectDue = statement<{ afterPosition: bigint; afterId: bigint; count: bigint }>()(
-  (query, p, dialect) =>
+export const selectDue = statement(
+  (query, p: { afterPosition: bigint; afterId: bigint; count: bigint }, dialect) =>
     query
       .selectFrom('webhooks')
       .select(['id', 'public_id', 'account_id', 'position', nextEventId(dialect).as('next_id')])
@@ -72,7 +73,7 @@ export const selectDue = statement<{ afterPosition: bigint; afterId: bigint; cou
       .limit(p.count),
 );
 
-export const selectRequested = statement<Record<never, never>>()((query) =>
+export const selectRequested = statement((query) =>
   query
     .selectFrom('webhook_requests')
     .innerJoin('webhooks', 'webhooks.id', 'webhook_requests.webhook_id')
@@ -87,7 +88,7 @@ export const selectRequested = statement<Record<never, never>>()((query) =>
 export type DueWebhook = RowOf<typeof selectRequested>;
 
 /** Selects a webhook of an active account, with `next_id` and `is_lost` as in `selectDue`. `is_due`: events may be sent. */
-export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
+export const selectSending = statement((query, p: { id: bigint }, dialect) =>
   query
     .selectFrom('webhooks')
     .selectAll()
@@ -104,7 +105,7 @@ export const selectSending = statement<{ id: bigint }>()((query, p, dialect) =>
 export type SendingRow = RowOf<typeof selectSending>;
 
 /** Selects the enabled webhooks of active accounts that are farthest behind, with the age of their next event or null. */
-export const selectLags = statement<Record<never, never>>()((query, _, dialect) =>
+export const selectLags = statement((query, _, dialect) =>
   query
     .selectFrom('webhooks')
     .select([
@@ -130,7 +131,7 @@ export function toIds(webhooks: readonly { readonly id: bigint }[]): string {
  * Advances webhooks that have lost no events to right before their next events, or to the end of the feed, and returns
  * them. One statement finds the event and moves the position, so a change of `types` at the same time skips no event.
  */
-export const passEvents = statement<{ ids: string }>()((query, p, dialect) =>
+export const passEvents = statement((query, p: { ids: string }, dialect) =>
   query
     .updateTable('webhooks')
     .set({ position: sql<bigint>`coalesce(${nextEventId(dialect)} - 1, ${newest})` })
@@ -142,7 +143,7 @@ export const passEvents = statement<{ ids: string }>()((query, p, dialect) =>
 );
 
 /** Disables a webhook whose next events are deleted. If its position has changed, does nothing and returns no row. */
-export const disableLost = statement<{ id: bigint; position: bigint }>()((query, p) =>
+export const disableLost = statement((query, p: { id: bigint; position: bigint }) =>
   query
     .updateTable('webhooks')
     .set({ status: sql.lit('disabled'), disabled_because: sql.lit('failing') })

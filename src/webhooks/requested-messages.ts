@@ -2,9 +2,8 @@ import { addAuditEntry } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import { canSee } from '../events/event-reader.ts';
 import { endsOf, selectEnds, selectEvent } from '../events/feed-page.ts';
-import { type Steps, statement } from '../storage/database.ts';
+import { type Steps, statement, step, transaction } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
-import { step, transaction } from '../storage/transaction.ts';
 import { lockManaged, type Managed } from './change-webhook.ts';
 import { readerOf } from './webhook.ts';
 import type { WebhookRow } from './webhook-rows.ts';
@@ -13,7 +12,7 @@ import type { WebhookRow } from './webhook-rows.ts';
 const requestsMax = 100;
 
 /** Selects the requested messages of a webhook, the oldest first. There are at most `requestsMax`. */
-export const selectRequests = statement<{ id: bigint }>()((query, p) =>
+export const selectRequests = statement((query, p: { id: bigint }) =>
   query
     .selectFrom('webhook_requests')
     .select(['id', 'message_id', 'position'])
@@ -23,7 +22,7 @@ export const selectRequests = statement<{ id: bigint }>()((query, p) =>
 
 const insertRequest = insertRow('webhook_requests', ['webhook_id', 'message_id', 'position']);
 
-export const deleteRequest = statement<{ requestId: bigint }>()((query, p) =>
+export const deleteRequest = statement((query, p: { requestId: bigint }) =>
   query.deleteFrom('webhook_requests').where('id', '=', p.requestId),
 );
 

@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Webhook as Signer } from 'standardwebhooks';
 import { dayMs, secondMs } from '../clock.ts';
-import { type Database, type Dialect, statement } from '../storage/database.ts';
+import { type Database, statement } from '../storage/database.ts';
+import type { Dialect } from '../storage/dialect.ts';
 import { insertRow } from '../storage/insert-row.ts';
 
 export function generateSecret(): Uint8Array {
@@ -86,7 +87,7 @@ export const insertSecret = insertRow('webhook_secrets', ['webhook_id', 'secret'
 /** Time for which an old secret still signs messages after a rotation. */
 const overlapMs = dayMs;
 
-export const endSecret = statement<{ webhookId: bigint }>()((query, p, { nowMs }) =>
+export const endSecret = statement((query, p: { webhookId: bigint }, { nowMs }) =>
   query
     .updateTable('webhook_secrets')
     .set({ ends_at_ms: sql<bigint>`${nowMs} + ${sql.lit(overlapMs)}` })
@@ -98,7 +99,7 @@ export const endSecret = statement<{ webhookId: bigint }>()((query, p, { nowMs }
 const secretsMax = 10;
 
 /** Deletes the expired secrets of a webhook, and the oldest ones beyond `secretsMax`. */
-export const deleteOldSecrets = statement<{ webhookId: bigint }>()((query, p, { nowMs }) =>
+export const deleteOldSecrets = statement((query, p: { webhookId: bigint }, { nowMs }) =>
   query
     .deleteFrom('webhook_secrets')
     .where('webhook_id', '=', p.webhookId)
@@ -111,7 +112,7 @@ export const deleteOldSecrets = statement<{ webhookId: bigint }>()((query, p, { 
 const isValid = ({ nowMs }: Dialect) => sql<boolean>`(ends_at_ms is null or ends_at_ms > ${nowMs})`;
 
 /** Selects the secrets that sign the messages of a webhook, the current one first. */
-export const selectValidSecrets = statement<{ id: bigint }>()((query, p, dialect) =>
+export const selectValidSecrets = statement((query, p: { id: bigint }, dialect) =>
   query
     .selectFrom('webhook_secrets')
     .select('secret')
@@ -123,7 +124,7 @@ export const selectValidSecrets = statement<{ id: bigint }>()((query, p, dialect
 /** Number of secrets in one read. Each is decrypted on the event loop. */
 const reviewedRows = 500;
 
-const selectSecrets = statement<{ afterId: bigint }>()((query, p, dialect) =>
+const selectSecrets = statement((query, p: { afterId: bigint }, dialect) =>
   query
     .selectFrom('webhook_secrets')
     .innerJoin('webhooks', 'webhooks.id', 'webhook_secrets.webhook_id')
@@ -134,7 +135,7 @@ const selectSecrets = statement<{ afterId: bigint }>()((query, p, dialect) =>
     .limit(sql.lit(reviewedRows)),
 );
 
-const updateSecret = statement<{ id: bigint; secret: Uint8Array }>()((query, p) =>
+const updateSecret = statement((query, p: { id: bigint; secret: Uint8Array }) =>
   query.updateTable('webhook_secrets').set({ secret: p.secret }).where('id', '=', p.id),
 );
 

@@ -23,7 +23,7 @@ const stateColumns = [
 export type WebhookRow = Selectable<Tables['webhooks']>;
 
 /** Selects a webhook with the time of the store, and locks its row until the transaction ends. */
-export const lockWebhook = statement<{ publicId: string }>()((query, p, { lockRows, nowMs }) =>
+export const lockWebhook = statement((query, p: { publicId: string }, { lockRows, nowMs }) =>
   query
     .selectFrom('webhooks')
     .selectAll()
@@ -34,12 +34,12 @@ export const lockWebhook = statement<{ publicId: string }>()((query, p, { lockRo
 
 export type TimedRow = RowOf<typeof lockWebhook>;
 
-export const updateWebhook = statement<Pick<WebhookRow, 'id' | (typeof stateColumns)[number]>>()((query, p) =>
+export const updateWebhook = statement((query, p: Pick<WebhookRow, 'id' | (typeof stateColumns)[number]>) =>
   query.updateTable('webhooks').set(pick(p, stateColumns)).where('id', '=', p.id),
 );
 
 /** Selects the webhooks that a key created, oldest first. */
-export const selectWebhooksOfKey = statement<{ keyId: string }>()((query, p) =>
+export const selectWebhooksOfKey = statement((query, p: { keyId: string }) =>
   query
     .selectFrom('webhooks')
     .select(['public_id as id', 'url', 'status'])
@@ -48,14 +48,16 @@ export const selectWebhooksOfKey = statement<{ keyId: string }>()((query, p) =>
 );
 
 export type WebhookFilter = {
-  readonly accountId: bigint | null;
-  readonly status: string | null;
+  readonly accountId: bigint;
+  readonly status: string;
   /** Only enabled webhooks whose last attempt has failed. */
-  readonly isFailing: 1n | null;
-  readonly publicId: string | null;
+  readonly isFailing: 1n;
+  readonly publicId: string;
 };
 
-export const selectWebhookPage = byFilters<WebhookFilter & PageRange>()((query, p, { isSet }, { nowMs }) =>
+const filters = ['accountId', 'status', 'isFailing', 'publicId'] as const;
+
+export const selectWebhookPage = byFilters(filters, (query, p: WebhookFilter & PageRange, set, { nowMs }) =>
   query
     .selectFrom('webhooks')
     .selectAll()
@@ -73,30 +75,28 @@ export const selectWebhookPage = byFilters<WebhookFilter & PageRange>()((query, 
       ),
     ])
     .where('id', '<=', p.newestId)
-    .$if(isSet('accountId'), (narrowed) => narrowed.where('account_id', '=', p.accountId as bigint))
-    .$if(isSet('publicId'), (narrowed) => narrowed.where('public_id', '=', p.publicId as string))
+    .$if(set.accountId, (rows) => rows.where('account_id', '=', p.accountId))
+    .$if(set.publicId, (rows) => rows.where('public_id', '=', p.publicId))
     // The expressions keep the planner from using the index on the status where another one is better: the index of
     // failing webhooks, or that on the account, which has at most `webhooksMax` webhooks.
-    .$if(isSet('isFailing'), (narrowed) =>
-      narrowed.where(sql<boolean>`failures > 0 and status || '' = 'enabled'`),
-    )
-    .$if(isSet('status'), (narrowed) =>
-      narrowed.where(isSet('accountId') ? sql<string>`status || ''` : 'status', '=', p.status),
+    .$if(set.isFailing, (rows) => rows.where(sql<boolean>`failures > 0 and status || '' = 'enabled'`))
+    .$if(set.status, (rows) =>
+      rows.where(set.accountId ? sql<string>`status || ''` : 'status', '=', p.status),
     )
     .orderBy('id', 'desc')
     .limit(p.count),
 );
 
-export type ListedWebhookRow = RowOf<ReturnType<typeof selectWebhookPage>>;
+export type ListedWebhookRow = RowOf<typeof selectWebhookPage>;
 
-export const countWebhooks = statement<{ accountId: bigint }>()((query, p) =>
+export const countWebhooks = statement((query, p: { accountId: bigint }) =>
   query
     .selectFrom('webhooks')
     .select(({ fn }) => fn.countAll<bigint>().as('count'))
     .where('account_id', '=', p.accountId),
 );
 
-export const countDisabled = statement<Record<never, never>>()((query) =>
+export const countDisabled = statement((query) =>
   query
     .selectFrom('webhooks')
     .select(['disabled_because', ({ fn }) => fn.countAll<bigint>().as('count')])
@@ -117,7 +117,7 @@ const newColumns = [
 
 export type NewWebhookRow = Pick<WebhookRow, (typeof newColumns)[number]>;
 
-export const insertWebhook = statement<NewWebhookRow>()((query, p, { nowMs }) =>
+export const insertWebhook = statement((query, p: NewWebhookRow, { nowMs }) =>
   query
     .insertInto('webhooks')
     .values({
@@ -132,6 +132,6 @@ export const insertWebhook = statement<NewWebhookRow>()((query, p, { nowMs }) =>
 );
 
 /** Deletes a webhook and all that belongs to it. */
-export const deleteWebhook = statement<{ id: bigint }>()((query, p) =>
+export const deleteWebhook = statement((query, p: { id: bigint }) =>
   query.deleteFrom('webhooks').where('id', '=', p.id),
 );

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countActiveKeys, selectKeys } from '../../src/accounts/key-rows.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
-import type { Parameters, Statement } from '../../src/storage/database.ts';
+import { step } from '../../src/storage/database.ts';
 import { describeOnEngines } from '../support/engines.ts';
 
-const statements = [
-  countActiveKeys,
-  selectKeys({ accountId: 1n, firstId: null, isCurrent: 1n }),
-  selectKeys({ accountId: 1n, firstId: 'key_5', isCurrent: 1n }),
-] as unknown as readonly Statement<Parameters, unknown>[];
+const page = { accountId: 1n, isCurrent: 1n, count: 21n } as const;
+const steps = [
+  step(countActiveKeys, { accountId: 1n, nowMs: 5n }),
+  step(selectKeys, { ...page, firstId: null }),
+  step(selectKeys, { ...page, firstId: 'key_5' }),
+];
 
 const values: Record<string, string> = { accountId: '1', nowMs: '5', count: '21', firstId: 'key_5' };
 
@@ -29,8 +30,8 @@ await describeOnEngines('the plans of statements for keys', (engine) => {
         select 'key_' || i, 1, ${bytes}, 'as_stg_', 'pets:read', i, i - 1 from n`);
     for (const analysed of [false, true]) {
       if (analysed) await store.execute('analyze');
-      for (const statement of statements) {
-        const { sql, names } = compileStatement(statement, database.engine);
+      for (const { statement, parameters } of steps) {
+        const { sql, names } = compileStatement(statement, database.engine, parameters);
         const filled = sql.replaceAll(/\$(\d+)/g, (_, place) => `'${values[names[place - 1] ?? '']}'`);
         const plan = (await store.execute(`${explain} ${filled}`)) as Readonly<Record<string, unknown>>[];
         const lines = plan.map((row) => String(row['detail'] ?? row['QUERY PLAN']));

@@ -5,9 +5,8 @@ import { loadPets } from '../../src/pets/load-pets.ts';
 import type { NewPet } from '../../src/pets/pet.ts';
 import { selectPage } from '../../src/pets/pet-rows.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
-import { type Database, statement } from '../../src/storage/database.ts';
+import { type Database, statement, step } from '../../src/storage/database.ts';
 import { planSettings } from '../../src/storage/postgres/pool.ts';
-import { step } from '../../src/storage/transaction.ts';
 import { importPets } from '../support/catalogue.ts';
 import { describeOnEngines, findPostgres, openStore } from '../support/engines.ts';
 import { connectPostgres } from '../support/postgres-databases.ts';
@@ -18,7 +17,7 @@ const postgres = await findPostgres();
 
 const pets = Array<NewPet>(10).fill({ name: 'Rex', categoryId: 1n });
 
-const selectPets = statement<Record<never, never>>()((query) => query.selectFrom('pets').select('id'));
+const selectPets = statement((query) => query.selectFrom('pets').select('id'));
 
 const countPets = async (database: Database) => (await database.read(selectPets, {})).length;
 
@@ -63,7 +62,8 @@ test('a load ends the plans that a connection to PostgreSQL has made for an empt
 }, async (t) => {
   const store = await postgres.createStore(t);
   const client = await connectPostgres(t, store.url);
-  const { sql } = compileStatement(selectPage({ ids: '[1]' }), 'postgres');
+  const named = { categoryId: null, ids: '[1]', newestId: 1n, count: 1n };
+  const { sql } = compileStatement(selectPage(), 'postgres', named);
   await client.query(
     `select ${planSettings}; set plan_cache_mode = force_generic_plan; prepare page as ${sql}`,
   );

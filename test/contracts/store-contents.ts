@@ -89,7 +89,7 @@ async function addAllOf(database: Database, text: string): Promise<void> {
   await database.run(insertWindow, { subject: text, used: 8n });
 }
 
-const selectTables = statement<Record<never, never>>()((query, _, { engine }) => {
+const selectTables = statement((query, _: Record<never, never>, { engine }) => {
   const names =
     engine === 'sqlite'
       ? sql<{
@@ -114,7 +114,7 @@ export async function listTables(database: Database): Promise<(keyof Tables)[]> 
 export async function readContents(database: Database): Promise<Record<string, readonly string[]>> {
   const contents: Record<string, readonly string[]> = {};
   for (const name of await listTables(database)) {
-    const select = statement<Record<never, never>>()((query) => query.selectFrom(name).selectAll());
+    const select = statement((query) => query.selectFrom(name).selectAll());
     const rows = await database.read(select, {});
     contents[name] = rows.map((row) => describeRow(row as Record<string, Value>)).sort();
   }

@@ -1,7 +1,6 @@
 import { AppError, OperatorError, OutcomeUnknownError, UsageError } from '../../src/errors.ts';
 import { insertPet, type PetValues } from '../../src/pets/pet-rows.ts';
-import type { TransactionList } from '../../src/storage/database.ts';
-import { step, transaction } from '../../src/storage/transaction.ts';
+import { step, type TransactionList, transaction } from '../../src/storage/database.ts';
 import { petValues } from '../support/catalogue.ts';
 import { insertSecret, insertWindow, selectSubjects, selectUsed, updateUsed } from './window-rows.ts';
 

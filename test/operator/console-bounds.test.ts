@@ -49,7 +49,10 @@ test('with 12,000 accounts, a page by age or by the start of a name reads only i
   assert.equal((await list({ ...named, firstId: first.next })).names[0], 'Shop 11901');
   assert.deepEqual(await list({ order: 'name', start: 'hop' }), { items: [], next: null, names: [] });
   assert.deepEqual(counts, [4, 4, 4, 4, 0]);
-  const [step = ''] = explain(openFile(), compileStatement(selectAccountsByName, 'sqlite'));
+  const [step = ''] = explain(
+    openFile(),
+    compileStatement(selectAccountsByName, 'sqlite', { start: 'x', firstId: 0n, count: 1n }),
+  );
   assert.match(step, /^SEARCH accounts USING INDEX accounts_by_name \(<expr>>\? AND <expr><\?\)$/);
 });
 
@@ -71,15 +74,16 @@ test('with 3,000 webhooks, a page and the greatest lag read a bounded number of 
   assert.deepEqual(counts, [51, 30, 0, 1]);
 
   const found = (accountId: bigint | null, status: string | null, isFailing: 1n | null = null) => {
-    const asked = selectWebhookPage({ accountId, status, isFailing, publicId: null });
-    return explain(file, compileStatement(asked, 'sqlite')).find((detail) => detail.includes(' webhooks '));
+    const asked = { accountId, status, isFailing, publicId: null, newestId: 1n, count: 1n };
+    const compiled = compileStatement(selectWebhookPage, 'sqlite', asked);
+    return explain(file, compiled).find((detail) => detail.includes(' webhooks '));
   };
   assert.equal(found(null, null), 'SEARCH webhooks USING INTEGER PRIMARY KEY (rowid<?)');
   assert.equal(found(null, null, 1n), 'SEARCH webhooks USING INDEX webhooks_failing (id<?)');
   assert.equal(found(null, 'x'), 'SEARCH webhooks USING INDEX webhooks_by_status (status=? AND id<?)');
   const byAccount = 'SEARCH webhooks USING INDEX webhooks_by_account (account_id=? AND id<?)';
   assert.deepEqual([found(1n, null), found(1n, 'x')], [byAccount, byAccount]);
-  assert.deepEqual(explain(file, compileStatement(selectOverdueHold, 'sqlite')), [
+  assert.deepEqual(explain(file, compileStatement(selectOverdueHold, 'sqlite', { petId: 1n })), [
     'SEARCH orders USING INDEX orders_owning (pet_id=?)',
     'SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)',
   ]);

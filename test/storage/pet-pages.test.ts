@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Client } from 'pg';
-import { petStatuses } from '../../src/pets/pet.ts';
+import { type PetStatus, petStatuses } from '../../src/pets/pet.ts';
 import { selectPage } from '../../src/pets/pet-rows.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import { findPostgres, sqliteEngine } from '../support/engines.ts';
@@ -34,50 +34,57 @@ const histories: Readonly<Record<string, readonly [before: string, ...after: str
 };
 
 /** A page of three animals with a status and a category. */
-const selectNamed = selectPage({ status: 'sold', categoryId: 1n, ids: '[1]' });
+const named = { status: 'sold', categoryId: 1n, ids: '[1]' } as const;
 
 const byCategory = 'pets_by_category_and_status (category_id=? AND status=? AND id<?)';
 
-/** The statements, with the index that each status uses on each engine. */
-const statements = [
+/** The filters of pages, with the index that each status uses on each engine. */
+const pages = [
   ...petStatuses.map((status) => ({
     name: status,
-    statement: selectPage({ status, categoryId: null, ids: null }),
+    filter: { status, categoryId: null, ids: null },
     sqliteSearch: 'pets_by_status (status=? AND id<?)',
     postgresIndexes: [`pets_${status}_by_id`],
   })),
   ...petStatuses.map((status) => ({
     name: `a category and ${status}`,
-    statement: selectPage({ status, categoryId: 1n, ids: null }),
+    filter: { status, categoryId: 1n, ids: null },
     sqliteSearch: byCategory,
     postgresIndexes: [`pets_${status}_by_category`],
   })),
   {
     name: 'a category',
-    statement: selectPage({ status: null, categoryId: 1n, ids: null }),
+    filter: { status: null, categoryId: 1n, ids: null },
     sqliteSearch: byCategory,
     postgresIndexes: petStatuses.map((status) => `pets_${status}_by_category`),
   },
 ];
 
+interface Filter {
+  readonly status: PetStatus | null;
+  readonly categoryId: bigint | null;
+  readonly ids: string | null;
+}
+
+const compile = ({ status, ...filter }: Filter, engine: 'sqlite' | 'postgres') =>
+  compileStatement(selectPage(status), engine, { ...filter, newestId: 1n, count: 1n });
+
 // Without statistics, SQLite chooses a plan by the statement alone, whatever the store has.
 test('a page of a status, a category or both uses its own index in SQLite', async (t) => {
   const store = await sqliteEngine.createStore(t);
-  const explain = async (statement: typeof selectNamed) => {
-    const rows = await store.execute(`explain query plan ${compileStatement(statement, 'sqlite').sql}`);
+  const explain = async (filter: Filter) => {
+    const rows = await store.execute(`explain query plan ${compile(filter, 'sqlite').sql}`);
     const details = rows.map((row) => (row as { detail: string }).detail);
     return details.filter((detail) => /(?:SEARCH|SCAN) pets/.test(detail));
   };
-  for (const { name, statement, sqliteSearch, postgresIndexes } of statements) {
+  for (const { name, filter, sqliteSearch, postgresIndexes } of pages) {
     const expected = `SEARCH pets USING INDEX ${sqliteSearch}`;
-    assert.deepEqual(await explain(statement), Array(postgresIndexes.length).fill(expected), name);
+    assert.deepEqual(await explain(filter), Array(postgresIndexes.length).fill(expected), name);
   }
-  assert.deepEqual(await explain(selectNamed), ['SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)']);
+  assert.deepEqual(await explain(named), ['SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)']);
 });
 
 describe('a page of a status, a category or both in PostgreSQL', { skip: postgres.skip }, () => {
-  const compile = (statement: typeof selectNamed) => compileStatement(statement, 'postgres');
-
   /** Returns every scan of the animals in the plan of a page. */
   async function explain(client: Client, { sql, names }: ReturnType<typeof compile>, categoryId: number) {
     const given: Readonly<Record<string, unknown>> = {
@@ -102,12 +109,14 @@ describe('a page of a status, a category or both in PostgreSQL', { skip: postgre
       for (const plans of ['force_generic_plan', 'force_custom_plan']) {
         await client.query(`set plan_cache_mode = ${plans}`);
         for (const categoryId of [1, 2, 77])
-          for (const { name, statement, postgresIndexes } of statements) {
+          for (const { name, filter, postgresIndexes } of pages) {
             const expected = postgresIndexes.map((index) => `Index Scan Backward using ${index}`);
-            const scans = await explain(client, compile(statement), categoryId);
+            const scans = await explain(client, compile(filter, 'postgres'), categoryId);
             assert.deepEqual(scans, expected, `${name} ${categoryId} ${plans}`);
           }
-        assert.deepEqual(await explain(client, compile(selectNamed), 1), ['Index Scan using pets_pkey']);
+        assert.deepEqual(await explain(client, compile(named, 'postgres'), 1), [
+          'Index Scan using pets_pkey',
+        ]);
       }
     });
 });

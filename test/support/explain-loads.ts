@@ -1,6 +1,5 @@
 import { compileStatement } from '../../src/storage/compile.ts';
-import type { Database, Step, Steps } from '../../src/storage/database.ts';
-import { toStep } from '../../src/storage/transaction.ts';
+import { type Database, type Step, type Steps, step } from '../../src/storage/database.ts';
 
 /** What the statements of loads do, by the plans of the engine. */
 interface Work {
@@ -32,11 +31,11 @@ export function explainLoads(database: Database) {
       const compiled = statement.build(...given).compile();
       return { compile: () => ({ ...compiled, sql: `${prefix} ${compiled.sql}` }) };
     };
-    return toStep({ ...statement, build }, parameters);
+    return step({ ...statement, build }, parameters);
   }
 
-  function note({ statement }: Step, plan: readonly unknown[]): void {
-    work.statements.push(compileStatement(statement, database.engine).sql);
+  function note({ statement, parameters }: Step, plan: readonly unknown[]): void {
+    work.statements.push(compileStatement(statement, database.engine, parameters).sql);
     if (database.engine === 'sqlite') work.repeatedScans.push(...findRepeatedScans(plan as SqliteRow[]));
     else work.rowsRead += countRows(readPostgresPlan(plan));
   }

@@ -33,7 +33,7 @@ async function openSqliteMeter(test: Ending, { url }: Store): Promise<Meter> {
   test.after(() => file.close());
   return {
     async measure(statement, parameters) {
-      const { sql, names } = compileStatement(statement, 'sqlite');
+      const { sql, names } = compileStatement(statement, 'sqlite', parameters);
       const values = placeParameters(names, parameters) as SQLInputValue[];
       const prepared = file.prepare(sql) as StatementSync & { stat(counter: 'vmStep'): number };
       file.exec('begin');
@@ -88,7 +88,7 @@ async function openPostgresMeter(test: Ending, { url }: Store): Promise<Meter> {
 
   return {
     async measure(statement, parameters) {
-      const { sql, names } = compileStatement(statement, 'postgres');
+      const { sql, names } = compileStatement(statement, 'postgres', parameters);
       const values = placeParameters(names, parameters).map((value) => toLiteral(client, value));
       const costs: Cost[] = [];
       for (const mode of planModes) {

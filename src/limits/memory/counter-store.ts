@@ -1,11 +1,17 @@
 import { type Selectable, sql } from 'kysely';
 import { type Clock, minuteMs } from '../../clock.ts';
-import { type Database, type Steps, statement } from '../../storage/database.ts';
+import {
+  type Database,
+  lastStep,
+  type Steps,
+  statement,
+  together,
+  transaction,
+} from '../../storage/database.ts';
 import { deletesOld } from '../../storage/delete-old.ts';
 import { insertRow } from '../../storage/insert-row.ts';
 import { createRowBuffer, type NamedEntries } from '../../storage/row-buffer.ts';
 import type { Tables } from '../../storage/tables.ts';
-import { toLastStep, transaction } from '../../storage/transaction.ts';
 import type { LookAtUsage } from '../counters.ts';
 import { kindOf } from '../rules/address.ts';
 import { type Conduct, forgetAtMs } from '../rules/bans.ts';
@@ -75,7 +81,7 @@ export function createStoredLook(database: Database, clock: Clock): LookAtUsage 
   };
 }
 
-const selectWindows = statement<{ endsAtMs: bigint; subject: string; count: bigint }>()((query, p) =>
+const selectWindows = statement((query, p: { endsAtMs: bigint; subject: string; count: bigint }) =>
   query
     .selectFrom('usage_windows')
     .selectAll()
@@ -85,7 +91,7 @@ const selectWindows = statement<{ endsAtMs: bigint; subject: string; count: bigi
     .limit(p.count),
 );
 
-const selectWindowsOf = statement<{ subject: string }>()((query, p) =>
+const selectWindowsOf = statement((query, p: { subject: string }) =>
   query.selectFrom('usage_windows').selectAll().where('subject', '=', p.subject),
 );
 
@@ -103,8 +109,8 @@ export const writeWindows = transaction(
   'writeWindows',
   'row locks',
   function* (entries: NamedEntries<Windows>): Steps<void> {
-    yield entries.map(([subject, { minute, day }]) =>
-      toLastStep(upsertWindows, {
+    const steps = entries.map(([subject, { minute, day }]) =>
+      lastStep(upsertWindows, {
         subject,
         minute_used: BigInt(minute.used),
         minute_ends_at_ms: BigInt(minute.endsAtMs),
@@ -112,6 +118,7 @@ export const writeWindows = transaction(
         day_ends_at_ms: BigInt((day.used === 0 ? minute : day).endsAtMs),
       }),
     );
+    yield* together(...steps);
   },
 );
 
@@ -124,7 +131,7 @@ function fromWindowsRow(row: Selectable<Tables['usage_windows']>): Windows {
   };
 }
 
-const selectConduct = statement<{ nowMs: bigint }>()((query, p) =>
+const selectConduct = statement((query, p: { nowMs: bigint }) =>
   query.selectFrom('key_bans').selectAll().where('forget_at_ms', '>', p.nowMs),
 );
 
@@ -145,8 +152,8 @@ export const writeConduct = transaction(
   'writeConduct',
   'row locks',
   function* (entries: NamedEntries<Conduct>): Steps<void> {
-    yield entries.map(([key_id, conduct]) =>
-      toLastStep(upsertConduct, {
+    const steps = entries.map(([key_id, conduct]) =>
+      lastStep(upsertConduct, {
         key_id,
         banned_until_ms: BigInt(conduct.banAtMs + conduct.banMs),
         last_ban_at_ms: BigInt(conduct.banAtMs),
@@ -155,6 +162,7 @@ export const writeConduct = transaction(
         forget_at_ms: BigInt(forgetAtMs(conduct)),
       }),
     );
+    yield* together(...steps);
   },
 );
 

@@ -17,7 +17,7 @@ export type Rows = readonly unknown[];
 
 /** Returns the call of a statement. */
 export function toCall<P extends Parameters, R>(target: Statement<P, R>, parameters: P): Call {
-  const { sql, name, names } = compileStatement(target, 'postgres');
+  const { sql, name, names } = compileStatement(target, 'postgres', parameters);
   return { name, text: sql, values: placeParameters(names, parameters) };
 }
 

@@ -70,7 +70,9 @@ function startRun<T>(body: Steps<T>): Run<T> {
 
 /** Gives a body the rows of its last steps. */
 function goOn<T>(run: Run<T>, rows: readonly Rows[]): void {
-  run.hasWritten ||= run.steps.some(({ statement }) => compileStatement(statement, 'postgres').isWriting);
+  run.hasWritten ||= run.steps.some(
+    ({ statement, parameters }) => compileStatement(statement, 'postgres', parameters).isWriting,
+  );
   try {
     const next = run.body.next(rows);
     if (next.done) run.outcome = { status: 'fulfilled', value: next.value };

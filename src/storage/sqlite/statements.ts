@@ -13,7 +13,7 @@ export type RunCall = (call: SqliteCall) => readonly unknown[];
 
 /** Returns the call of a statement. */
 export function toCall<P extends Parameters, R>(target: Statement<P, R>, parameters: P): SqliteCall {
-  const { sql, names } = compileStatement(target, 'sqlite');
+  const { sql, names } = compileStatement(target, 'sqlite', parameters);
   return { sql, values: placeParameters(names, parameters) };
 }
 
@@ -53,6 +53,8 @@ export function runSteps<T>(run: RunCall, body: Steps<T>, beforeWrite: () => voi
 
 /** A write that ends its transaction, after reads alone, is undone by SQLite itself if it fails, with what its triggers wrote. */
 function mayBeUndone(steps: readonly Step[]): boolean {
-  const place = steps.findIndex(({ statement }) => compileStatement(statement, 'sqlite').isWriting);
-  return place !== -1 && !(place === steps.length - 1 && steps[place]?.isLast === true);
+  const place = steps.findIndex(
+    ({ statement, parameters }) => compileStatement(statement, 'sqlite', parameters).isWriting,
+  );
+  return place !== -1 && !(place === steps.length - 1 && steps[place]?.isLast);
 }

@@ -16,12 +16,12 @@ import { startRelay } from '../../support/relay.ts';
 const postgres = await findPostgres();
 
 /** Selects the prepared statements of the connection, including this statement. */
-const selectPrepared = statement<Record<never, never>>()((query) =>
+const selectPrepared = statement((query) =>
   query.selectFrom('pg_prepared_statements' as 'pets').select('name'),
 );
 
 /** Divides 1 by a number. Fails for zero. */
-const divide = statement<{ number: bigint }>()((query, p) =>
+const divide = statement((query, p: { number: bigint }) =>
   query.selectNoFrom(sql<bigint>`1 / cast(${p.number} as bigint)`.as('quotient')),
 );
 

@@ -57,7 +57,7 @@ describe('a connection to PostgreSQL that is given up', {
     const database = await (await postgres.createStore(t)).open();
     const tcp = ['keepalives_idle', 'keepalives_interval', 'keepalives_count', 'user_timeout'];
     const shown = tcp.map((name) => sql`current_setting(${sql.lit(`tcp_${name}`)})`);
-    const select = statement<Record<never, never>>()((query) =>
+    const select = statement((query) =>
       query.selectNoFrom(sql<string>`concat_ws(' ', ${sql.join(shown)})`.as('settings')),
     );
     assert.deepEqual(await database.read(select, {}), [{ settings: '10 5 3 25000' }]);

@@ -71,7 +71,7 @@ test('a read is sent, although another one gets no connection to PostgreSQL in t
 const patiently = '?lock_timeout=30000&statement_timeout=30000&query_timeout=15000';
 
 /** A read that ends when `lock` is free. */
-const readBehind = statement<{ lock: bigint }>()((query, p) =>
+const readBehind = statement((query, p: { lock: bigint }) =>
   query.selectNoFrom(sql`pg_advisory_xact_lock_shared(cast(${p.lock} as bigint))::text`.as('locked')),
 );
 

@@ -5,11 +5,10 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { int64Max } from '../../../src/int64.ts';
 import { insertPet, selectPet } from '../../../src/pets/pet-rows.ts';
-import { statement } from '../../../src/storage/database.ts';
+import { lastStep, statement, step, transaction } from '../../../src/storage/database.ts';
 import { createRunBatch, type Job } from '../../../src/storage/sqlite/batch.ts';
 import { openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { toCall } from '../../../src/storage/sqlite/statements.ts';
-import { toLastStep, toStep, transaction } from '../../../src/storage/transaction.ts';
 import { addAndThrow, addSecret } from '../../contracts/works.ts';
 import { petValues } from '../../support/catalogue.ts';
 import { makeFolder } from '../../support/service.ts';
@@ -54,20 +53,20 @@ test('a batch is one commit, even if jobs of it fail', async (t) => {
 });
 
 /** Inserts an animal, which its trigger adds to the feed, and then one that is refused. */
-const insertTwo = statement<Record<never, never>>()((query) =>
+const insertTwo = statement((query) =>
   query
     .insertInto('pets')
     .columns(['name', 'category_id', 'status', 'is_owned'])
     .expression(sql`values ('Rex', 1, 'available', 0), ('Max', 1, 'lost', 0)`),
 );
 const addTwo = transaction('addTwo', 'serializable', function* (_input: null) {
-  yield [toLastStep(insertTwo, {})];
+  yield* lastStep(insertTwo, {});
 });
 
 /** Reads, then writes once with its last statement. */
 const lookAndAddTwo = transaction('lookAndAddTwo', 'serializable', function* (_input: null) {
-  yield [toStep(selectPet, { id: 1n })];
-  yield [toLastStep(insertTwo, {})];
+  yield* step(selectPet, { id: 1n });
+  yield* lastStep(insertTwo, {});
 });
 
 const oneWrite = [

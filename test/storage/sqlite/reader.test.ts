@@ -10,7 +10,7 @@ test('a read aside never runs on the thread that asks for it', async (t) => {
   const { database } = await openStore(t, sqliteEngine);
   const prepare = t.mock.method(DatabaseSync.prototype, 'prepare');
   assert.deepEqual(await database.readAside(selectSubjects, {}), []);
-  const { sql } = compileStatement(selectSubjects, 'sqlite');
+  const { sql } = compileStatement(selectSubjects, 'sqlite', {});
   const prepared = prepare.mock.calls.map(({ arguments: [text] }) => text);
   assert.ok(!prepared.includes(sql));
 });
