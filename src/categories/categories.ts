@@ -73,7 +73,10 @@ const lockAdditions = statement((query, _, { engine }) => {
   return query.selectNoFrom(lock.as('lock'));
 });
 
-/** Creates or renames a category. If the name is the same as before, changes nothing. */
+/**
+ * Creates or renames a category. If the name is the same as before, changes nothing. The trigger `categories_added` or
+ * `categories_updated` records the event, on PostgreSQL `append_categories_added` or `append_categories_updated`.
+ */
 export const putCategory = transaction(
   'putCategory',
   'row locks',
@@ -93,6 +96,7 @@ export const putCategory = transaction(
   },
 );
 
+/** Deletes a category. The trigger `categories_deleted` records the event, on PostgreSQL `append_categories_deleted`. */
 export const removeCategory = transaction(
   'removeCategory',
   'row locks',

@@ -67,7 +67,8 @@ const writeOrder = statement((query, p: { id: bigint; to: string }, { engine, no
 /**
  * Runs an action on an order, with an audit entry if an operator does so. If the order already has the status of the
  * action, changes nothing, and `isRepeated` is true. Throws `not_found`, `order_closed` and `order_expired`, and to a
- * key what authentication would say now. Writes the animal before the order, so that its event comes first.
+ * key what authentication would say now. Writes the animal before the order, so that its event comes first: the triggers
+ * `pets_updated` and `orders_updated` record them, on PostgreSQL `append_pets_updated` and `append_orders_updated`.
  */
 export const closeOrder = transaction(
   'closeOrder',

@@ -104,6 +104,9 @@ const insertOrder = statement(
  * Locks the account with the key, then the overdue hold of the animal, then the animal. Orders of one account wait for
  * each other until its open holds are counted, and so do orders for one animal; no others do. A manager's holds are not
  * counted, so its orders do not wait, and the erasure of a deleted account closes one that came with its deletion.
+ *
+ * The triggers `pets_updated` and `orders_added` record the events, on PostgreSQL `append_pets_updated` and
+ * `append_orders_added`.
  */
 export const placeOrder = transaction('placeOrder', 'row locks', (placing: Placing) =>
   answerOnce(placing.idempotency, function* () {

@@ -41,12 +41,12 @@ interface KeyedAdd {
   readonly locationStart: string;
 }
 
-/** Adds an animal and returns its id. */
+/** Adds an animal and returns its id. The trigger `pets_added` records the event (`insertPet`). */
 export const addOnePet = transaction('addOnePet', 'new rows', function* (values: PetValues) {
   return insertedId(yield* lastStep(insertPet, values));
 });
 
-/** Adds an animal and stores the response as the first answer of the idempotency key. */
+/** Like `addOnePet`, but stores the response as the first answer of the idempotency key. */
 export const addPetOnce = transaction(
   'addPetOnce',
   'new rows',
@@ -60,7 +60,7 @@ export const addPetOnce = transaction(
 
 type AuditedAdd = Authored & { readonly newPet: NewPet };
 
-/** Adds an animal for an operator, with an audit entry. */
+/** Like `addOnePet`, but for an operator, with an audit entry. */
 export const addPetByHand = transaction('addPetByHand', 'row locks', function* ({ newPet, by }: AuditedAdd) {
   const pet = completeNewPet(newPet);
   const id = yield* addPet(pet);
@@ -89,7 +89,8 @@ interface Edit {
 
 /**
  * Closes an overdue hold of an animal, then changes or deletes the animal and returns it, a deleted one as it was. A
- * refusal is returned, not thrown, because an error would roll back the closing of the hold.
+ * refusal is returned, not thrown, because an error would roll back the closing of the hold. The triggers `pets_updated` and
+ * `pets_deleted` record the event (`updatePet`, `deletePet`).
  */
 export const editPet = transaction('editPet', 'row locks', function* ({ id, patch, tags, by }: Edit): Steps<
   Pet | Refusal

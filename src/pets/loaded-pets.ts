@@ -170,7 +170,8 @@ export function* checkLoaded(onBadChanges: (bad: BadChanges) => void): Steps<num
 
 /**
  * Closes the overdue holds of the animals to be changed, and makes the changes of `loaded`. Reports and skips those that
- * have become bad since the check, because their animals were deleted or ordered. Returns the number of changes.
+ * have become bad since the check, because their animals were deleted or ordered. Returns the number of changes. The trigger
+ * `pets_updated` records their events, and then `pets_added` those of the new animals (`updatePet`, `insertPet`).
  */
 export function* changeLoaded(onBadChanges: (bad: BadChanges) => void): Steps<number> {
   // Orders are locked before animals, as in all transactions.

@@ -49,7 +49,8 @@ const expireOrder = statement((query, p: { orderId: bigint }) =>
 
 /**
  * Part of a transaction that has locked these holds. Makes the animal of each available, then sets the order to `expired`
- * as of the end of its hold, so that the events come in this order. Returns the number of holds.
+ * as of the end of its hold, so that the events come in this order: the triggers `pets_updated` and `orders_updated` record
+ * them, on PostgreSQL `append_pets_updated` and `append_orders_updated`. Returns the number of holds.
  */
 export function* expireHolds(holds: readonly { id: bigint; pet_id: bigint }[]): Steps<number> {
   const steps = holds.flatMap(({ id, pet_id }) => [

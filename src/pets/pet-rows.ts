@@ -110,7 +110,10 @@ const pagesOf = Object.fromEntries(petStatuses.map((status) => [status, declareP
  */
 export const selectPage = (status: PetStatus | null = null) => (status && pagesOf[status]) || anyPage;
 
-/** Adds an animal and returns its id. Ids increase and are never reused. */
+/**
+ * Adds an animal and returns its id. Ids increase and are never reused. The trigger `pets_added`, on PostgreSQL
+ * `append_pets_added`, records the event and counts the animal.
+ */
 export const insertPet = statement((query, p: PetValues) =>
   query
     .insertInto('pets')
@@ -156,6 +159,9 @@ const updates = new Map<string, ReturnType<typeof declareUpdate>>();
 /**
  * Returns the statement that sets these fields, at least one; null removes a field. Each combination of fields has its
  * own, because SQLite rewrites every index that contains a column in `set`.
+ *
+ * If a value changes, the trigger `pets_updated` records the event, and `pets_moved` or `pets_recounted` counts. On PostgreSQL,
+ * `append_pets_updated` does both.
  */
 export function updatePet(fields: readonly PetField[]) {
   const name = fields.join();
@@ -164,12 +170,18 @@ export function updatePet(fields: readonly PetField[]) {
   return known;
 }
 
-/** Sets the status of an animal and whether an order owns it (0 or 1), as a step of its order requires. */
+/**
+ * Sets the status of an animal and whether an order owns it (0 or 1), as a step of its order requires. The triggers are those
+ * of `updatePet`.
+ */
 export const setPetState = statement((query, p: { petId: bigint; status: string; isOwned: bigint }) =>
   query.updateTable('pets').set({ status: p.status, is_owned: p.isOwned }).where('id', '=', p.petId),
 );
 
-/** Deletes an animal and returns it. */
+/**
+ * Deletes an animal and returns it. The trigger `pets_deleted`, on PostgreSQL `append_pets_deleted`, records the event and
+ * counts.
+ */
 export const deletePet = statement((query, p: { id: bigint }) =>
   query.deleteFrom('pets').where('id', '=', p.id).returning(shownColumns),
 );
