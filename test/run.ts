@@ -43,9 +43,13 @@ const together = [
   'storage/sqlite',
 ];
 
-/** Returns the folder of `together` that contains a file. Otherwise the file is a group of its own. */
+/**
+ * Returns the folder of `together` that contains a file. Otherwise the file is a group of its own, as are those of the
+ * Python client, which mostly wait for another process.
+ */
 function findGroup(file: string): string {
   const path = relative(import.meta.dirname, file);
+  if (path.startsWith('client/python')) return file;
   return together.find((group) => path.startsWith(`${group}/`)) ?? file;
 }
 

@@ -17,7 +17,7 @@ export interface Command {
 }
 
 /** Links, so that all services use one compile cache. No example changes these files. */
-const linked = ['package.json', 'bin', 'src', 'examples', 'docs', 'client', 'node_modules'];
+const linked = ['package.json', 'bin', 'src', 'examples', 'docs', 'client', 'client-python', 'node_modules'];
 
 /** Environment variables of the shell: the project's own Node comes first, and there are no settings of the service. */
 export const shellEnvironment = {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { toText } from '../../src/http/docs-site/markup.ts';
 import { untilRendered } from '../support/documentation.ts';
+import { whyNoPython } from '../support/python.ts';
 import { makeFolder } from '../support/service.ts';
 import { type Command, type ExampleService, enterFolder, startExampleService } from './example-service.ts';
 import { type Block, findBlocks, listDocuments, readDocument } from './markdown.ts';
@@ -24,7 +25,7 @@ const unrun: Readonly<Record<string, number>> = {
 
 /**
  * The known kinds of blocks. A `text` block is neither a command nor a program, for example the format of a header. A
- * `sql` block has a test in restore-postgres.test.ts or least-rights.test.ts, and the other languages in signatures.test.ts.
+ * `sql` block has a test in restore-postgres.test.ts or least-rights.test.ts, and PHP, Ruby and Go in signatures.test.ts.
  */
 const knownInfo = /^(?:sh|ts|json|sql|sh no-run|text|python|php|ruby|go)$/;
 
@@ -41,13 +42,19 @@ for (const path of await listDocuments())
 async function toCommand({ path, line, info, code }: Example, service: ExampleService): Promise<Command> {
   const name = `${path}:${line}`;
   if (info === 'sh') return { name, code: service.adapt(code) };
-  const file = `example-${line}.ts`;
+  const [program, ending] = info === 'ts' ? ['node', 'ts'] : [pythonWithClient, 'py'];
+  const file = `example-${line}.${ending}`;
   await writeFile(join(service.folder, file), service.adapt(code));
-  return { name, code: `node ${file}` };
+  return { name, code: `${program} ${file}` };
 }
 
+const pythonWithClient = 'PYTHONPATH=client-python PYTHONDONTWRITEBYTECODE=1 python3';
+const noPython = await whyNoPython();
+if (noPython !== false) process.stderr.write(`the examples in Python: ${noPython}\n`);
+const runKinds = new Set(noPython === false ? ['sh', 'ts', 'python'] : ['sh', 'ts']);
+
 for (const [path, own = []] of Map.groupBy(examples, ({ path }) => path)) {
-  const run = own.filter(({ info }) => info === 'sh' || info === 'ts');
+  const run = own.filter(({ info }) => runKinds.has(info));
   if (run.length === 0) continue;
   test(`the examples of ${path} run and print the shown output`, async (t) => {
     const service = await startExampleService(t);

@@ -8,6 +8,7 @@ export const guides = [
   { name: 'getting-started', path: 'docs/getting-started.md', title: 'Quickstart', group: 'Start' },
   { name: 'authentication', path: 'docs/keys.md', title: 'Authentication', group: 'Start' },
   { name: 'client', path: 'client/README.md', title: 'TypeScript client', group: 'Start' },
+  { name: 'python-client', path: 'client-python/README.md', title: 'Python client', group: 'Start' },
   { name: 'pages', path: 'docs/pages.md', title: 'Pagination', group: 'Guides' },
   { name: 'idempotency', path: 'docs/idempotency.md', title: 'Idempotency', group: 'Guides' },
   { name: 'changing-animals', path: 'docs/changing-animals.md', title: 'Changing animals', group: 'Guides' },

@@ -8,9 +8,21 @@ import { addressOf, findRoot } from './frame.ts';
 import { guides } from './guides.ts';
 import { makeSite, type Site, type SiteOptions } from './site.ts';
 
-/** The file name of the present tarball of the client. Its version must equal the version in `client/package.json`. */
+/** The file name of the present tarball of the TypeScript client. Its version is that in `client/package.json`. */
 export const clientPackageName = 'animal-store-client-1.2.0.tgz';
-const clientPackages = new URL('../../../client/package/', import.meta.url);
+/** The file names of the present packages of the Python client. Their version is that in `client-python/pyproject.toml`. */
+export const pythonPackageNames = {
+  wheel: 'animal_store-1.0.0-py3-none-any.whl',
+  source: 'animal_store-1.0.0.tar.gz',
+};
+/** The names that always lead to the newest version. pip reads the version of a wheel from its name, so none leads to it. */
+const stableNames = new Map([
+  ['animal-store-client.tgz', clientPackageName],
+  ['animal_store.tar.gz', pythonPackageNames.source],
+]);
+const packageFolders = ['client/package/', 'client-python/package/'].map(
+  (folder) => new URL(`../../../${folder}`, import.meta.url),
+);
 
 /** How long a request waits for the pages. It is shorter than a silent connection lasts (`untakenMs`). */
 export const openMsMax = 30_000;
@@ -68,11 +80,15 @@ function redirect({ files, notFound }: Site, address: string): Answer {
   return notFound(address);
 }
 
-/** Returns a tarball of the client: of any release, or the present one. Null for any other name. */
+/** Returns a package of a client: of any release, or the present one. Null for any other name. */
 async function sendClientPackage(name: string): Promise<Answer | null> {
-  const file = name === 'animal-store-client.tgz' ? clientPackageName : name;
-  if (!(await readdir(clientPackages)).includes(file)) return null;
-  const body = await readFile(new URL(file, clientPackages));
-  const bodyHeaders = ['content-type', 'application/gzip', 'content-length', String(body.length)];
-  return { status: 200, headers: ['cache-control', 'no-cache'], bodyHeaders, body, etag: null };
+  const file = stableNames.get(name) ?? name;
+  for (const folder of packageFolders) {
+    if (!(await readdir(folder)).includes(file)) continue;
+    const body = await readFile(new URL(file, folder));
+    const type = file.endsWith('.whl') ? 'application/zip' : 'application/gzip';
+    const bodyHeaders = ['content-type', type, 'content-length', String(body.length)];
+    return { status: 200, headers: ['cache-control', 'no-cache'], bodyHeaders, body, etag: null };
+  }
+  return null;
 }
