@@ -146,7 +146,7 @@ export interface Transaction<I, T, Name extends string = string> {
 export type TransactionList = Readonly<Record<string, Transaction<never, unknown>>>;
 
 /** The transactions that a database can run, by name. `src/transactions.ts` lists those of the service. */
-// biome-ignore lint/suspicious/noEmptyInterface: the lists of transactions extend it
+/* biome-ignore lint/suspicious/noEmptyInterface: the lists of transactions extend it */
 export interface Transactions {}
 
 /** Declares a transaction. It can run once it is listed under its name. */

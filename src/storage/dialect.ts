@@ -27,6 +27,7 @@ export interface Dialect {
   isAmong(column: string, json: string, type?: 'bigint' | 'text'): RawBuilder<boolean>;
 }
 
+/** The expressions of each engine. */
 export const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
   sqlite: {
     engine: 'sqlite',
