@@ -96,7 +96,12 @@ function expectOrderly(description: Description, answers: readonly RawResponse[]
   assert.equal(first?.status, 200, 'the status of the valid request before the changed requests');
   assert.match(first.body, /^\{"id":1,/);
   const requestLines = bytes.match(/HTTP\/1\.[01]/g)?.length ?? 0;
-  assert.ok(answers.length <= requestLines + 1, `${answers.length} answers to ${requestLines} requests`);
+  // A request line without a version is a request too. Its refusal says so.
+  const withVersion = answers.filter(({ body }) => !body.includes('the request line must name HTTP/1.1'));
+  assert.ok(
+    withVersion.length <= requestLines + 1,
+    `${withVersion.length} answers to ${requestLines} requests`,
+  );
   const turns = answers.map(({ headers }) =>
     Number.parseInt(headers.get('x-request-id')?.split('_')[2] ?? '', 36),
   );
