@@ -35,7 +35,7 @@ import { readSecret } from './storage/secret-rows.ts';
 import { openServedStore } from './store.ts';
 import { createFailedRequests } from './usage/failed-requests.ts';
 import { createUsageCounts } from './usage/usage.ts';
-import { createSecretBox } from './webhooks/secrets.ts';
+import { createSecretBox } from './webhooks/secret-box.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
 /** A running service. */

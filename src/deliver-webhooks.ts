@@ -14,8 +14,9 @@ import { expireAttempts } from './webhooks/attempt-rows.ts';
 import type { DeliveryObserver } from './webhooks/attempts.ts';
 import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
 import { createPostMessage } from './webhooks/post-message.ts';
+import { reviewSecrets } from './webhooks/review-secrets.ts';
 import { createNetworks } from './webhooks/rules/target-address.ts';
-import { createSecretBox, reviewSecrets } from './webhooks/secrets.ts';
+import { createSecretBox } from './webhooks/secret-box.ts';
 
 /** Time in ms that the whole shutdown of delivery may take, and a running attempt in it. */
 const endMsMax = 3 * secondMs;

@@ -10,7 +10,7 @@ import { readSources } from './support/sources.ts';
 const floors: readonly (readonly [name: string, files: RegExp])[] = [
   [
     'words',
-    /^(?:clock|config|errors|etag|exact-json|file-systems|int64|page|postgres-address|run-in-thread|schema|setting-values|soon|violations)\.ts$/,
+    /^(?:clock|config|errors|etag|exact-json|file-systems|format|int64|postgres-address|random-text|run-in-thread|schema|setting-values|soon|violations)\.ts$/,
   ],
   ['plans', /^plans\//],
   ['rules', /^(?:\w+\/rules\/.*|pets\/pet(?:-values)?|accounts\/(?:account|api-key|key-state))\.ts$/],
@@ -20,6 +20,9 @@ const floors: readonly (readonly [name: string, files: RegExp])[] = [
   ],
   ['the key that acts', /^accounts\/acting-key\.ts$/],
   ['rooms without neighbours', /^(?:audit|idempotency|inventory|usage)\//],
+  ['rows of animals', /^pets\/pet-rows\.ts$/],
+  // An order of an animal that is overdue ends when somebody next needs the animal.
+  ['overdue holds', /^orders\/overdue-holds\.ts$/],
   ['animals, categories and limits', /^(?:pets|categories|limits)\/[^/]+$/],
   ['orders', /^orders\//],
   ['accounts', /^accounts\//],

@@ -3,9 +3,9 @@ import { type Clock, dayMs, hourMs } from '../clock.ts';
 import { int64Max } from '../int64.ts';
 import type { LookAtUsage } from '../limits/counters.ts';
 import type { Usage } from '../limits/rules/decision.ts';
-import { type Page, toPage } from '../page.ts';
 import type { Limits, Plan } from '../plans/plan.ts';
 import type { Database } from '../storage/database.ts';
+import { type Page, toPage } from '../storage/read-page.ts';
 import { addUp, listUsage } from '../usage/usage.ts';
 import {
   type AccountChange,

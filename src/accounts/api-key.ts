@@ -1,6 +1,7 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Environment } from '../config.ts';
+import { base62, randomText } from '../random-text.ts';
 
 /** The environments of keys. Each key names its own (`as_<env>_…`), so that people see which keys are live. */
 export const keyEnvironments = ['dev', 'stg', 'live'] as const;
@@ -15,8 +16,6 @@ export const keyEnvironmentOf: Readonly<Record<Environment, KeyEnvironment>> = {
   production: 'live',
 };
 
-/** The base62 digits in the order of their values. */
-export const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** The pattern of a key id. */
 export const keyIdPattern = '^key_[0-9A-Za-z]{16}$';
 /** Number of random characters in a key. */
@@ -26,17 +25,6 @@ const visibleRandomLength = 4;
 const keyText = new RegExp(
   `^as_(?:${keyEnvironments.join('|')})_[0-9A-Za-z]{${randomLength + checksumLength}}$`,
 );
-
-/** Returns `count` random base62 characters, each equally likely (about 5.95 bits per character). */
-export function randomText(count: number): string {
-  const unbiased = 256 - (256 % base62.length);
-  let text = '';
-  while (text.length < count) {
-    for (const byte of randomBytes(count))
-      if (byte < unbiased && text.length < count) text += base62[byte % base62.length];
-  }
-  return text;
-}
 
 /** Generates a key `as_<env>_<random><checksum>` with 130 random bits. */
 export function generateKey(environment: KeyEnvironment): string {

@@ -1,5 +1,6 @@
 import { type AuditAction, type Authored, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError, notFound, OperatorError } from '../errors.ts';
+import { toTime } from '../format.ts';
 import type { Plan } from '../plans/plan.ts';
 import { type Steps, step, together, transaction } from '../storage/database.ts';
 import { coversScope, keyError, type Scope } from './account.ts';
@@ -14,7 +15,6 @@ import {
   revokeKeys,
   selectKey,
   toListedKey,
-  toTime,
   updateKeyRotated,
 } from './key-rows.ts';
 import { findKeyError, isRotated, readState } from './key-state.ts';

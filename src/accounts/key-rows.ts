@@ -159,10 +159,6 @@ export function readScopes(stored: string): readonly Scope[] {
 /** Converts a time of a row. Null stays null. */
 export const toMs = (ms: bigint | null): number | null => (ms === null ? null : Number(ms));
 
-/** Formats a time as RFC 3339 in UTC with milliseconds. Null stays null. */
-export const toTime = (ms: number | bigint | null): string | null =>
-  ms === null ? null : new Date(Number(ms)).toISOString();
-
 /** A key as operators see it. Times are Unix milliseconds. Null means never. */
 export type ListedKey = ReturnType<typeof toListedKey>;
 

@@ -1,13 +1,14 @@
 import { type Actor, type Authorship, commandActor } from '../audit/audit-log.ts';
 import { type Clock, dayMs } from '../clock.ts';
 import type { AppError } from '../errors.ts';
-import { toPage } from '../page.ts';
 import type { Plan } from '../plans/plan.ts';
+import { randomText } from '../random-text.ts';
 import type { Database } from '../storage/database.ts';
+import { toPage } from '../storage/read-page.ts';
 import { scopes as allScopes, partnerScopes, type Scope } from './account.ts';
 import { selectAnyAccount } from './account-rows.ts';
 import { findAccountId } from './accounts.ts';
-import { generateKey, type KeyEnvironment, randomText } from './api-key.ts';
+import { generateKey, type KeyEnvironment } from './api-key.ts';
 import {
   createOwnKey,
   type IssuedKey,

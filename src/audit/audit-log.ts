@@ -3,10 +3,10 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import { type Clock, dayMs } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
-import type { Page } from '../page.ts';
 import { byFilters, type Database, type RowOf, type Steps, statement, step } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
+import type { Page } from '../storage/read-page.ts';
 import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
 
 /** The author of a change. `name` is the system user of a command, that of `consoleActor`, or the id of a key. */

@@ -4,10 +4,10 @@ import { type Actor, type Authored, type Authorship, addAuditEntry } from '../au
 import type { Clock } from '../clock.ts';
 import { AppError, notFound } from '../errors.ts';
 import { int64Min } from '../int64.ts';
-import { type Page, toPage } from '../page.ts';
 import { int64Field, namedObject, nameField } from '../schema.ts';
 import { type Database, statement, step, transaction } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
+import { type Page, toPage } from '../storage/read-page.ts';
 
 /** Maximum number of categories in a store (contract section 11). */
 export const categoriesMax = 10_000n;

@@ -1,6 +1,7 @@
 import type { AccountState } from '../accounts/accounts.ts';
-import { type ListedKey, toTime } from '../accounts/key-rows.ts';
+import type { ListedKey } from '../accounts/key-rows.ts';
 import { OperatorError, reasonOf } from '../errors.ts';
+import { toTime } from '../format.ts';
 import type { LookAtUsage } from '../limits/counters.ts';
 import { createStoredLook } from '../limits/memory/counter-store.ts';
 import { showRedisHosts } from '../setting-values.ts';
@@ -10,8 +11,8 @@ import type { UsageHour } from '../usage/usage.ts';
 import { accountArgument } from './arguments.ts';
 import type { AppCommand, CommandContext } from './command.ts';
 import { keyColumns, keyToJson } from './keys.ts';
+import type { Terminal } from './output.ts';
 import { type Column, formatSecond, formatTime, withIsoTimes, writeColumns, writeLine } from './output.ts';
-import type { Terminal } from './terminal.ts';
 
 const shownHours = 24;
 const shownKeysMax = 50;

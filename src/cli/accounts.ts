@@ -1,6 +1,6 @@
 import type { ListedAccount } from '../accounts/account-rows.ts';
-import { toTime } from '../accounts/key-rows.ts';
 import { UsageError } from '../errors.ts';
+import { toTime } from '../format.ts';
 import { type Limits, limitMax, openHoldsOf, type Plan } from '../plans/plan.ts';
 import type { Store } from '../store.ts';
 import { addShow } from './account-show.ts';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { commandActor } from '../audit/audit-log.ts';
 import { OperatorError, UsageError } from '../errors.ts';
-import { formatBytes } from '../observability/safe-text.ts';
+import { formatBytes } from '../format.ts';
 import { backupSqlite } from '../storage/sqlite/backup.ts';
 import { restoreInPlace, restoreSqlite, skippedIdsUnknown } from '../storage/sqlite/restore.ts';
 import { requireStore } from '../storage/sqlite/schema.ts';

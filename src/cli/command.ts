@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import type { Store } from '../store.ts';
+import type { Terminal } from './output.ts';
 import { type Column, withIsoTimes, writeColumns, writeJson, writeLine } from './output.ts';
-import type { Terminal } from './terminal.ts';
 
 export interface Lifetime {
   /** Resolves on SIGTERM or SIGINT. */

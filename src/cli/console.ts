@@ -1,7 +1,7 @@
-import { toTime } from '../accounts/key-rows.ts';
 import { commandActor } from '../audit/audit-log.ts';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../errors.ts';
+import { toTime } from '../format.ts';
 import { consolePath, createSessions } from '../operator/sessions.ts';
 import { type AppCommand, printLines } from './command.ts';
 import { countThings } from './output.ts';

@@ -3,8 +3,8 @@ import type { Finding } from '../doctor/finding.ts';
 import { OperatorError } from '../errors.ts';
 import { toSafeText } from '../observability/safe-text.ts';
 import type { AppCommand, Printed } from './command.ts';
+import type { Terminal } from './output.ts';
 import { countThings } from './output.ts';
-import type { Terminal } from './terminal.ts';
 
 export function addDoctor(program: AppCommand): void {
   program

@@ -12,8 +12,8 @@ import { type PetFileFormat, petFileFormats } from '../pets/pet-files.ts';
 import { pick } from '../storage/insert-row.ts';
 import { requireNotStore } from '../storage/store-address.ts';
 import { type AppCommand, type Printed, printLines } from './command.ts';
+import type { Terminal } from './output.ts';
 import { countThings, recordOrWarn } from './output.ts';
-import type { Terminal } from './terminal.ts';
 import { writeWholeFile } from './whole-file.ts';
 
 export function addExport(program: AppCommand): void {

@@ -9,9 +9,9 @@ import { petFields } from '../pets/pet.ts';
 import type { PetFileFormat } from '../pets/pet-files.ts';
 import type { AppCommand, Printed } from './command.ts';
 import { formatOfEnding, formatOption } from './export.ts';
+import type { Terminal } from './output.ts';
 import { countThings, formatSecondsSince, startBar, writeLine } from './output.ts';
 import { createRowCheck } from './row-check.ts';
-import type { Terminal } from './terminal.ts';
 
 interface ImportOptions {
   readonly format?: PetFileFormat;

@@ -1,8 +1,9 @@
 import { partnerScopes, type Scope, scopes } from '../accounts/account.ts';
 import type { IssuedKey } from '../accounts/key-changes.ts';
-import { type ListedKey, toTime } from '../accounts/key-rows.ts';
+import type { ListedKey } from '../accounts/key-rows.ts';
 import { defaultOverlapMs } from '../accounts/keyring.ts';
 import { UsageError } from '../errors.ts';
+import { toTime } from '../format.ts';
 import type { ListedBan } from '../limits/bans.ts';
 import { accountFilter, addPlanOptions, type PlanOptions, readPlan, soon, textId } from './arguments.ts';
 import { type AppCommand, type CommandContext, type Printed, printLines, printTable } from './command.ts';

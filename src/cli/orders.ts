@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { UsageError } from '../errors.ts';
 import { type Order, OrderSchema, type OrderStatus, orderStatuses } from '../orders/order.ts';
 import { everyAccount } from '../orders/orders.ts';
-import type { Page } from '../page.ts';
+import type { Page } from '../storage/read-page.ts';
 import type { Store } from '../store.ts';
 import { accountFilter, limitOption, numericId, sinceOption } from './arguments.ts';
 import { type AppCommand, orMissing, printLines, printTable } from './command.ts';

@@ -1,10 +1,24 @@
+import type { Readable, Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
 import measureWidth from 'string-width';
-import { toTime } from '../accounts/key-rows.ts';
 import { reasonOf } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
+import { toTime } from '../format.ts';
 import { toPrintable, toPrintableJson } from '../observability/safe-text.ts';
-import type { Terminal } from './terminal.ts';
+
+type Output = Writable & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  /** True if the terminal supports colours and NO_COLOR is not set. Only terminals have this method. */
+  hasColors?(): boolean;
+};
+
+/** Where a command reads and writes. */
+export interface Terminal {
+  readonly stdin: Readable;
+  readonly stdout: Output;
+  readonly stderr: Output;
+}
 
 type Stdout = Pick<Terminal, 'stdout'>;
 type Stderr = Pick<Terminal, 'stderr'>;

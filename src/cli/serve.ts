@@ -1,8 +1,8 @@
 import type { App } from '../app.ts';
 import { secondMs } from '../clock.ts';
 import type { AppCommand, CommandContext } from './command.ts';
+import type { Terminal } from './output.ts';
 import { writeJson } from './output.ts';
-import type { Terminal } from './terminal.ts';
 
 /** Time in ms that a start may continue after SIGTERM. Then the process ends, and an open transaction is rolled back. */
 const startEndMsMax = 5 * secondMs;

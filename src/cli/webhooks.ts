@@ -1,4 +1,4 @@
-import { toTime } from '../accounts/key-rows.ts';
+import { toTime } from '../format.ts';
 import type { ListedWebhook } from '../webhooks/webhooks.ts';
 import { accountFilter, textId } from './arguments.ts';
 import { type AppCommand, printLines, printTable } from './command.ts';

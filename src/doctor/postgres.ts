@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { reasonOf } from '../errors.ts';
-import { formatBytes } from '../observability/safe-text.ts';
+import { formatBytes } from '../format.ts';
 import { createClient, describeServer } from '../storage/postgres/client.ts';
 import { askSession } from '../storage/postgres/pooler.ts';
 import { askRequirements } from '../storage/postgres/requirements.ts';

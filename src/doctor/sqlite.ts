@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { type Clock, secondMs } from '../clock.ts';
 import type { Environment } from '../config.ts';
 import { reasonOf } from '../errors.ts';
-import { formatBytes } from '../observability/safe-text.ts';
+import { formatBytes } from '../format.ts';
 import { findNameProblem, isServed } from '../storage/sqlite/claim-serving.ts';
 import { findFileSystemProblem } from '../storage/sqlite/file-system.ts';
 import { readSizes } from '../storage/sqlite/vacuum.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { base62 } from '../accounts/api-key.ts';
+import { base62 } from '../random-text.ts';
 
 /** Converts positions in the feed to event ids and back. */
 export type EventIds = ReturnType<typeof createEventIds>;

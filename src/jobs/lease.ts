@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { randomText } from '../accounts/api-key.ts';
 import { secondMs } from '../clock.ts';
+import { randomText } from '../random-text.ts';
 import { type Database, statement } from '../storage/database.ts';
 
 /** Time in ms for which a lease lasts after it was taken or renewed. */

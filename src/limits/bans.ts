@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { type Actor, type Authorship, addAuditEntry, commandActor } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
-import type { Page } from '../page.ts';
 import { type Database, type RowOf, type Steps, statement, step, transaction } from '../storage/database.ts';
+import type { Page } from '../storage/read-page.ts';
 import { insertLift } from './corrections.ts';
 
 /** A ban as operators see it. Times are Unix milliseconds. */

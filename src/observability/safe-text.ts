@@ -48,11 +48,3 @@ function escapeUnits(character: string): string {
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }
-
-const mebibyte = 2 ** 20;
-
-/** Returns a size such as `12.0 MiB` or `1.5 GiB`. */
-export function formatBytes(bytes: number): string {
-  const mebibytes = bytes / mebibyte;
-  return mebibytes < 1_024 ? `${mebibytes.toFixed(1)} MiB` : `${(mebibytes / 1_024).toFixed(1)} GiB`;
-}

@@ -1,9 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
-import { randomText } from '../accounts/api-key.ts';
 import { addAuditEntry, consoleActor } from '../audit/audit-log.ts';
 import { type Clock, hourMs, minuteMs } from '../clock.ts';
 import type { SignedIn } from '../http/route.ts';
 import { int64Max } from '../int64.ts';
+import { randomText } from '../random-text.ts';
 import { type Database, type Steps, statement, step, transaction } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 

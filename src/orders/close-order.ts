@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { type ActingKey, requireLive, selectActingKey } from '../accounts/acting-key.ts';
 import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError, isUnavailable, notFound } from '../errors.ts';
-import { expireHolds, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { setPetState } from '../pets/pet-rows.ts';
 import {
   type Database,
@@ -15,6 +14,7 @@ import {
 } from '../storage/database.ts';
 import type { OrderRow } from './order.ts';
 import { isOf, selectOrder, writtenColumns } from './order-rows.ts';
+import { expireHolds, selectOverdueHolds } from './overdue-holds.ts';
 
 /** For each action: the required status of the order, its new status, and the new state of the animal. */
 export const transitions = {

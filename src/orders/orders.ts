@@ -1,7 +1,7 @@
 import { notFound } from '../errors.ts';
 import type { FirstAnswers, Given, Idempotency } from '../idempotency/answer-once.ts';
-import type { Page } from '../page.ts';
 import type { Database } from '../storage/database.ts';
+import type { Page } from '../storage/read-page.ts';
 import { type PageQuery, readPage } from '../storage/read-page.ts';
 import { closeOrder, expireOrders, type OrderAction } from './close-order.ts';
 import { type Order, type OrderStatus, toOrder } from './order.ts';

@@ -4,13 +4,13 @@ import { AppError, notFound } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type Idempotency } from '../idempotency/answer-once.ts';
 import { int64Max } from '../int64.ts';
-import { expireHolds, selectOverdueHold, selectOverdueHolds } from '../pets/overdue-holds.ts';
 import { selectPet } from '../pets/pet-rows.ts';
 import { openHoldsOf } from '../plans/plan.ts';
 import { type Steps, statement, step, together, transaction } from '../storage/database.ts';
 import type { Dialect } from '../storage/dialect.ts';
 import { type OrderRow, toOrder } from './order.ts';
 import { moment, writtenColumns } from './order-rows.ts';
+import { expireHolds, selectOverdueHold, selectOverdueHolds } from './overdue-holds.ts';
 
 /** A new order after validation, with its defaults. */
 export interface CompleteOrder {

@@ -2,11 +2,11 @@ import { type Authored, type Authorship, addAuditEntry } from '../audit/audit-lo
 import { AppError, notFound } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { answerOnce, type FirstAnswers, type Given, type Idempotency } from '../idempotency/answer-once.ts';
-import type { Page } from '../page.ts';
+import { expireHolds, selectOverdueHold } from '../orders/overdue-holds.ts';
 import { type Database, lastStep, type Steps, step, together, transaction } from '../storage/database.ts';
+import type { Page } from '../storage/read-page.ts';
 import { type PageQuery, readPage } from '../storage/read-page.ts';
 import { type LoadedCounts, type LoadedPet, type LoadPetsOptions, loadPets } from './load-pets.ts';
-import { expireHolds, selectOverdueHold } from './overdue-holds.ts';
 import { type NewPet, type Pet, type PetPatch, type PetStatus, petFields } from './pet.ts';
 import {
   addPet,

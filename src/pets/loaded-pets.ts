@@ -1,8 +1,8 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { expireHolds, hasOverdueHold, selectOverdueHolds } from '../orders/overdue-holds.ts';
 import { type Steps, statement, step, together, type Value } from '../storage/database.ts';
 import type { Dialect } from '../storage/dialect.ts';
 import type { Tables } from '../storage/tables.ts';
-import { expireHolds, hasOverdueHold, selectOverdueHolds } from './overdue-holds.ts';
 import { type PetField, petColumns } from './pet.ts';
 
 /** Changes that are skipped: their number, and the first 1,000 by line, each with the field and the rule that it breaks. */

@@ -1,6 +1,6 @@
 import { type Clock, hourMs } from '../clock.ts';
-import type { Page } from '../page.ts';
 import { byFilters, type Database, type RowOf } from '../storage/database.ts';
+import type { Page } from '../storage/read-page.ts';
 import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
 import { createRowBuffer } from '../storage/row-buffer.ts';
 import { addRequests, addUp, requestsKeptMs, sweepRequests } from './request-rows.ts';

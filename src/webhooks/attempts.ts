@@ -11,8 +11,10 @@ import { disableLost, passEvents, type SendingRow, selectSending, toIds } from '
 import type { AttemptResult, PostMessage } from './post-message.ts';
 import { deleteRequest, selectRequests } from './requested-messages.ts';
 import { planWaitMs, readRetryAfterMs } from './rules/retry.ts';
-import { type SecretBox, selectValidSecrets, signMessage } from './secrets.ts';
+import type { SecretBox } from './secret-box.ts';
+import { signMessage } from './sign-message.ts';
 import { readerOf } from './webhook.ts';
+import { selectValidSecrets } from './webhook-secret-rows.ts';
 
 export interface DeliveryObserver {
   /** `result` is the HTTP status, or an `AttemptFailure` if there was no response. */

@@ -7,7 +7,6 @@ import { canReadType, coversReader, type EventReader } from '../events/event-rea
 import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
 import { type Steps, step, transaction } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
-import { deleteOldSecrets, endSecret, insertSecret } from './secrets.ts';
 import { makerOf, readerOf, readReason, type WebhookStatus, webhooksMax, writeAfter } from './webhook.ts';
 import {
   countWebhooks,
@@ -19,6 +18,7 @@ import {
   updateWebhook,
   type WebhookRow,
 } from './webhook-rows.ts';
+import { deleteOldSecrets, endSecret, insertSecret } from './webhook-secret-rows.ts';
 
 type NewSecret = { readonly secret: Uint8Array };
 type NewSecretOf = Managed & NewSecret;

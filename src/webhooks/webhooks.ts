@@ -1,5 +1,4 @@
 import { findAccountId } from '../accounts/accounts.ts';
-import { randomText } from '../accounts/api-key.ts';
 import { type Actor, type Authorship, commandActor } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { notFound } from '../errors.ts';
@@ -7,6 +6,7 @@ import type { EventType } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { listReadableTypes } from '../events/event-reader.ts';
 import { endsOf, selectEnds } from '../events/feed-page.ts';
+import { randomText } from '../random-text.ts';
 import type { Database } from '../storage/database.ts';
 import { readPage } from '../storage/read-page.ts';
 import { listAttempts } from './attempt-rows.ts';
@@ -22,7 +22,8 @@ import {
 } from './change-webhook.ts';
 import { selectLags } from './delivery-rows.ts';
 import { requestMessage } from './requested-messages.ts';
-import { generateSecret, type SecretBox, writeSecret } from './secrets.ts';
+import type { SecretBox } from './secret-box.ts';
+import { generateSecret, writeSecret } from './sign-message.ts';
 import { type DisabledReason, readEventId, toShared, toWebhook, type WebhookStatus } from './webhook.ts';
 import {
   countDisabled,

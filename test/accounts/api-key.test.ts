@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { generateKey, isKeyText, keyEnvironments, randomText } from '../../src/accounts/api-key.ts';
+import { generateKey, isKeyText, keyEnvironments } from '../../src/accounts/api-key.ts';
+import { randomText } from '../../src/random-text.ts';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { createAccounts } from '../../src/accounts/accounts.ts';
 import { createKeyring, type KeyOrder, type Keyring } from '../../src/accounts/keyring.ts';
-import type { Page } from '../../src/page.ts';
 import { type Plan, type PlanName, resolvePlan } from '../../src/plans/plan.ts';
 import type { Database } from '../../src/storage/database.ts';
+import type { Page } from '../../src/storage/read-page.ts';
 import type { Engine } from '../support/engines.ts';
 import { createMovableClock } from '../support/service.ts';
 

@@ -5,7 +5,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import { exportRows } from '../../src/cli/export.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import type { Terminal } from '../../src/cli/output.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { type PetFileFormat, petFileFormats } from '../../src/pets/pet-files.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';

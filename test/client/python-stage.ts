@@ -1,7 +1,7 @@
 import { json } from 'node:stream/consumers';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { secondMs } from '../../src/clock.ts';
-import { signMessage } from '../../src/webhooks/secrets.ts';
+import { signMessage } from '../../src/webhooks/sign-message.ts';
 import { untilWaiting } from '../support/instances.ts';
 import { startServer } from '../support/local-server.ts';
 import { startReceiver } from '../support/receiver.ts';

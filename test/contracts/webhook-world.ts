@@ -10,7 +10,7 @@ import type { WebhookChange, WebhookManager } from '../../src/webhooks/change-we
 import { createDeliverer, type DelivererParts } from '../../src/webhooks/deliverer.ts';
 import { createPostMessage } from '../../src/webhooks/post-message.ts';
 import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
-import { createSecretBox } from '../../src/webhooks/secrets.ts';
+import { createSecretBox } from '../../src/webhooks/secret-box.ts';
 import { createOperatorWebhooks, createWebhooks, type WebhookOrder } from '../../src/webhooks/webhooks.ts';
 import type { Engine } from '../support/engines.ts';
 import { type Reaction, startReceiver } from '../support/receiver.ts';

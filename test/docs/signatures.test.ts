@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { minuteMs } from '../../src/clock.ts';
-import { generateSecret, signMessage, writeSecret } from '../../src/webhooks/secrets.ts';
+import { generateSecret, signMessage, writeSecret } from '../../src/webhooks/sign-message.ts';
 import { whyNoProgram } from '../support/programs.ts';
 import { makeFolder } from '../support/service.ts';
 import { findBlocks, readDocument } from './markdown.ts';

@@ -12,7 +12,7 @@ import { createLog } from '../../src/observability/log.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openStore } from '../../src/store.ts';
-import { createSecretBox } from '../../src/webhooks/secrets.ts';
+import { createSecretBox } from '../../src/webhooks/secret-box.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { createMovableClock, type Ending, makeFolder } from '../support/service.ts';
 

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { selectAccountsByName } from '../../src/accounts/account-rows.ts';
 import { type AccountQuery, createAccounts } from '../../src/accounts/accounts.ts';
-import { selectOverdueHold } from '../../src/pets/overdue-holds.ts';
+import { selectOverdueHold } from '../../src/orders/overdue-holds.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { selectWebhookPage } from '../../src/webhooks/webhook-rows.ts';

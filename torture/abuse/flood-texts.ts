@@ -1,4 +1,5 @@
-import { base62, formatKey, randomLength } from '../../src/accounts/api-key.ts';
+import { formatKey, randomLength } from '../../src/accounts/api-key.ts';
+import { base62 } from '../../src/random-text.ts';
 import type { Random } from '../random.ts';
 
 const mib = 'a'.repeat(2 ** 20);

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { accountNameLengthMax } from '../../accounts/account.ts';
-import { toTime } from '../../accounts/key-rows.ts';
+import { toTime } from '../../format.ts';
 import { measureWindows, type WindowLeft } from '../../limits/rules/decision.ts';
 import { planNames } from '../../plans/plan.ts';
 import { countField, enumField, namedObject, timeField } from '../../schema.ts';

@@ -1,9 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { scopes } from '../../accounts/account.ts';
 import { keyIdPattern } from '../../accounts/api-key.ts';
-import { type ListedKey, toTime } from '../../accounts/key-rows.ts';
+import type { ListedKey } from '../../accounts/key-rows.ts';
 import { defaultOverlapMs } from '../../accounts/keyring.ts';
 import { secondMs } from '../../clock.ts';
+import { toTime } from '../../format.ts';
 import { enumField, namedObject, nameField, nullable, timeField, wholeNumberField } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { answer, definePages, defineParameter, example, openPage, reply } from './parts.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { scopes } from '../../../../src/accounts/account.ts';
-import { toTime } from '../../../../src/accounts/key-rows.ts';
 import { dayMs, minuteMs } from '../../../../src/clock.ts';
+import { toTime } from '../../../../src/format.ts';
 import { expectError, expectHeaders } from '../../../support/expect-error.ts';
 import { startService } from '../../../support/service.ts';
 

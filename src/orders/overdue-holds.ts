@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
+import { setPetState } from '../pets/pet-rows.ts';
 import { type Parameters, type Steps, statement, step, together } from '../storage/database.ts';
 import type { Dialect } from '../storage/dialect.ts';
-import { setPetState } from './pet-rows.ts';
 
 const isOverdue = (nowMs: RawBuilder<bigint>) =>
   sql<boolean>`closed_at_ms is null and expires_at_ms <= ${nowMs}`;
