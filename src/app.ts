@@ -167,7 +167,8 @@ function buildPublicServer(
   { store, config, clock, log, registry, secret, counting, eventIds }: Basics,
   observer: RequestObserver,
 ) {
-  const { database } = store;
+  const { database, catalogue, countInventory, orders, categories, feed, countOpenHolds, version } = store;
+  const { publicUrl, trustProxy, corsOrigins, logRequests } = config;
   const environment = keyEnvironmentOf[config.environment];
   const usage = createUsageCounts(database, clock);
   const failedRequests = createFailedRequests(database, clock);
@@ -188,8 +189,17 @@ function buildPublicServer(
   });
   const verifier = createKeyVerifier(database, clock, { environment, findRefusal: limiter.findRefusal });
   const server = buildServer({
-    ...config,
-    ...store,
+    catalogue,
+    countInventory,
+    orders,
+    categories,
+    feed,
+    countOpenHolds,
+    version,
+    publicUrl,
+    trustProxy,
+    corsOrigins,
+    logRequests,
     verifier,
     limiter,
     failedRequests,

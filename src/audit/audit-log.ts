@@ -106,8 +106,14 @@ export type AuditQuery = PageQuery<Omit<Filter, 'accountId'>> & { readonly accou
 export type ListedAuditEntry = ReturnType<typeof toListed>;
 
 const insertEntry = insertRow('audit', [
-  ...(['at_ms', 'actor_kind', 'actor', 'action'] as const),
-  ...(['subject', 'account_id', 'before', 'after'] as const),
+  'at_ms',
+  'actor_kind',
+  'actor',
+  'action',
+  'subject',
+  'account_id',
+  'before',
+  'after',
 ]);
 
 /** Adds a row to the audit log. Runs in the transaction of the change, so that both are stored or neither. */

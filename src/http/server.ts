@@ -55,7 +55,7 @@ export function buildServer(options: ServerOptions): HttpService {
   const baseUrl = publicUrl ?? '/v1';
   const docsUrl = publicUrl === null ? '/docs' : new URL('docs', publicUrl).href;
 
-  const services = { ...options, baseUrl };
+  const services = pickServices(options, baseUrl);
   const findOwnUrl = () => `${service.findUrl()}/v1`;
   const docs = createDocsRoutes({ operations, publicUrl, findOwnUrl });
   const routes = [...operations.map((operation) => bindOperation(operation, services)), ...docs];
@@ -102,6 +102,14 @@ export function buildServer(options: ServerOptions): HttpService {
   const held = 'Bytes of request bodies that no operation has taken yet.';
   expose(registry, 'gauge', 'request_body_bytes', held, bodyMemory.count);
   return service;
+}
+
+/** Returns what operations work with, without the parts of the server, so that no handler holds more than it may use. */
+function pickServices(options: ServerOptions, baseUrl: string): Services {
+  const { catalogue, countInventory, orders, categories, feed, eventIds, clock, cursors } = options;
+  const { keyringOf, countOpenHolds, webhooks, allowsHttp } = options;
+  const rooms = { catalogue, countInventory, orders, categories, feed, keyringOf, countOpenHolds, webhooks };
+  return { ...rooms, eventIds, allowsHttp, clock, cursors, baseUrl };
 }
 
 /** Returns a function that counts a request that is not valid HTTP, tells the observers, and makes its response. */

@@ -27,6 +27,8 @@ const packageFolders = ['client/package/', 'client-python/package/'].map(
 /** How long a request waits for the pages. It is shorter than a silent connection lasts (`untakenMs`). */
 export const openMsMax = 30_000;
 
+const pagePaths = ['/', '/llms.txt', '/docs', '/docs/*'];
+
 /** Returns the routes of the documentation. The first request renders the pages, so that the start is fast. */
 export function createDocsRoutes(options: SiteOptions): readonly Route[] {
   const { operations, publicUrl, findOwnUrl } = options;
@@ -43,7 +45,7 @@ export function createDocsRoutes(options: SiteOptions): readonly Route[] {
     createPageRoute('/openapi.json', 'reader', null, async ({ headers }) =>
       chooseForm(await openDescription(), headers['accept-encoding']),
     ),
-    ...['/', '/llms.txt', '/docs', '/docs/*'].map((path) =>
+    ...pagePaths.map((path) =>
       createPageRoute(path, 'reader', pageSecurity, async ({ params, headers }) => {
         const address = path.replace('*', () => params['*'] ?? '');
         const site = await openSite();

@@ -75,9 +75,9 @@ function describeBody(type: string, body: string): HeaderList {
 
 /** Headers against guessed content types and against frames (OWASP REST Security Cheat Sheet). */
 export function securityHeaders(policy = "frame-ancestors 'none'"): HeaderList {
-  return [
-    ...['x-content-type-options', 'nosniff'],
-    ...['x-frame-options', 'DENY'],
-    ...['content-security-policy', policy],
-  ];
+  return listHeaders({
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'content-security-policy': policy,
+  });
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type Answer, type HeaderList, makeEmptyAnswer } from './answer.ts';
+import { type Answer, type HeaderList, listHeaders, makeEmptyAnswer } from './answer.ts';
 
 export type Cors = ReturnType<typeof createCors>;
 
@@ -19,11 +19,14 @@ export function createCors(
   );
   const ownHeaders = requestHeaders.join(', ');
   const allow = (headers: string) =>
-    makeEmptyAnswer(204, [
-      ...['access-control-allow-methods', methods.join(', ')],
-      ...['access-control-allow-headers', headers],
-      ...['access-control-max-age', '600'],
-    ]);
+    makeEmptyAnswer(
+      204,
+      listHeaders({
+        'access-control-allow-methods': methods.join(', '),
+        'access-control-allow-headers': headers,
+        'access-control-max-age': '600',
+      }),
+    );
 
   return {
     headersFor: ({ headers: { origin } }: IncomingMessage): HeaderList => byOrigin.get(origin ?? '') ?? vary,

@@ -1,6 +1,6 @@
 import { secondMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import type { HeaderList } from './answer.ts';
+import { type HeaderList, listHeaders } from './answer.ts';
 
 /** The deprecation and removal of an operation (interface section 9). Times are in Unix milliseconds. */
 export interface Deprecation {
@@ -13,11 +13,11 @@ export interface Deprecation {
 /** Returns the headers for every response of a deprecated operation (RFC 9745, RFC 8594). */
 export function announceDeprecation(deprecation: Deprecation, baseUrl: string): HeaderList {
   const { sinceMs, removedAtMs, successor } = deprecation;
-  return [
-    ...['deprecation', `@${sinceMs / secondMs}`],
-    ...['sunset', new Date(removedAtMs).toUTCString()],
-    ...['link', `<${baseUrl}${successor}>; rel="successor-version"`],
-  ];
+  return listHeaders({
+    deprecation: `@${sinceMs / secondMs}`,
+    sunset: new Date(removedAtMs).toUTCString(),
+    link: `<${baseUrl}${successor}>; rel="successor-version"`,
+  });
 }
 
 export function removedError({ removedAtMs, successor }: Deprecation): AppError {

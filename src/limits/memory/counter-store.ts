@@ -135,11 +135,13 @@ const selectConduct = statement((query, p: { nowMs: bigint }) =>
   query.selectFrom('key_bans').selectAll().where('forget_at_ms', '>', p.nowMs),
 );
 
+/** The number of strikes and the end of their window in Unix milliseconds. A released migration gave the column its name. */
+const strikesColumn = 'refused_at_ms';
 const conductColumns = [
   'banned_until_ms',
   'last_ban_at_ms',
   'last_ban_ms',
-  'refused_at_ms',
+  strikesColumn,
   'forget_at_ms',
 ] as const;
 const upsertConduct = insertRow('key_bans', ['key_id', ...conductColumns], {
@@ -147,7 +149,7 @@ const upsertConduct = insertRow('key_bans', ['key_id', ...conductColumns], {
   replace: conductColumns,
 });
 
-/** Replaces the stored conduct of keys. The text `refused_at_ms` has the number of strikes and the end of their window. */
+/** Replaces the stored conduct of keys. */
 export const writeConduct = transaction(
   'writeConduct',
   'row locks',
@@ -158,7 +160,7 @@ export const writeConduct = transaction(
         banned_until_ms: BigInt(conduct.banAtMs + conduct.banMs),
         last_ban_at_ms: BigInt(conduct.banAtMs),
         last_ban_ms: BigInt(conduct.banMs),
-        refused_at_ms: `${conduct.strikes} ${conduct.strikesEndAtMs}`,
+        [strikesColumn]: `${conduct.strikes} ${conduct.strikesEndAtMs}`,
         forget_at_ms: BigInt(forgetAtMs(conduct)),
       }),
     );
@@ -169,6 +171,6 @@ export const writeConduct = transaction(
 const deleteForgottenConduct = deletesOld('key_bans', ['key_id'], 'forget_at_ms');
 
 function fromConductRow(row: Selectable<Tables['key_bans']>): Conduct {
-  const [strikes = 0, strikesEndAtMs = 0] = row.refused_at_ms.split(' ').map(Number);
+  const [strikes = 0, strikesEndAtMs = 0] = row[strikesColumn].split(' ').map(Number);
   return { banAtMs: Number(row.last_ban_at_ms), banMs: Number(row.last_ban_ms), strikes, strikesEndAtMs };
 }

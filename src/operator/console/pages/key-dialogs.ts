@@ -1,4 +1,5 @@
 import { html } from 'htm/preact';
+import type { Scope } from '../../../accounts/account.ts';
 import type { AccountData } from './account-dialogs.ts';
 import { type AnswerOf, callApi } from './api.ts';
 import { ActDialog, type Closing } from './dialog.ts';
@@ -6,8 +7,19 @@ import { Field, type Form } from './fields.ts';
 import { formatTime } from './format.ts';
 import { State } from './parts.ts';
 import { toNumber } from './plan-fields.ts';
-import { scopeTexts } from './scopes.ts';
 import { useDeclared } from './session.ts';
+
+/** What each scope gives to a key. */
+const scopeTexts: Readonly<Record<Scope, string>> = {
+  'pets:read': 'list and get animals',
+  'pets:write': 'add animals',
+  'pets:manage': 'change and delete animals, name categories',
+  'orders:read': "the account's own orders",
+  'orders:write': "place, complete and cancel the account's orders",
+  'orders:manage': 'the orders of every account',
+  'webhooks:manage': "the account's webhooks",
+  'keys:manage': "the account's keys",
+};
 
 export type KeyData = AccountData['keys'][number];
 export type Issued = AnswerOf<'POST /accounts/{account}/keys'> &
