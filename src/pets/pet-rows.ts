@@ -111,8 +111,8 @@ const pagesOf = Object.fromEntries(petStatuses.map((status) => [status, declareP
 export const selectPage = (status: PetStatus | null = null) => (status && pagesOf[status]) || anyPage;
 
 /**
- * Adds an animal and returns its id. Ids increase and are never reused. The trigger `pets_added`, on PostgreSQL
- * `append_pets_added`, records the event and counts the animal.
+ * Adds an animal and returns its id. Ids increase and are never reused. The trigger `pets_added` records the event, and
+ * `pets_counted` counts the animal; on PostgreSQL `append_pets_added` and `count_pets_added`.
  */
 export const insertPet = statement((query, p: PetValues) =>
   query
@@ -160,8 +160,8 @@ const updates = new Map<string, ReturnType<typeof declareUpdate>>();
  * Returns the statement that sets these fields, at least one; null removes a field. Each combination of fields has its
  * own, because SQLite rewrites every index that contains a column in `set`.
  *
- * If a value changes, the trigger `pets_updated` records the event, and `pets_moved` or `pets_recounted` counts. On PostgreSQL,
- * `append_pets_updated` does both.
+ * If a value changes, the trigger `pets_updated` records the event, and `pets_moved` or `pets_recounted` counts; on PostgreSQL
+ * `append_pets_updated` and `count_pets_updated`.
  */
 export function updatePet(fields: readonly PetField[]) {
   const name = fields.join();
@@ -179,8 +179,8 @@ export const setPetState = statement((query, p: { petId: bigint; status: string;
 );
 
 /**
- * Deletes an animal and returns it. The trigger `pets_deleted`, on PostgreSQL `append_pets_deleted`, records the event and
- * counts.
+ * Deletes an animal and returns it. The trigger `pets_deleted` records the event, and `pets_discounted` counts; on PostgreSQL
+ * `append_pets_deleted` and `count_pets_deleted`.
  */
 export const deletePet = statement((query, p: { id: bigint }) =>
   query.deleteFrom('pets').where('id', '=', p.id).returning(shownColumns),

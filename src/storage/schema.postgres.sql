@@ -62,11 +62,6 @@ begin
     select 'pet.added', id, row_to_json(became)::text
     from became
     order by id;
-  insert into inventory_changes (category_id, available, pending, sold)
-    select category_id, count(*) filter (where status = 'available'),
-      count(*) filter (where status = 'pending'), count(*) filter (where status = 'sold')
-    from became
-    group by category_id;
   return null;
 end
 $$;
@@ -81,11 +76,6 @@ begin
     select 'pet.deleted', id, row_to_json(was)::text
     from was
     order by id;
-  insert into inventory_changes (category_id, available, pending, sold)
-    select category_id, -count(*) filter (where status = 'available'),
-      -count(*) filter (where status = 'pending'), -count(*) filter (where status = 'sold')
-    from was
-    group by category_id;
   return null;
 end
 $$;
@@ -103,6 +93,46 @@ begin
     where (became.name, became.category_id, became.status)
       is distinct from (was.name, was.category_id, was.status)
     order by id;
+  return null;
+end
+$$;
+
+create trigger append_pets_updated after update on pets
+  referencing old table as was new table as became
+  for each statement execute function append_pets_updated();
+
+create function count_pets_added() returns trigger language plpgsql as $$
+begin
+  insert into inventory_changes (category_id, available, pending, sold)
+    select category_id, count(*) filter (where status = 'available'),
+      count(*) filter (where status = 'pending'), count(*) filter (where status = 'sold')
+    from became
+    group by category_id;
+  return null;
+end
+$$;
+
+create trigger count_pets_added after insert on pets
+  referencing new table as became
+  for each statement execute function count_pets_added();
+
+create function count_pets_deleted() returns trigger language plpgsql as $$
+begin
+  insert into inventory_changes (category_id, available, pending, sold)
+    select category_id, -count(*) filter (where status = 'available'),
+      -count(*) filter (where status = 'pending'), -count(*) filter (where status = 'sold')
+    from was
+    group by category_id;
+  return null;
+end
+$$;
+
+create trigger count_pets_deleted after delete on pets
+  referencing old table as was
+  for each statement execute function count_pets_deleted();
+
+create function count_pets_updated() returns trigger language plpgsql as $$
+begin
   insert into inventory_changes (category_id, available, pending, sold)
     select category_id, sum(available), sum(pending), sum(sold)
     from (
@@ -122,9 +152,9 @@ begin
 end
 $$;
 
-create trigger append_pets_updated after update on pets
+create trigger count_pets_updated after update on pets
   referencing old table as was new table as became
-  for each statement execute function append_pets_updated();
+  for each statement execute function count_pets_updated();
 
 create function refuse_older_releases() returns trigger language plpgsql as $$
 begin

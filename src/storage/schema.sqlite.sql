@@ -19,11 +19,15 @@ begin
       'pet.added', new.id,
       json_object('id', new.id, 'name', new.name, 'category_id', new.category_id, 'status', new.status), null
     );
+end;
+
+create trigger pets_counted after insert on pets
+begin
   update inventory_totals
-    set available = available +(new.status = 'available'), pending = pending +(new.status = 'pending'),
-      sold = sold +(new.status = 'sold');
+    set available = available + (new.status = 'available'), pending = pending + (new.status = 'pending'),
+      sold = sold + (new.status = 'sold');
   insert into inventory_by_category
-    values (new.category_id, +(new.status = 'available'), +(new.status = 'pending'), +(new.status = 'sold'))
+    values (new.category_id, new.status = 'available', new.status = 'pending', new.status = 'sold')
     on conflict (category_id)
     do update set available = available + excluded.available, pending = pending + excluded.pending,
       sold = sold + excluded.sold;
@@ -36,14 +40,17 @@ begin
       'pet.deleted', old.id,
       json_object('id', old.id, 'name', old.name, 'category_id', old.category_id, 'status', old.status), null
     );
+end;
+
+create trigger pets_discounted after delete on pets
+begin
   update inventory_totals
-    set available = available -(old.status = 'available'), pending = pending -(old.status = 'pending'),
-      sold = sold -(old.status = 'sold');
-  insert into inventory_by_category
-    values (old.category_id, -(old.status = 'available'), -(old.status = 'pending'), -(old.status = 'sold'))
-    on conflict (category_id)
-    do update set available = available + excluded.available, pending = pending + excluded.pending,
-      sold = sold + excluded.sold;
+    set available = available - (old.status = 'available'), pending = pending - (old.status = 'pending'),
+      sold = sold - (old.status = 'sold');
+  update inventory_by_category
+    set available = available - (old.status = 'available'), pending = pending - (old.status = 'pending'),
+      sold = sold - (old.status = 'sold')
+    where category_id = old.category_id;
 end;
 
 create trigger pets_moved after update of status on pets

@@ -76,6 +76,14 @@ test('this release and the one before it serve one store together with the same 
   await receiver.untilReceived(sent.length);
   assert.deepEqual(receiver.listIds(), sent);
 
+  // Each instance has sold one of the animals that it added.
+  for (const service of [newer, older]) {
+    const { available, pending, sold } = await readJson<Record<string, number>>(
+      ask(service, key, '/store/inventory'),
+    );
+    assert.deepEqual([available, pending, sold], [1, 0, 2]);
+  }
+
   const [webhook] = await readJson<{ id: string }[]>(ask(older, key, '/webhooks'));
   for (const service of [newer, older])
     assert.equal((await send(service, key, `POST /webhooks/${webhook?.id}/ping`)).status, 202);
