@@ -14,7 +14,7 @@ import { prepareChanges } from './operator/changes.ts';
 import { createOrders } from './orders/orders.ts';
 import { createCatalogue } from './pets/catalogue.ts';
 import { createVersion } from './storage/content-version.ts';
-import { type Database, readsAside } from './storage/database.ts';
+import type { Database } from './storage/database.ts';
 import { openDatabase } from './storage/open-database.ts';
 import { claimServing } from './storage/sqlite/claim-serving.ts';
 
@@ -35,7 +35,7 @@ export async function openStore(
   return {
     ...openRooms(database, clock, config),
     /** The same for the console: its reads may take seconds, and hold up no request. */
-    aside: openRooms(readsAside(database), clock, config),
+    aside: openRooms({ ...database, read: database.readAside, readNow: null }, clock, config),
     version,
     feed: createFeed(database, clock),
     countOpenHolds: (accountId: bigint) => countOpenHolds(database, accountId),

@@ -1,7 +1,7 @@
 import { type QueryCreator, type RawBuilder, sql } from 'kysely';
 import { type Limits, openHoldsMax, openHoldsOf, type Plan, resolvePlan } from '../plans/plan.ts';
 import { type RowOf, statement } from '../storage/database.ts';
-import type { Dialect } from '../storage/dialect.ts';
+import type { ByEngine } from '../storage/dialect.ts';
 import { pick } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
 
@@ -104,16 +104,18 @@ export const selectAccountPage = statement((query, p: { newestId: bigint; count:
 );
 
 /** A text in lower case, compared by its bytes. SQLite knows only the letters of ASCII. */
-const foldCase = (text: RawBuilder<string>, { engine }: Dialect): RawBuilder<string> =>
-  engine === 'sqlite' ? sql`lower(${text})` : sql`(lower(${text}) collate "C")`;
+const foldCase: ByEngine<(text: RawBuilder<string>) => RawBuilder<string>> = {
+  sqlite: (text) => sql`lower(${text})`,
+  postgres: (text) => sql`(lower(${text}) collate "C")`,
+};
 
 /** A text with this character at its end follows all texts that begin with the text. */
 const lastCharacter = '\u{10ffff}';
 
 /** Selects `count` accounts whose name begins with `start`, in any case, by name: from `firstId` on, or from the first if 0. */
 export const selectAccountsByName = statement(
-  (query, p: { start: string; firstId: bigint; count: bigint }, dialect) => {
-    const folded = (text: RawBuilder<string>) => foldCase(text, dialect);
+  (query, p: { start: string; firstId: bigint; count: bigint }, { engine }) => {
+    const folded = foldCase[engine];
     const name = folded(sql.ref('name'));
     const start = folded(sql`cast(${p.start} as text)`);
     const first = sql`coalesce((select ${folded(sql.ref('first.name'))} from accounts as first

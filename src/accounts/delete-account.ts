@@ -6,7 +6,7 @@ import { insertReset } from '../limits/corrections.ts';
 import { closeOrder } from '../orders/close-order.ts';
 import { orderStatuses } from '../orders/order.ts';
 import { type Database, statement, step, transaction } from '../storage/database.ts';
-import type { Dialect } from '../storage/dialect.ts';
+import type { ByEngine, Dialect } from '../storage/dialect.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
 import { findAccount } from './account-changes.ts';
@@ -178,7 +178,7 @@ const eraseSteps = [
   ...(['event_outbox', 'events'] as const).map((table) =>
     eraseNext(
       table,
-      (dialect) => ({ data: blankField('data', 'reference', dialect) }),
+      ({ engine }) => ({ data: blankField[engine]('data', 'reference') }),
       sql`data like '%"reference":"%'`,
     ),
   ),
@@ -201,15 +201,14 @@ const eraseSteps = [
 ];
 
 /** Removes the names of the account and of its keys from a column of the audit log. */
-function blankNames(dialect: Dialect, column: 'before' | 'after') {
+function blankNames({ engine }: Dialect, column: 'before' | 'after') {
   return sql`case when action = 'account.renamed' then null
-    when action like 'key.%' then ${blankField(column, 'name', dialect)} else ${sql.ref(column)} end`;
+    when action like 'key.%' then ${blankField[engine](column, 'name')} else ${sql.ref(column)} end`;
 }
 
 /** The JSON object of a text column with null in place of one of its fields. */
-function blankField(column: string, field: string, { engine }: Dialect): RawBuilder<string> {
-  const object = sql.ref(column);
-  return engine === 'sqlite'
-    ? sql`json_set(${object}, ${sql.lit(`$.${field}`)}, null)`
-    : sql`cast(jsonb_set(cast(${object} as jsonb), ${sql.lit(`{${field}}`)}, 'null') as text)`;
-}
+const blankField: ByEngine<(column: string, field: string) => RawBuilder<string>> = {
+  sqlite: (column, field) => sql`json_set(${sql.ref(column)}, ${sql.lit(`$.${field}`)}, null)`,
+  postgres: (column, field) =>
+    sql`cast(jsonb_set(cast(${sql.ref(column)} as jsonb), ${sql.lit(`{${field}}`)}, 'null') as text)`,
+};

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Static } from 'typebox';
 import { type Actor, type Authored, type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
@@ -6,6 +6,7 @@ import { AppError, notFound } from '../errors.ts';
 import { int64Min } from '../int64.ts';
 import { int64Field, namedObject, nameField } from '../schema.ts';
 import { type Database, statement, step, transaction } from '../storage/database.ts';
+import type { ByEngine } from '../storage/dialect.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { type Page, toPage } from '../storage/read-page.ts';
 
@@ -60,18 +61,19 @@ const countCategories = statement((query) =>
   query.selectFrom('categories').select(({ fn }) => fn.countAll<bigint>().as('count')),
 );
 
-/** Two numbers, so that the lock cannot equal the lock of an idempotency key, which has one number. */
-const additions = [sql.lit(1_667_331_173), sql.lit(1)];
+/** The lock has two numbers, so that it cannot equal the lock of an idempotency key, which has one number. */
+const additionsLock: ByEngine<RawBuilder<unknown>> = {
+  sqlite: sql`null`,
+  postgres: sql`cast(pg_advisory_xact_lock(1667331173, 1) as text)`,
+};
 
 /**
  * Makes creations and renames run one after the other, so that there are never more than `categoriesMax`. Waits for an
  * advisory lock, and keeps it until the transaction ends. SQLite runs one transaction at a time.
  */
-const lockAdditions = statement((query, _, { engine }) => {
-  const lock =
-    engine === 'sqlite' ? sql`null` : sql`cast(pg_advisory_xact_lock(${sql.join(additions)}) as text)`;
-  return query.selectNoFrom(lock.as('lock'));
-});
+const lockAdditions = statement((query, _, { engine }) =>
+  query.selectNoFrom(additionsLock[engine].as('lock')),
+);
 
 /**
  * Creates or renames a category. If the name is the same as before, changes nothing. The trigger `categories_added` or

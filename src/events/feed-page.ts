@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../errors.ts';
 import { type RowOf, statement } from '../storage/database.ts';
-import type { Dialect } from '../storage/dialect.ts';
+import type { ByEngine, Dialect } from '../storage/dialect.ts';
 import { afterRule, catalogueEventTypes, orderEventTypes } from './event.ts';
 import type { EventReader } from './event-reader.ts';
 
@@ -50,18 +50,18 @@ export const newest: RawBuilder<bigint> = sql`(select max(id) from (
  * 1 if this server has taken over from another one and has not skipped the positions that may be lost, else 0: after a
  * promotion or a restore of PostgreSQL, until the first insert (skip_lost_ids in migration 0004).
  */
-const tookOver = ({ engine }: Dialect) =>
-  engine === 'sqlite'
-    ? sql`0`
-    : sql`case when pg_is_in_recovery() then 0
-      when exists (select from server_timeline
-        where timeline = read_timeline() and table_id = tableoid and written_in = xmin) then 0
-      else 1 end`;
+const tookOver: ByEngine<RawBuilder<unknown>> = {
+  sqlite: sql`0`,
+  postgres: sql`case when pg_is_in_recovery() then 0
+    when exists (select from server_timeline
+      where timeline = read_timeline() and table_id = tableoid and written_in = xmin) then 0
+    else 1 end`,
+};
 
-const endsFor = (position: bigint, dialect: Dialect) => sql<Ends>`(
+const endsFor = (position: bigint, { engine }: Dialect) => sql<Ends>`(
   select deleted_to, ${newest} as newest,
     (select coalesce(max(skipped_to), 0) from event_gaps) as skipped_to,
-    cast(case when ${position} > ${newest} then ${tookOver(dialect)}
+    cast(case when ${position} > ${newest} then ${tookOver[engine]}
       when exists (select 1 from event_gaps where lost_after < ${position} and skipped_to > ${position}) then 1
       else 0 end as bigint) as is_lost
   from event_horizon limit 1)`;

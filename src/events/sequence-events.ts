@@ -69,7 +69,7 @@ export async function sequenceEvents(
     const [first] = await database.read(selectWaiting, {});
     noteLag(Number(first?.waited_ms ?? 0));
     if (first === undefined) return;
-    if (database.engine === 'sqlite') return database.transact(sequenceCopied, null);
+    if (database.hasOneWriter) return database.transact(sequenceCopied, null);
     const [done] = await database.run(moveWaiting, { lock: sequencingLock, count: BigInt(count) });
     moved = Number(done?.count);
   }

@@ -99,11 +99,11 @@ const foldChanges = statement(
 );
 
 /**
- * Adds the appended changes to the totals, `count` in each transaction, so that a count sums few rows. On SQLite, triggers
+ * Adds the appended changes to the totals, `count` in each transaction, so that a count sums few rows. With one writer, triggers
  * update the totals.
  */
 export async function foldInventory(database: Database, count = foldedChangesMax): Promise<void> {
-  if (database.engine === 'sqlite') return;
+  if (database.hasOneWriter) return;
   for (let folded = count; folded === count; ) {
     const [done] = await database.run(foldChanges, { lock: foldingLock, count: BigInt(count) });
     folded = Number(done?.count ?? 0);

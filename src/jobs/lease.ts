@@ -18,7 +18,6 @@ export type Lease = ReturnType<typeof createLease>;
  * began its last renewal before that, so its own lease has ended then. All measure with a monotonic clock, `elapsedMs`.
  */
 export function createLease(database: Database, name: string, elapsedMs = () => performance.now()) {
-  const isAlone = database.engine === 'sqlite';
   const holder = randomText(16);
   let endsAtMs = 0;
   let isReleased = false;
@@ -37,7 +36,7 @@ export function createLease(database: Database, name: string, elapsedMs = () => 
 
   async function take(): Promise<void> {
     const askedAtMs = elapsedMs();
-    endsAtMs = isAlone || (await replaceRow()) ? askedAtMs + leaseMs : 0;
+    endsAtMs = database.hasOneWriter || (await replaceRow()) ? askedAtMs + leaseMs : 0;
   }
 
   return {
@@ -55,7 +54,7 @@ export function createLease(database: Database, name: string, elapsedMs = () => 
       isReleased = true;
       // A renewal that is running could take the lease again after its deletion.
       await Promise.allSettled([renewal]);
-      if (!isAlone) await database.run(deleteLease, { name, holder });
+      if (!database.hasOneWriter) await database.run(deleteLease, { name, holder });
     },
   };
 }

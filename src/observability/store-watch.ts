@@ -1,10 +1,11 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Registry } from 'prom-client';
 import type { Clock } from '../clock.ts';
 import { isUnavailable, reasonOf } from '../errors.ts';
 import { type Database, statement } from '../storage/database.ts';
+import type { ByEngine } from '../storage/dialect.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import type { Log } from './log.ts';
 import { createDurations, expose, labelled } from './metrics.ts';
@@ -122,14 +123,13 @@ function watchReadNow({ readNow }: Database, { succeed, fail }: CallWatch): Data
   };
 }
 
+const storeBytes: ByEngine<RawBuilder<bigint>> = {
+  sqlite: sql`(select page_count from pragma_page_count()) * (select page_size from pragma_page_size())`,
+  postgres: sql`pg_database_size(current_database())`,
+};
+
 /** Selects the size of the store in bytes, on SQLite without its write-ahead log. */
-const selectBytes = statement((query, _, { engine }) => {
-  const bytes =
-    engine === 'sqlite'
-      ? sql<bigint>`(select page_count from pragma_page_count()) * (select page_size from pragma_page_size())`
-      : sql<bigint>`pg_database_size(current_database())`;
-  return query.selectNoFrom(bytes.as('bytes'));
-});
+const selectBytes = statement((query, _, { engine }) => query.selectNoFrom(storeBytes[engine].as('bytes')));
 
 /** Exposes the size of the store, its free disk (SQLite) and its connections. Returns the function that measures again. */
 export function exposeStoreSize(

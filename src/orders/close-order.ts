@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type ActingKey, requireLive, selectActingKey } from '../accounts/acting-key.ts';
 import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { AppError, isUnavailable, notFound } from '../errors.ts';
@@ -12,6 +12,7 @@ import {
   together,
   transaction,
 } from '../storage/database.ts';
+import type { ByEngine } from '../storage/dialect.ts';
 import type { OrderRow } from './order.ts';
 import { isOf, selectOrder, writtenColumns } from './order-rows.ts';
 import { expireHolds, selectOverdueHolds } from './overdue-holds.ts';
@@ -49,20 +50,22 @@ const lockOpenOrder = statement(
       .modifyEnd(lockRows),
 );
 
+/** The function that returns the least of its arguments. */
+const least: ByEngine<RawBuilder<unknown>> = { sqlite: sql`min`, postgres: sql`least` };
+
 /** If the hold has expired since the check, the order counts as closed 1 ms before, because the action was allowed. */
-const writeOrder = statement((query, p: { id: bigint; to: string }, { engine, nowMs }) => {
-  const earliest = sql.raw(engine === 'sqlite' ? 'min' : 'least');
-  return query
+const writeOrder = statement((query, p: { id: bigint; to: string }, { engine, nowMs }) =>
+  query
     .updateTable('orders')
     .set({
       status: p.to,
       closed_at_ms: sql<bigint>`case status
-        when 'reserved' then ${earliest}(${nowMs}, orders.expires_at_ms - 1) else ${nowMs} end`,
+        when 'reserved' then ${least[engine]}(${nowMs}, orders.expires_at_ms - 1) else ${nowMs} end`,
     })
     .where('id', '=', p.id)
     .returning(writtenColumns as never)
-    .$castTo<OrderRow>();
-});
+    .$castTo<OrderRow>(),
+);
 
 /**
  * Runs an action on an order, with an audit entry if an operator does so. If the order already has the status of the

@@ -1,6 +1,6 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { byFilters, type Steps, statement, step, type Value } from '../storage/database.ts';
-import type { Dialect } from '../storage/dialect.ts';
+import type { ByEngine } from '../storage/dialect.ts';
 import type { PageRange } from '../storage/read-page.ts';
 import type { Tables } from '../storage/tables.ts';
 import {
@@ -87,7 +87,7 @@ const declarePage = (status: PetStatus | null) =>
     // Merges the pages of the three statuses, so that a category needs no index of its own.
     const { where, orderBy } = dialect.keyset([['category_id', sql`${p.categoryId}`]], p.newestId);
     const [first, ...others] = (status === null ? petStatuses : [status]).map((one) => {
-      const page = animals.where(isExactly(one, dialect)).where(where).orderBy(orderBy).limit(p.count);
+      const page = animals.where(isExactly[dialect.engine](one)).where(where).orderBy(orderBy).limit(p.count);
       return query.selectFrom(page.as(one)).select(shownColumns);
     });
     if (first === undefined) throw new Error('petStatuses is empty');
@@ -95,11 +95,11 @@ const declarePage = (status: PetStatus | null) =>
     return query.selectFrom(pages.as('pets')).select(shownColumns).orderBy('id', 'desc').limit(p.count);
   });
 
-/** On PostgreSQL, this matches the indexes by category and not those by status alone. */
-function isExactly(status: PetStatus, { engine }: Dialect): RawBuilder<boolean> {
-  const text = sql.lit(status);
-  return engine === 'sqlite' ? sql`status = ${text}` : sql`status >= ${text} and status <= ${text}`;
-}
+/** True for the animals of a status. On PostgreSQL, it matches the indexes by category and not those by status alone. */
+const isExactly: ByEngine<(status: PetStatus) => RawBuilder<boolean>> = {
+  sqlite: (status) => sql`status = ${sql.lit(status)}`,
+  postgres: (status) => sql`status >= ${sql.lit(status)} and status <= ${sql.lit(status)}`,
+};
 
 const anyPage = declarePage(null);
 const pagesOf = Object.fromEntries(petStatuses.map((status) => [status, declarePage(status)]));

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Kysely, type LimitNode, PostgresDialect, SqliteDialect, SqliteQueryCompiler } from 'kysely';
 import type { Parameters, Statement, Value } from './database.ts';
-import { type Dialect, dialects } from './dialect.ts';
+import { dialects, type Engine } from './dialect.ts';
 import type { Tables } from './tables.ts';
 
 interface CompiledStatement {
@@ -58,7 +58,7 @@ const compiled = { sqlite: createCache(), postgres: createCache() };
  */
 export function compileStatement<P extends Parameters, R>(
   target: Statement<P, R>,
-  engine: Dialect['engine'],
+  engine: Engine,
   parameters: P,
 ): CompiledStatement {
   const { plain, shaped } = compiled[engine];
@@ -88,7 +88,7 @@ function findShape(filters: readonly string[], parameters: Parameters): string {
 
 function compile<P extends Parameters, R>(
   { build, filters = [], isPlannedEachTime }: Statement<P, R>,
-  engine: Dialect['engine'],
+  engine: Engine,
   parameters: P,
 ): CompiledStatement {
   const placeholders = Object.fromEntries(

@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Soon } from '../soon.ts';
 import { type Database, statement } from './database.ts';
+import type { ByEngine } from './dialect.ts';
 
 /** The version of all animals. Any change of an animal, an order or a category changes it. */
 export interface Version {
@@ -10,30 +11,29 @@ export interface Version {
   share(act: () => void): void;
 }
 
-/** The newest position of the feed, even if its event is deleted. */
-const sqliteVersion = sql<string | null>`(
-  select cast(max(deleted_to, coalesce((select max(id) from events), 0)) as text) from event_horizon)`;
-
 /** Number of events without a position from which the version is unknown, because counting more takes too long. */
 const countedEventsMax = 1_000;
 
-/**
- * The newest position of the feed, the number of events that have no position yet, the start of the server and its
- * timeline. While no event gets a position, that number only grows; when events get one, the newest position grows. So
- * two equal versions have seen the same commits, as long as the server loses none (synchronous_commit).
- */
-const postgresVersion = sql<string | null>`(
-  select case when waiting < ${sql.lit(countedEventsMax)} and not pg_is_in_recovery() then
-    concat_ws(' ', newest, waiting, extract(epoch from pg_postmaster_start_time()),
-      left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)) end
-  from (select greatest(deleted_to, (select max(id) from events)) as newest,
-      (select count(*) from (select from event_outbox limit ${sql.lit(countedEventsMax)}) as counted) as waiting
-    from event_horizon offset 0) as feed)`;
+const versions: ByEngine<RawBuilder<string | null>> = {
+  /** The newest position of the feed, even if its event is deleted. */
+  sqlite: sql`(
+    select cast(max(deleted_to, coalesce((select max(id) from events), 0)) as text) from event_horizon)`,
+  /**
+   * The newest position of the feed, the number of events that have no position yet, the start of the server and its
+   * timeline. While no event gets a position, that number only grows; when events get one, the newest position grows. So
+   * two equal versions have seen the same commits, as long as the server loses none (synchronous_commit).
+   */
+  postgres: sql`(
+    select case when waiting < ${sql.lit(countedEventsMax)} and not pg_is_in_recovery() then
+      concat_ws(' ', newest, waiting, extract(epoch from pg_postmaster_start_time()),
+        left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)) end
+    from (select greatest(deleted_to, (select max(id) from events)) as newest,
+        (select count(*) from (select from event_outbox limit ${sql.lit(countedEventsMax)}) as counted) as waiting
+      from event_horizon offset 0) as feed)`,
+};
 
 /** Selects a text that changes with every commit that writes an event, and never comes again. Null where it is unknown. */
-const selectVersion = statement((query, _, { engine }) =>
-  query.selectNoFrom((engine === 'sqlite' ? sqliteVersion : postgresVersion).as('version')),
-);
+const selectVersion = statement((query, _, { engine }) => query.selectNoFrom(versions[engine].as('version')));
 
 /** Creates the version of a store. Where the database can be read at once, the version is read at once. */
 export function createVersion(database: Database): Version {

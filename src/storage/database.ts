@@ -1,18 +1,17 @@
 import type { Compilable, QueryCreator } from 'kysely';
-import type { Dialect } from './dialect.ts';
+import type { Dialect, Engine } from './dialect.ts';
 import type { Tables } from './tables.ts';
 
 /**
  * Statements, transactions, and the databases that run them. First a statement, whose `p` stands for its parameters:
  *
- *     const selectPet = statement((query, p: { id: bigint }) =>
- *       query.selectFrom('pets').select(['id', 'name']).where('id', '=', p.id),
+ *     const selectName = statement((query, p: { id: bigint }) =>
+ *       query.selectFrom('pets').select('name').where('id', '=', p.id),
  *     );
- *     const [pet] = await database.read(selectPet, { id: 7n });
  *
  * A list with a filter. If the parameter `status` is null, `set.status` is false:
  *
- *     const selectPets = byFilters(['status'], (query, p: { status: string; count: bigint }, set) =>
+ *     const selectNewest = byFilters(['status'], (query, p: { status: string; count: bigint }, set) =>
  *       query
  *         .selectFrom('pets')
  *         .select(['id', 'name'])
@@ -20,17 +19,30 @@ import type { Tables } from './tables.ts';
  *         .orderBy('id', 'desc')
  *         .limit(p.count),
  *     );
- *     const newest = await database.read(selectPets, { status: null, count: 20n });
  *
- * A transaction of two steps, to be listed in `src/transactions.ts`:
+ * A transaction of two steps, to be listed in `src/transactions.ts`. What it throws undoes it. `lockRows` keeps the row from
+ * others until it ends (`Dialect` has what else differs between the engines), and the second step is its last one:
  *
+ *     const lockName = statement((query, p: { id: bigint }, { lockRows }) =>
+ *       query.selectFrom('pets').select('name').where('id', '=', p.id).modifyEnd(lockRows),
+ *     );
+ *     const updateName = statement((query, p: { id: bigint; name: string }) =>
+ *       query.updateTable('pets').set({ name: p.name }).where('id', '=', p.id),
+ *     );
  *     const renamePet = transaction('renamePet', 'row locks', function* (wanted: { id: bigint; name: string }) {
- *       const [pet] = yield* step(lockPet, { id: wanted.id });
+ *       const [pet] = yield* step(lockName, { id: wanted.id });
  *       if (pet === undefined) throw notFound('petId', 'animal');
  *       yield* lastStep(updateName, wanted);
  *       return pet.name;
  *     });
+ *
+ * How a database runs them:
+ *
+ *     const [pet] = await database.read(selectName, { id: 7n });
+ *     const anyStatus = await database.read(selectNewest, { status: null, count: 20n });
  *     const nameBefore = await database.transact(renamePet, { id: 7n, name: 'Rex' });
+ *
+ * `readPage` reads a page of such a list for a client, and `insertRow` declares an insert. A test runs this example.
  */
 
 /** A column value on any engine. Integers are bigints, because a number cannot represent every int64. */
@@ -183,7 +195,13 @@ export interface ConnectionCounts {
  * invalid statement throws the engine's own error.
  */
 export interface Database {
-  readonly engine: 'sqlite' | 'postgres';
+  readonly engine: Engine;
+
+  /**
+   * True if only one instance writes, as to a SQLite file. Then triggers update the feed and the inventory in the commit of
+   * a change. On PostgreSQL they append to tables, from which a job of one of the instances does so.
+   */
+  readonly hasOneWriter: boolean;
 
   /** Returns the rows of one statement, which sees everything committed before the call. */
   read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): Promise<readonly R[]>;
@@ -233,9 +251,4 @@ export interface Database {
 
   /** Waits for all pending calls except loads, then closes the database. A second call does nothing. */
   close(): Promise<void>;
-}
-
-/** Returns the same database, but all its reads are aside. */
-export function readsAside(database: Database): Database {
-  return { ...database, read: database.readAside, readNow: null };
 }

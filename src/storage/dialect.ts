@@ -1,5 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 
+/** The engines of a store. */
+export type Engine = 'sqlite' | 'postgres';
+
+/** What differs between the engines, used by the name of the engine. */
+export type ByEngine<T> = Readonly<Record<Engine, T>>;
+
 /** The first columns of an index, which may be expressions, with their values. */
 export type Keyset = readonly (readonly [column: string | RawBuilder<unknown>, value: RawBuilder<unknown>])[];
 
@@ -8,9 +14,9 @@ interface KeysetPage {
   readonly orderBy: RawBuilder<unknown>;
 }
 
-/** The SQL expressions that differ between engines and have several users. Others stand with their user. */
+/** The SQL expressions that differ between engines and have several users. One with one user stands with it (`ByEngine`). */
 export interface Dialect {
-  readonly engine: 'sqlite' | 'postgres';
+  readonly engine: Engine;
   /** The store's clock in Unix milliseconds, read when the statement runs. */
   readonly nowMs: RawBuilder<bigint>;
   /** Ends a select: locks its rows until the transaction ends. Empty on SQLite, which runs one transaction at a time. */
@@ -28,7 +34,7 @@ export interface Dialect {
 }
 
 /** The expressions of each engine. */
-export const dialects: Readonly<Record<Dialect['engine'], Dialect>> = {
+export const dialects: ByEngine<Dialect> = {
   sqlite: {
     engine: 'sqlite',
     nowMs: sql`cast(round(unixepoch('subsec') * 1000) as integer)`,

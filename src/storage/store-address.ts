@@ -4,11 +4,11 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError, reasonOf } from '../errors.ts';
 import { isPostgresUrl } from '../postgres-address.ts';
 import { parseDatabaseUrl } from '../setting-values.ts';
-import type { Database } from './database.ts';
+import type { Engine } from './dialect.ts';
 
 /** Engine and location of a store. `location` is the path of a SQLite file, or the URL of a PostgreSQL database. */
 export interface StoreAddress {
-  readonly engine: Database['engine'];
+  readonly engine: Engine;
   readonly location: string;
 }
 

@@ -3,6 +3,7 @@ import { insertPet, type PetValues } from '../../src/pets/pet-rows.ts';
 import { step, type TransactionList, transaction } from '../../src/storage/database.ts';
 import { petValues } from '../support/catalogue.ts';
 import { insertSecret, insertWindow, selectSubjects, selectUsed, updateUsed } from './window-rows.ts';
+import { renamePet } from './worked-example.ts';
 
 interface Window {
   readonly subject: string;
@@ -87,6 +88,7 @@ export const works = {
   countUp,
   addIfAlone,
   readSubjects,
+  renamePet,
 } satisfies TransactionList;
 
 type Works = typeof works;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { OperatorError } from '../../errors.ts';
-import type { Database } from '../database.ts';
+import type { Engine } from '../dialect.ts';
 import type { Tables } from '../tables.ts';
 
 /** The names of all migrations, in order. Each engine has a file of each name. A released one never changes. */
@@ -12,7 +12,7 @@ export const newestSchema: readonly string[] = readdirSync(new URL('sqlite', imp
   .sort();
 
 /** The SQL of a migration is frozen: it imports nothing, and a blank line separates its statements. */
-function readMigration(engine: Database['engine'], name: string): Migration {
+function readMigration(engine: Engine, name: string): Migration {
   const file = new URL(`${engine}/${name}.sql`, import.meta.url);
   return {
     async up(db) {
@@ -23,7 +23,7 @@ function readMigration(engine: Database['engine'], name: string): Migration {
 }
 
 /** Migrates a database to the newest schema: on PostgreSQL in one transaction, on SQLite in that of the caller. */
-export async function migrate(db: Kysely<Tables>, engine: Database['engine']): Promise<void> {
+export async function migrate(db: Kysely<Tables>, engine: Engine): Promise<void> {
   const known = Object.fromEntries(newestSchema.map((name) => [name, readMigration(engine, name)]));
   const schema = engine === 'postgres' ? await readSchema(db) : null;
   const migrator = new Migrator({

@@ -113,6 +113,7 @@ function connect(url: string, connections: number): Database {
 
   return {
     engine: 'postgres',
+    hasOneWriter: false,
     async read<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
       requireOpen();
       return (await reads.run(toCall(statement, parameters))) as readonly R[];

@@ -49,6 +49,7 @@ async function connect(path: string, writingThread: URL): Promise<Database> {
 
   return {
     engine: 'sqlite',
+    hasOneWriter: true,
     read: async (statement, parameters) => readNow(statement, parameters),
     readNow,
     async readAside<P extends Parameters, R>(statement: Statement<P, R>, parameters: P) {
