@@ -27,7 +27,7 @@ export function addRequests(program: AppCommand): void {
     .withExamples(
       'requests --account "Acme Zoo" --since 24h',
       'requests --status 409',
-      'requests --id 3kTMd8fZq1LxW0aB --json',
+      'requests --id req_4f1c09a2b7de_7 --json',
     )
     .withNotes(`The newest request comes first. The store keeps requests for 7 days. Requests
 that a limit refused share a row for each key and hour, and so do more than 100

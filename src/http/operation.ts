@@ -71,6 +71,10 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
   readonly failures?: Readonly<Partial<Record<ErrorCode, string>>>;
   /** True if the response cache keeps the responses. They must depend only on the request target and the animals. */
   readonly isCached?: boolean;
+  /** True if a person cannot take the act back. The form of the documentation then asks before it sends it. */
+  readonly isDrastic?: boolean;
+  /** The name of the guide (docs-site/guides.ts) that explains when and how to call the operation. */
+  readonly guide?: string;
   /** True if the responses contain a secret or are outdated at once: `Cache-Control: no-store`, and no `ETag`. */
   readonly isNeverStored?: boolean;
   handle(call: Call<Static<Query>, Static<Body>, Caller>, services: Services): Promise<Outcome>;

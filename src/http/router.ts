@@ -20,6 +20,7 @@ export type Router = ReturnType<typeof createRouter>;
 const underVersion = /^\/v1(?:\/|%2f|$)/i;
 const documentation = /^\/(?:docs(?:\/|$)|$)/;
 const badPath = new AppError('invalid_parameter', 'the path is not valid percent-encoded UTF-8');
+const slashAtEnd = new AppError('not_found', 'no such endpoint: the path must not end in /');
 const noEndpoint = new AppError('not_found', 'no such endpoint');
 const operators: ReadonlySet<Access> = new Set(['operator', 'visitor', 'console']);
 const noParams = {};
@@ -52,10 +53,15 @@ export function createRouter(routes: readonly Route[]) {
     const access = known ? known.access : accessOf(path);
     const base = { route: null, params: noParams, query: '', access, allow: null };
     if (path === null) return { ...base, failure: badPath };
-    if (!known) return { ...base, failure: noEndpoint };
+    if (!known) return { ...base, failure: endsInSlash(path) ? slashAtEnd : noEndpoint };
     const allow = allowed.join(', ');
     const message = `${method} is not allowed here; allowed: ${allow}`;
     return { ...base, allow, failure: new AppError('method_not_allowed', message) };
+  }
+
+  /** Returns true if a path is that of an endpoint with a slash at its end. */
+  function endsInSlash(path: string): boolean {
+    return /[^/]\/$/.test(path) && listAllowed(path.slice(0, -1)).length > 0;
   }
 
   /** Returns the access level of a path without a route. A path that cannot be decoded counts as part of the API. */

@@ -151,6 +151,7 @@ export const WebhookPatchSchema = namedObject(
 export const SendSchema = namedObject('EventToSend', 'An event to send once more.', {
   eventId: {
     ...eventIdField('The id of an event that the webhook may receive.'),
+    rule: 'must be the id of an event that this service returned',
     examples: [eventIdExample],
   },
 });

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { operations } from '../../src/http/api/operations.ts';
 import { guides } from '../../src/http/docs-site/guides.ts';
-import { nameAddress } from '../../src/http/docs-site/reference/operation-markdown.ts';
+import { nameOperation } from '../../src/http/docs-site/name-operation.ts';
 import { untilRendered } from '../support/documentation.ts';
 import { startService } from '../support/service.ts';
 import { describeInBrowser, expectAccessible, openVisit } from './chromium.ts';
@@ -22,7 +22,7 @@ const paths = [
   '',
   '/reference/headers',
   '/reference/event-types',
-  ...operations.map((operation) => `/reference/${nameAddress(operation)}`),
+  ...operations.map((operation) => `/reference/${nameOperation(operation)}`),
   ...guides.map(({ name }) => `/${name}`),
 ];
 
@@ -62,6 +62,16 @@ describeInBrowser('the documentation in a browser', (browser) => {
     await page.waitForURL('**/docs/errors#idempotency_key_reused');
     assert.equal(await page.locator(':target').textContent(), 'idempotency_key_reused');
     assert.deepEqual(complaints, []);
+  });
+
+  test('the search opens with Ctrl and K, also from an input, and marks the match', async (t) => {
+    const { page } = await openVisit(t, browser());
+    await openOperation(page, app.url, 'createPet');
+    await page.getByLabel('API key').focus();
+    await page.keyboard.press('Control+k');
+    await page.getByText('Type to search').waitFor();
+    await page.keyboard.type('urlopen');
+    await page.locator('mark').getByText('urlopen').first().waitFor();
   });
 
   test('the search finds operations, fields and guides or says that nothing matches', async (t) => {

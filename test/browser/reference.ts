@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
-import { nameAddress } from '../../src/http/docs-site/reference/operation-markdown.ts';
+import { nameOperation } from '../../src/http/docs-site/name-operation.ts';
 
 /** Opens the page of an operation, and fills in the key if one is given. */
 export async function openOperation(page: Page, url: string, id: string, key?: string): Promise<void> {
-  await page.goto(`${url}/docs/reference/${nameAddress({ id })}`);
+  await page.goto(`${url}/docs/reference/${nameOperation({ id })}`);
   if (key !== undefined) await page.getByLabel('API key').fill(key);
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { operations } from '../../src/http/api/operations.ts';
 import { untilRendered } from '../support/documentation.ts';
 import { findFreePort } from '../support/redis-server.ts';
 import { startService } from '../support/service.ts';
@@ -92,7 +93,43 @@ describeInBrowser('the try-it form of the reference', (browser) => {
     }
   });
 
-  test('the samples and the example of the answer follow what is typed into the form', async (t) => {
+  test('the ids of a form are empty', async (t) => {
+    const { page } = await openVisit(t, browser());
+    for (const operation of operations.filter(({ params }) => params !== undefined)) {
+      await openOperation(page, homeUrl, operation.id);
+      assert.equal(await page.locator('#try [data-place="path"]').inputValue(), '', operation.id);
+    }
+  });
+
+  test('a deletion asks first and names the animal', async (t) => {
+    const { page, requests } = await openVisit(t, browser());
+    const questions: string[] = [];
+    page.once('dialog', (dialog) => {
+      questions.push(dialog.message());
+      return dialog.dismiss();
+    });
+    await openOperation(page, homeUrl, 'deletePet', key);
+    const before = requests.length;
+    await page.locator('#try form').getByLabel('petId').fill('404');
+    await page.getByRole('button', { name: 'Send' }).click();
+    assert.deepEqual(questions, [`Delete an animal?\npetId: 404\nat localhost:${port}`]);
+    assert.equal(requests.length, before);
+    page.once('dialog', (dialog) => dialog.accept());
+    assert.equal((await tryOperation(page)).status, '403');
+  });
+
+  test('the response has the focus, is in sight and is announced', async (t) => {
+    const { page } = await openVisit(t, browser(), { viewport: { width: 390, height: 844 } });
+    await openOperation(page, homeUrl, 'listPets', key);
+    await tryOperation(page);
+    await page.locator('#try [role="status"]').getByText('Response: 200 OK').waitFor();
+    const region = page.getByRole('region', { name: 'Response', exact: true });
+    await page.waitForFunction(`document.activeElement.className === 'answer'`);
+    const { y = 844 } = (await region.boundingBox()) ?? {};
+    assert.ok(y < 844, `it begins at ${y}`);
+  });
+
+  test('the samples and the example of the response follow what is typed into the form', async (t) => {
     const { page, complaints } = await openVisit(t, browser());
     const form = page.locator('#try');
     const read = (selector: string) => page.locator(selector).first().textContent();
@@ -124,7 +161,7 @@ describeInBrowser('the try-it form of the reference', (browser) => {
     // What is not JSON leaves the samples as they are.
     await openOperation(page, homeUrl, 'placeOrder');
     await form.getByLabel('Body').fill('{ "petId": 9');
-    assert.match((await read('[data-language="curl"] code')) ?? '', /-d '\{"petId":42\}'/);
+    assert.match((await read('[data-language="curl"] code')) ?? '', /-d '\{"petId":42,/);
     assert.deepEqual(complaints, []);
   });
 

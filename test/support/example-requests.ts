@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { eventIdExample } from '../../src/events/event.ts';
 import { listParameters } from '../../src/http/openapi/parameters.ts';
 import type { Operation } from '../../src/http/operation.ts';
 
@@ -50,8 +51,15 @@ export function createExampleRequests(baseUrl: string, key: string, operations: 
   }
 
   return {
-    /** Sends the request of an operation with its first examples, in which `made` replaces identifiers. */
-    async send(operation: Operation, made: ReadonlyMap<string, string>): Promise<void> {
+    /**
+     * Sends the request of an operation with its first examples or another `example` of its body, in which `made` replaces
+     * identifiers. Returns the body of the response.
+     */
+    async send(
+      operation: Operation,
+      made: ReadonlyMap<string, string>,
+      example: unknown = readExampleBody(operation),
+    ): Promise<unknown> {
       const examples = listParameters(operation).map(
         ({ name, schema }) => [name, schema.examples?.[0]] as const,
       );
@@ -59,8 +67,8 @@ export function createExampleRequests(baseUrl: string, key: string, operations: 
         (text, [name, value]) => text.replace(`{${name}}`, String(value)),
         operation.path as string,
       );
-      const body = JSON.stringify(readExampleBody(operation));
-      await call(operation.method, putIdentifiers(path, made), JSON.parse(putIdentifiers(body, made)));
+      const body = JSON.stringify(example);
+      return call(operation.method, putIdentifiers(path, made), JSON.parse(putIdentifiers(body, made)));
     },
 
     /**
@@ -70,7 +78,8 @@ export function createExampleRequests(baseUrl: string, key: string, operations: 
       const made = new Map<string, string>();
       const body = readExampleBody(operation) ?? {};
       if ('petId' in body) made.set('42', await makeOne('/pets'));
-      if ('eventId' in body) made.set(String(body['eventId']), await makeEvent());
+      const bodies = JSON.stringify(operation.bodyExamples ?? {});
+      if (bodies.includes(eventIdExample)) made.set(eventIdExample, await makeEvent());
       const parameter = listParameters(operation).find(({ place }) => place === 'path');
       if (parameter === undefined) return made;
       const example = String(parameter.schema.examples?.[0]);

@@ -43,9 +43,10 @@ const exampleAccount = {
 };
 
 export const getAccount = defineOperation('getAccount', 'GET /account', null, {
+  guide: 'limits',
   summary: 'Get the account',
   description:
-    'Returns the account of the API key: its plan, what is left of both windows, and how many holds are open. Any key may call it. The request itself counts, and the answer includes it.',
+    'Returns the account of the API key: its plan, what is left of both windows, and how many holds are open. Any key may call it. The request itself counts, and the response includes it.',
   isNeverStored: true,
   answers: answer(200, 'The account at this moment.', AccountSchema, {
     account: example('An account on Pro', exampleAccount),

@@ -11,6 +11,7 @@ const categoryId = defineIdParameter('categoryId', 'category', 3, 'The `category
 
 export const categoryOperations: readonly Operation[] = [
   defineOperation('listCategories', 'GET /categories', 'pets:read', {
+    guide: 'changing-animals',
     summary: 'List categories',
     description:
       'Returns a page of the categories sorted by number. Follow the `Link` with `rel="next"` until there is none. An animal may have a `categoryId` that is not listed here. HEAD returns the headers only.',
@@ -28,6 +29,7 @@ export const categoryOperations: readonly Operation[] = [
   }),
 
   defineOperation('putCategory', 'PUT /categories/{categoryId}', 'pets:manage', {
+    guide: 'changing-animals',
     summary: 'Name a category',
     description:
       'Sets the name of a category, which is a number that animals have as `categoryId`. A store has at most 10,000 categories.',
@@ -48,7 +50,9 @@ export const categoryOperations: readonly Operation[] = [
   }),
 
   defineOperation('deleteCategory', 'DELETE /categories/{categoryId}', 'pets:manage', {
+    guide: 'changing-animals',
     summary: 'Delete a category',
+    isDrastic: true,
     description: 'Removes the name of a category. Animals keep their `categoryId`.',
     params: categoryId,
     answers: answer(204, 'The category is deleted.'),

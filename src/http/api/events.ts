@@ -11,23 +11,29 @@ import { orderExamples } from './orders.ts';
 import { answer, defaultLimit, example, limitField, limitMax } from './parts.ts';
 import { rex } from './pets.ts';
 
-function event(type: EventType, data: object, previous?: object) {
-  const timestamp = '2027-01-02T12:00:00.000Z';
-  return { id: eventIdExample, type, timestamp, data, ...(previous && { previous }) };
-}
-
-export const eventExamples: Readonly<Record<EventType, object>> = {
-  'pet.added': event('pet.added', rex),
-  'pet.updated': event('pet.updated', { ...rex, status: 'pending' }, { status: 'available' }),
-  'pet.deleted': event('pet.deleted', rex),
-  'category.updated': event('category.updated', dogs, { name: 'Dog' }),
-  'category.deleted': event('category.deleted', dogs),
-  'order.reserved': event('order.reserved', orderExamples.reserved),
-  'order.completed': event('order.completed', orderExamples.completed),
-  'order.cancelled': event('order.cancelled', orderExamples.cancelled),
-  'order.expired': event('order.expired', orderExamples.expired),
-  'order.returned': event('order.returned', orderExamples.returned),
+const rexOrdered = { ...rex, status: 'pending' };
+/** What each type of event is about. */
+const abouts: Readonly<Record<EventType, { readonly data: object; readonly previous?: object }>> = {
+  'pet.added': { data: rex },
+  'pet.updated': { data: rexOrdered, previous: { status: 'available' } },
+  'pet.deleted': { data: rex },
+  'category.updated': { data: dogs, previous: { name: 'Dog' } },
+  'category.deleted': { data: dogs },
+  'order.reserved': { data: orderExamples.reserved },
+  'order.completed': { data: orderExamples.completed },
+  'order.cancelled': { data: orderExamples.cancelled },
+  'order.expired': { data: orderExamples.expired },
+  'order.returned': { data: orderExamples.returned },
 };
+
+/** The ends of the ids of the examples, which have increasing positions. */
+const idEnds = '1G5cPz8 2Kd9Wq3 3Rn1Xv6 4Bt7Lm2 5Yc4Hs0 6Jf8Ta5 7Qe2Zu9 8Mw6Dk1 9Vp3Gb7 AXs5Nr4'.split(' ');
+export const eventExamples = Object.fromEntries(
+  Object.entries(abouts).map(([type, about], index) => {
+    const id = `${eventIdExample.slice(0, -(idEnds[0] ?? '').length)}${idEnds[index]}`;
+    return [type, { id, type, timestamp: `2027-01-02T12:00:00.${100 + index}Z`, ...about }];
+  }),
+) as Readonly<Record<EventType, object>>;
 
 const page = Type.Array(EventSchema, { maxItems: limitMax });
 const ordered = [eventExamples['pet.added'], eventExamples['pet.updated'], eventExamples['order.reserved']];
@@ -48,9 +54,10 @@ export function readerOf({ accountId, scopes }: Caller): EventReader {
 
 export const eventOperations: readonly Operation[] = [
   defineOperation('listEvents', 'GET /events', ['pets:read', 'orders:read'], {
+    guide: 'events',
     summary: 'List events',
     description:
-      'Returns every change, oldest first. The scope `pets:read` shows animals and categories, `orders:read` the orders of the account, and `orders:manage` all orders. Always follow the `Link` with `rel="next"`: an empty page is the current end. With `wait`, the answer waits until an event happens. Events are kept for 30 days.',
+      'Returns every change, oldest first. The scope `pets:read` shows animals and categories, `orders:read` the orders of the account, and `orders:manage` all orders. Always follow the `Link` with `rel="next"`: an empty page is the current end. With `wait`, the response waits until an event happens. Events are kept for 30 days.',
     query: Type.Object({
       after: Type.Optional(
         afterField(

@@ -7,6 +7,7 @@ const counted = { available: 120, pending: 3, sold: 57, asOf: '2026-11-24T12:00:
 
 export const storeOperations: readonly Operation[] = [
   defineOperation('getInventory', 'GET /store/inventory', 'pets:read', {
+    guide: 'getting-started',
     summary: 'Count animals by status',
     description:
       'Counts the animals of the store, or of one category, by their status. The numbers are exact at `asOf`. The `ETag` depends only on the numbers.',

@@ -118,9 +118,24 @@ const listedKey = {
   lastUsedAt: '2027-01-02T12:00:00.000Z',
 };
 
-/** The checksum in the text is wrong on purpose, so that secret scanners do not report the key. */
-const issuedKey = { ...listedKey, lastUsedAt: null, key: 'as_live_7Qp1RmVx2cLw9tYb4NkDsExample' };
-const issued = { issued: example('The new key', issuedKey) };
+/** The checksums in the texts are wrong on purpose, so that secret scanners do not report the keys. */
+const createdKey = {
+  ...listedKey,
+  id: 'key_9bWx4LcR2nTq7YvE',
+  scopes: newKey.scopes,
+  expiresAt: '2027-02-01T11:40:00.000Z',
+  start: 'as_live_5Hs8',
+  lastUsedAt: null,
+  key: 'as_live_5Hs8RmVx2cLw9tYb4NkDsExample',
+};
+const rotatedKey = {
+  ...listedKey,
+  id: 'key_6pJd1ZsF8mKu3GhC',
+  start: 'as_live_2Tn6',
+  createdAt: '2027-01-02T12:05:00.000Z',
+  lastUsedAt: null,
+  key: 'as_live_2Tn6WqYe5aHc8kMz3BvPrExample',
+};
 
 const keyId = defineParameter(
   'keyId',
@@ -131,6 +146,7 @@ const keyId = defineParameter(
 
 export const keyOperations: readonly Operation[] = [
   defineOperation('listKeys', 'GET /keys', 'keys:manage', {
+    guide: 'authentication',
     summary: 'List keys',
     description:
       'Returns a paginated list of the keys of the account, newest first, without their text. Deleted keys are not listed. Follow the `Link` with `rel="next"` until there is none.',
@@ -149,16 +165,19 @@ export const keyOperations: readonly Operation[] = [
   }),
 
   defineOperation('createKey', 'POST /keys', 'keys:manage', {
+    guide: 'authentication',
     summary: 'Create a key',
     description:
       'Creates a key for the account. Its text, `key`, is shown only once. A key can grant only the scopes that it has or covers, and the new key expires no later than the calling key. An account can have 25 active keys. An `Idempotency-Key` is ignored, because the text of the key is not stored.',
     body: NewKeySchema,
     bodyExamples: {
-      least: example('Required fields', { scopes: ['pets:read'] }),
       complete: example('All fields', newKey),
+      least: example('Required fields', { scopes: ['pets:read'] }),
     },
     isNeverStored: true,
-    answers: answer(201, 'The key is created.', IssuedKeySchema, issued),
+    answers: answer(201, 'The key is created.', IssuedKeySchema, {
+      issued: example('The new key', createdKey),
+    }),
     failures: { limit_reached: tooManyKeys },
 
     async handle({ body: { name = null, scopes, expiresInSeconds }, caller }, { keyringOf }) {
@@ -169,7 +188,9 @@ export const keyOperations: readonly Operation[] = [
   }),
 
   defineOperation('rotateKey', 'POST /keys/{keyId}/rotate', 'keys:manage', {
+    guide: 'authentication',
     summary: 'Rotate a key',
+    isDrastic: true,
     description:
       'Replaces a key by a new one with the same name, scopes and lifetime. The old key stays valid for `overlapSeconds`, 86400 by default. The new text, `key`, is shown only once. If it was lost, rotate the old key again: a new key that was never used is replaced, and the new one ends when the old key would have ended without rotation. A key can rotate only keys whose scopes it has or covers, and the new key expires no later than the calling key, or than its end before it was rotated. The body is optional. An `Idempotency-Key` is ignored.',
     params: keyId,
@@ -180,7 +201,9 @@ export const keyOperations: readonly Operation[] = [
       atOnce: example('The old key ends at once', { overlapSeconds: 0 }),
     },
     isNeverStored: true,
-    answers: answer(201, 'The key that takes the place of the old one.', IssuedKeySchema, issued),
+    answers: answer(201, 'The key that takes the place of the old one.', IssuedKeySchema, {
+      issued: example('The new key', rotatedKey),
+    }),
     failures: {
       limit_reached: tooManyKeys,
       key_rotated:
@@ -196,7 +219,9 @@ export const keyOperations: readonly Operation[] = [
   }),
 
   defineOperation('deleteKey', 'DELETE /keys/{keyId}', 'keys:manage', {
+    guide: 'authentication',
     summary: 'Delete a key',
+    isDrastic: true,
     description:
       'Ends a key of the account for good; the calling key may delete itself. It takes effect within 2 s, 5 s across instances. A deleted key is no longer listed.',
     params: keyId,

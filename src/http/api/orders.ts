@@ -43,7 +43,7 @@ function keyOf(caller: Caller, clock: Clock): OrderKey {
   return { ...readerOf(caller), keyId: caller.keyId, nowMs: clock() };
 }
 
-const unchanged = 'again changes nothing and returns the same answer. No body is needed.';
+const unchanged = 'again changes nothing and returns the same response. No body is needed.';
 
 function closeBy(action: OrderAction): Operation['handle'] {
   return async ({ params, caller }, { orders, clock }) =>
@@ -52,6 +52,7 @@ function closeBy(action: OrderAction): Operation['handle'] {
 
 export const orderOperations: readonly Operation[] = [
   defineOperation('listOrders', 'GET /orders', 'orders:read', {
+    guide: 'orders',
     summary: 'List orders',
     description:
       'Returns a paginated list of the orders of the account, newest first. The scope `orders:manage` shows the orders of all accounts. A hold is expired from its `expiresAt` on. Follow the `Link` with `rel="next"` until there is none.',
@@ -82,13 +83,14 @@ export const orderOperations: readonly Operation[] = [
   }),
 
   defineOperation('placeOrder', 'POST /orders', 'orders:write', {
+    guide: 'orders',
     summary: 'Place an order',
     description:
       'Reserves an available animal, which becomes `pending`, for `holdSeconds`, 900 by default. Complete the order before its `expiresAt`, or the animal becomes available again. If several orders for one animal arrive at once, exactly one succeeds. With an `Idempotency-Key` a retry never orders twice. The plan sets how many holds an account may have open.',
     body: NewOrderSchema,
     bodyExamples: {
-      least: example('Required fields', { petId: 42 }),
       complete: example('All fields', { petId: 42, holdSeconds: 900, reference: 'A-1017' }),
+      least: example('Required fields', { petId: 42 }),
     },
     isIdempotent: true,
     answers: answer(201, 'The animal is reserved.', OrderSchema, placed, ['Location', 'ETag']),
@@ -110,6 +112,7 @@ export const orderOperations: readonly Operation[] = [
   }),
 
   defineOperation('getOrder', 'GET /orders/{orderId}', 'orders:read', {
+    guide: 'orders',
     summary: 'Get an order',
     description:
       'Returns one order of the account, or of any account with the scope `orders:manage`. A hold is expired from its `expiresAt` on.',
@@ -124,7 +127,9 @@ export const orderOperations: readonly Operation[] = [
   }),
 
   defineOperation('completeOrder', 'POST /orders/{orderId}/complete', 'orders:write', {
+    guide: 'orders',
     summary: 'Complete an order',
+    isDrastic: true,
     description: `Sells the reserved animal, which becomes \`sold\`. An order cannot be completed after its \`expiresAt\`, so authorise the payment before this call and capture it after. Completing it ${unchanged}`,
     params: orderId,
     answers: answer(200, 'The animal is sold.', OrderSchema, { completed: example('The order', completed) }),
@@ -136,7 +141,9 @@ export const orderOperations: readonly Operation[] = [
   }),
 
   defineOperation('cancelOrder', 'POST /orders/{orderId}/cancel', 'orders:write', {
+    guide: 'orders',
     summary: 'Cancel an order',
+    isDrastic: true,
     description: `Cancels a hold; the animal is \`available\` again. Cancelling it ${unchanged}`,
     params: orderId,
     answers: answer(200, 'The hold is cancelled.', OrderSchema, {
@@ -147,7 +154,9 @@ export const orderOperations: readonly Operation[] = [
   }),
 
   defineOperation('returnOrder', 'POST /orders/{orderId}/return', 'orders:manage', {
+    guide: 'orders',
     summary: 'Take an order back',
+    isDrastic: true,
     description: `Records that a sold animal has come back. The animal is \`pending\` and has no order until staff change its status. Returning it ${unchanged}`,
     params: orderId,
     answers: answer(200, 'The animal has come back.', OrderSchema, {

@@ -41,9 +41,10 @@ export const getPetRemovedAtMs = Date.UTC(2030, 11, 5);
 export const petOperations: readonly Operation[] = [
   defineOperation('listPets', 'GET /pets', 'pets:read', {
     stability: 'stable',
+    guide: 'pages',
     summary: 'List animals',
     description:
-      'Returns a paginated list of animals, newest first; `status`, `categoryId` and `id` may be combined. Follow the `Link` with `rel="next"` until there is none: every animal that existed at the start is returned exactly once. HEAD returns the headers only.',
+      'Returns a paginated list of animals, newest first; `status`, `categoryId` and `id` may be combined, and `id=42&id=41` means `id=42,41`. Follow the `Link` with `rel="next"` until there is none: every animal that existed at the start is returned exactly once. HEAD returns the headers only.',
     ...definePages('animals', {
       item: PetSchema,
       filters: {
@@ -54,6 +55,7 @@ export const petOperations: readonly Operation[] = [
             minItems: 1,
             maxItems: idsMax,
             rule: `must be 1 to ${idsMax} decimal integers, separated by commas`,
+            repeats: true,
             description: 'Only the animals with these identifiers. Unknown identifiers are ignored.',
             examples: [[42, 41]],
             'x-stability': 'beta',
@@ -79,16 +81,17 @@ export const petOperations: readonly Operation[] = [
 
   defineOperation('createPet', 'POST /pets', 'pets:write', {
     stability: 'stable',
+    guide: 'idempotency',
     summary: 'Add an animal',
     description:
-      'Adds an animal and returns it with its new `id`. The animal is on disk before the answer is sent. The default `status` is `available`. Unknown fields are ignored. With an `Idempotency-Key` a retry never adds twice.',
+      'Adds an animal and returns it with its new `id`. The animal is on disk before the response is sent. The default `status` is `available`. Unknown fields are ignored. With an `Idempotency-Key` a retry never adds twice.',
     body: NewPetSchema,
     bodyExamples: {
       complete: example('All fields', examplePet),
       least: example('Required fields', leastRex),
     },
     isIdempotent: true,
-    answers: answer(201, 'The animal is added; the answer has its `id`.', PetSchema, added, ['Location']),
+    answers: answer(201, 'The animal is added; the response has its `id`.', PetSchema, added, ['Location']),
 
     async handle({ body, idempotency, caller }, { catalogue, baseUrl, clock }) {
       const locationStart = clock() < getPetRemovedAtMs ? '/pets/' : '/pets?id=';
@@ -101,6 +104,7 @@ export const petOperations: readonly Operation[] = [
 
   defineOperation('getPet', 'GET /pets/{petId}', 'pets:read', {
     stability: 'stable',
+    guide: 'deprecations',
     summary: 'Get an animal',
     description:
       'Returns one animal. Deprecated: it is removed on 5 December 2030 and answers 410 from then on. Use `GET /pets` with the `status` filter instead. An identifier that is not a canonical decimal int64 is not found. HEAD returns the headers only.',
@@ -118,8 +122,9 @@ export const petOperations: readonly Operation[] = [
   }),
 
   defineOperation('updatePet', 'PATCH /pets/{petId}', 'pets:manage', {
+    guide: 'changing-animals',
     summary: 'Change an animal',
-    description: `Changes the fields that the body names and leaves the others (JSON Merge Patch, RFC 7396). ${nullRule} While an order owns the animal, only the order changes its \`status\`. With \`If-Match\`, the animal is changed only if it still has one of these \`ETag\`s. The change is on disk before the answer is sent.`,
+    description: `Changes the fields that the body names and leaves the others (JSON Merge Patch, RFC 7396). ${nullRule} While an order owns the animal, only the order changes its \`status\`. With \`If-Match\`, the animal is changed only if it still has one of these \`ETag\`s. The change is on disk before the response is sent.`,
     params: petId,
     body: PetPatchSchema,
     bodyTypes: jsonTypes.mergePatch,
@@ -139,7 +144,9 @@ export const petOperations: readonly Operation[] = [
   }),
 
   defineOperation('deletePet', 'DELETE /pets/{petId}', 'pets:manage', {
+    guide: 'changing-animals',
     summary: 'Delete an animal',
+    isDrastic: true,
     description:
       'Deletes an animal; its identifier is never used again. An animal that an order owns cannot be deleted. With `If-Match`, the animal is deleted only if it still has one of these `ETag`s.',
     params: petId,

@@ -39,6 +39,7 @@ const attemptExamples = [
 
 export const webhookMessageOperations: readonly Operation[] = [
   defineOperation('pingWebhook', 'POST /webhooks/{webhookId}/ping', 'webhooks:manage', {
+    guide: 'webhooks',
     summary: 'Ping a webhook',
     description:
       'Sends one `webhook.ping` that is not part of the feed, even if the webhook is disabled. `lastAttempt` shows its result. The key must be able to read all events of the webhook.',
@@ -55,6 +56,7 @@ export const webhookMessageOperations: readonly Operation[] = [
   }),
 
   defineOperation('sendWebhookEvent', 'POST /webhooks/{webhookId}/send', 'webhooks:manage', {
+    guide: 'webhooks',
     summary: 'Send an event once more',
     description:
       'Sends one event of the types of the webhook once more, beside the feed, even if the webhook is disabled. The position of the webhook stays. `GET …/attempts` shows the result. The key must be able to read all events of the webhook.',
@@ -73,9 +75,10 @@ export const webhookMessageOperations: readonly Operation[] = [
   }),
 
   defineOperation('listWebhookAttempts', 'GET /webhooks/{webhookId}/attempts', 'webhooks:manage', {
+    guide: 'webhooks',
     summary: 'List the attempts of a webhook',
     description:
-      'Returns the last 100 attempts of the last 7 days to send a message to the webhook, newest first. An answer is never kept.',
+      'Returns the last 100 attempts of the last 7 days to send a message to the webhook, newest first. A response is never kept.',
     params: webhookId,
     answers: answer(200, 'The attempts.', Type.Array(AttemptSchema, { maxItems: 100 }), {
       attempts: example('A timeout and a success', attemptExamples),

@@ -69,6 +69,7 @@ export function managerOf(caller: Caller, clock: Clock): WebhookManager {
 
 export const webhookOperations: readonly Operation[] = [
   defineOperation('listWebhooks', 'GET /webhooks', 'webhooks:manage', {
+    guide: 'webhooks',
     summary: 'List webhooks',
     description:
       'Returns the webhooks of the account, newest first. Follow the `Link` with `rel="next"` until there is none.',
@@ -89,13 +90,14 @@ export const webhookOperations: readonly Operation[] = [
   }),
 
   defineOperation('createWebhook', 'POST /webhooks', 'webhooks:manage', {
+    guide: 'webhooks',
     summary: 'Create a webhook',
     description:
-      'Sends events to a URL from now on, one in each POST, in the order of the feed. Each request has a Standard Webhooks 1.0.0 signature, made with the `secret` in this answer. The secret is shown only once. `types` may name only events that the calling key can read; the default is all of them. An account has at most 5 webhooks.',
+      'Sends events to a URL from now on, one in each POST, in the order of the feed. Each request has a Standard Webhooks 1.0.0 signature, made with the `secret` in this response. The secret is shown only once. `types` may name only events that the calling key can read; the default is all of them. An account has at most 5 webhooks.',
     body: NewWebhookSchema,
     bodyExamples: {
-      all: example('All that the key may read', { url }),
       some: example('Some types', { url, types }),
+      all: example('All that the key may read', { url }),
     },
     answers: answer(201, 'The webhook is created.', WebhookWithSecretSchema, made, [
       'Location',
@@ -113,6 +115,7 @@ export const webhookOperations: readonly Operation[] = [
   }),
 
   defineOperation('getWebhook', 'GET /webhooks/{webhookId}', 'webhooks:manage', {
+    guide: 'webhooks',
     summary: 'Get a webhook',
     description:
       'Returns one webhook of the account, with its position in the feed and the result of its last attempt.',
@@ -127,6 +130,7 @@ export const webhookOperations: readonly Operation[] = [
   }),
 
   defineOperation('updateWebhook', 'PATCH /webhooks/{webhookId}', 'webhooks:manage', {
+    guide: 'webhooks',
     summary: 'Change a webhook',
     description:
       'Changes the fields that the body names and leaves the others. With `after` the webhook continues after that event and sends the later ones again. `url`, `status` and `after` restart the retries. If the events after the webhook’s position are no longer kept, enable it together with `after`. The key must be able to read all events of the webhook.',
@@ -152,7 +156,9 @@ export const webhookOperations: readonly Operation[] = [
   }),
 
   defineOperation('deleteWebhook', 'DELETE /webhooks/{webhookId}', 'webhooks:manage', {
+    guide: 'webhooks',
     summary: 'Delete a webhook',
+    isDrastic: true,
     description:
       'Ends a webhook for good. An attempt that is under way may still arrive. The key must be able to read all events of the webhook.',
     params: webhookId,
@@ -163,7 +169,9 @@ export const webhookOperations: readonly Operation[] = [
   }),
 
   defineOperation('rotateWebhookSecret', 'POST /webhooks/{webhookId}/rotate-secret', 'webhooks:manage', {
+    guide: 'webhooks',
     summary: 'Rotate the secret of a webhook',
+    isDrastic: true,
     description:
       'Gives the webhook a new secret, which is shown only once. For 24 hours requests are signed with both the old and the new secret. The key must be able to read all events of the webhook.',
     params: webhookId,

@@ -5,6 +5,8 @@ export interface Page {
   readonly path: string;
   readonly title: string;
   readonly group: string;
+  /** Other words that lead the search to the page. */
+  readonly searchWords?: string;
   readonly method?: string;
   readonly isDeprecated?: boolean;
   readonly content: Markup;
@@ -19,10 +21,24 @@ export const welcomePage: Framed = {
   content: html`<article><h1>Animal Store</h1><p>This is an HTTP/JSON catalogue of the animals that a store offers. Start with the <a href="./docs/getting-started">quickstart</a>, or look at the <a href="./docs">reference</a>.</p></article>`,
 };
 
-export const notFoundPage: Framed = {
-  title: 'Page not found',
-  content: html`<article><h1>Page not found</h1><p>There is no such page. The navigation lists all pages.</p></article>`,
-};
+const similarMax = 5;
+
+/** Makes the page for an address without one. It links to the pages whose names share a word with the address. */
+export function makeNotFoundPage(address: string, pages: readonly Page[]): Framed {
+  const words = new Set(address.toLowerCase().split(/[^a-z]+/));
+  const shares = ({ path }: Page) =>
+    path.split(/[^a-z]+/).some((word) => word !== 'reference' && word !== '' && words.has(word));
+  const similar = pages.filter(shares).slice(0, similarMax);
+  const root = findRoot(address);
+  const entries = similar.map(
+    ({ path, title }) => html`<li><a href="${root}${addressOf(path)}">${title}</a></li>`,
+  );
+  const found = similar.length > 0 && html`<p>These pages have a similar name:</p><ul>${entries}</ul>`;
+  return {
+    title: 'Page not found',
+    content: html`<article><h1>Page not found</h1><p>There is no page at this address. The <a href="${root}/docs">overview</a> lists all operations, the navigation lists all pages, and the search at the top finds any word.</p>${found}</article>`,
+  };
+}
 
 export const addressOf = (path: string) => (path === '' ? '/docs' : `/docs/${path}`);
 export const markdownOf = (path: string) => `/docs/${path || 'index'}.md`;
@@ -60,7 +76,7 @@ ${alternate}<script src="${files}/site.js"></script>
 <a class="skip" href="#content">Skip to the content</a>
 <header>
 <a class="home" href="${root}/docs">Animal Store</a>
-<button class="search" type="button" hidden>Search <kbd>/</kbd></button>
+<button class="search" type="button" aria-keyshortcuts="/ Control+K" title="Search (/ or Ctrl+K)" hidden>Search <kbd>/</kbd></button>
 <button class="theme" type="button" hidden></button>
 <a class="menu" href="#navigation">Menu</a>
 </header>

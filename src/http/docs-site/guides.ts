@@ -1,24 +1,113 @@
 import { readFile } from 'node:fs/promises';
+import type { Operation } from '../operation.ts';
 import type { Page } from './frame.ts';
 import { renderDocument } from './markdown.ts';
 import { html, type Markup, trusted } from './markup.ts';
+import { nameOperation } from './name-operation.ts';
 
-/** The documents that are served, in the order of the navigation. `name` is the path below `/docs/`. */
+/**
+ * The documents that are served, in the order of the navigation. `name` is the path below `/docs/`, and `searchWords` are
+ * words that readers type who look for the page.
+ */
 export const guides = [
-  { name: 'getting-started', path: 'docs/getting-started.md', title: 'Quickstart', group: 'Start' },
-  { name: 'authentication', path: 'docs/keys.md', title: 'Authentication', group: 'Start' },
-  { name: 'client', path: 'client/README.md', title: 'TypeScript client', group: 'Start' },
-  { name: 'python-client', path: 'client-python/README.md', title: 'Python client', group: 'Start' },
-  { name: 'pages', path: 'docs/pages.md', title: 'Pagination', group: 'Guides' },
-  { name: 'idempotency', path: 'docs/idempotency.md', title: 'Idempotency', group: 'Guides' },
-  { name: 'changing-animals', path: 'docs/changing-animals.md', title: 'Changing animals', group: 'Guides' },
-  { name: 'orders', path: 'docs/orders.md', title: 'Orders', group: 'Guides' },
-  { name: 'events', path: 'docs/events.md', title: 'Events', group: 'Guides' },
-  { name: 'webhooks', path: 'docs/webhooks.md', title: 'Webhooks', group: 'Guides' },
-  { name: 'limits', path: 'docs/limits.md', title: 'Limits and backoff', group: 'Guides' },
-  { name: 'errors', path: 'docs/errors.md', title: 'Errors', group: 'Guides' },
-  { name: 'deprecations', path: 'docs/deprecations.md', title: 'Versions and deprecation', group: 'Guides' },
-  { name: 'changelog', path: 'docs/interface-changes.md', title: 'Changelog', group: 'Guides' },
+  {
+    name: 'getting-started',
+    path: 'docs/getting-started.md',
+    title: 'Quickstart',
+    group: 'Start',
+    searchWords: 'curl sandbox start hello first request tutorial base url',
+  },
+  {
+    name: 'authentication',
+    path: 'docs/keys.md',
+    title: 'Authentication',
+    group: 'Start',
+    searchWords: 'api key keys token bearer scope scopes permissions rotate secret login',
+  },
+  {
+    name: 'client',
+    path: 'client/README.md',
+    title: 'TypeScript client',
+    group: 'Start',
+    searchWords: 'sdk library npm javascript node typescript',
+  },
+  {
+    name: 'python-client',
+    path: 'client-python/README.md',
+    title: 'Python client',
+    group: 'Start',
+    searchWords: 'sdk library pip python',
+  },
+  {
+    name: 'pages',
+    path: 'docs/pages.md',
+    title: 'Pagination',
+    group: 'Guides',
+    searchWords: 'paging pagination page cursor next link',
+  },
+  {
+    name: 'idempotency',
+    path: 'docs/idempotency.md',
+    title: 'Idempotency',
+    group: 'Guides',
+    searchWords: 'retry retries duplicate double twice',
+  },
+  {
+    name: 'changing-animals',
+    path: 'docs/changing-animals.md',
+    title: 'Changing animals',
+    group: 'Guides',
+    searchWords: 'update edit patch delete etag concurrency if-match category',
+  },
+  {
+    name: 'orders',
+    path: 'docs/orders.md',
+    title: 'Orders',
+    group: 'Guides',
+    searchWords: 'buy purchase reserve reservation hold checkout sell payment',
+  },
+  {
+    name: 'events',
+    path: 'docs/events.md',
+    title: 'Events',
+    group: 'Guides',
+    searchWords: 'feed stream polling long poll mirror sync changes',
+  },
+  {
+    name: 'webhooks',
+    path: 'docs/webhooks.md',
+    title: 'Webhooks',
+    group: 'Guides',
+    searchWords: 'webhook callback notification push signature verify hmac tunnel localhost secret',
+  },
+  {
+    name: 'limits',
+    path: 'docs/limits.md',
+    title: 'Limits and backoff',
+    group: 'Guides',
+    searchWords: 'rate limit throttle quota backoff ban plan',
+  },
+  {
+    name: 'errors',
+    path: 'docs/errors.md',
+    title: 'Errors',
+    group: 'Guides',
+    searchWords: 'error codes status failure exception',
+  },
+  {
+    name: 'deprecations',
+    path: 'docs/deprecations.md',
+    title: 'Versions and deprecation',
+    group: 'Guides',
+    searchWords: 'versioning version compatibility sunset breaking',
+  },
+  {
+    name: 'changelog',
+    path: 'docs/interface-changes.md',
+    title: 'Changelog',
+    group: 'Guides',
+    searchWords: 'release notes news history atom rss',
+  },
 ] as const;
 
 type Guide = (typeof guides)[number];
@@ -31,16 +120,51 @@ const root = new URL('../../../', import.meta.url);
 const usualUrl = 'http://127.0.0.1:8080/';
 const contentsMin = 3;
 
-/** Renders the page of a guide for `baseUrl`. Throws if the document links to one that is not served. */
-export async function readGuide({ name, path, title, group }: Guide, baseUrl: string): Promise<Page> {
+/** The changes of a release that has no date yet. The feed of the changelog cannot have them, so the page has none either. */
+const undatedPart = /\n## Unreleased\n(?:(?!## ).*\n)*/;
+
+/**
+ * Renders the page of a guide for `baseUrl`. It links to the operations that it mentions, and lists those that name it.
+ * Throws if the document links to one that is not served.
+ */
+export async function readGuide(
+  guide: Guide,
+  baseUrl: string,
+  operations: readonly Operation[],
+): Promise<Page> {
+  const { name, path, title, group, searchWords } = guide;
   const document = new URL(path, root);
   const [text = ''] = (await readFile(document, 'utf8')).split(`\n${operatorPart}`, 1);
-  const served = text.replaceAll(usualUrl, new URL('.', baseUrl).href);
-  const link = (ending: string) =>
-    served.replaceAll(/\]\(([^)\s]+)\)/g, (_, href) => `](${toAddress(href, document, ending)})`);
-  const article = renderDocument(link(''));
+  const served = text.replace(undatedPart, '\n').replaceAll(usualUrl, new URL('.', baseUrl).href);
+  const linked = served.replaceAll(/\]\(([^)\s]+)\)/g, (_, href) => `](${toAddress(href, document)})`);
+  // The README of a client begins with the name of its package.
+  const titled = linked.replace(/^# .*/, `# ${title}`);
+  const markdown = linkOperations(titled, operations) + listOperations(operations, name);
+  const article = renderDocument(markdown);
   const content = html`<article class="guide">${article}</article>${renderContents(article)}`;
-  return { path: name, title, group, content, markdown: link('.md') };
+  return { path: name, title, group, searchWords, content, markdown };
+}
+
+/** Matches a block of code, a heading, a link, or a method and a path as code. */
+const mentions = /^```.*?^```$|^#[^\n]*|\[[^\]]*\]\([^)]*\)|`([A-Z]+ \/[^`]*)`/gms;
+
+/** Makes links of the operations that a text mentions as code, such as `GET /pets`. */
+function linkOperations(text: string, operations: readonly Operation[]): string {
+  return text.replaceAll(mentions, (whole, mention?: string) => {
+    const found = operations.find(({ method, path }) => `${method} ${path}` === mention?.replace(' /v1/', ' /'));
+    return found === undefined ? whole : `[${whole}](reference/${nameOperation(found)})`;
+  });
+}
+
+/** Lists the operations that name a guide as theirs. */
+function listOperations(operations: readonly Operation[], name: string): string {
+  const own = operations.filter(({ guide }) => guide === name);
+  if (own.length === 0) return '';
+  const entries = own.map(
+    (operation) =>
+      `- [\`${operation.method}\` ${operation.summary}](reference/${nameOperation(operation)})\n`,
+  );
+  return `\n## Operations\n\n${entries.join('')}`;
 }
 
 /** Renders the table of contents. Returns null if the guide has fewer than `contentsMin` sections. */
@@ -51,11 +175,11 @@ function renderContents({ markup }: Markup): Markup | null {
   return html`<aside class="contents" aria-label="On this page"><p>On this page</p><ul>${entries}</ul></aside>`;
 }
 
-/** Converts a link between documents into a link between pages, whose paths end in `ending`. */
-function toAddress(href: string, document: URL, ending: string): string {
+/** Converts a link between documents into a link between pages. */
+function toAddress(href: string, document: URL): string {
   if (/^(?:#|[a-z]+:)/.test(href)) return href;
   const { href: target, hash } = new URL(href, document);
   const guide = guides.find(({ path }) => new URL(path, root).href === target.replace(/#.*/, ''));
   if (guide === undefined) throw new Error(`${document.pathname}: the link ${href} does not lead to a guide`);
-  return guide.name + ending + hash;
+  return guide.name + hash;
 }

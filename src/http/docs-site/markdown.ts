@@ -1,10 +1,13 @@
 import { Marked, Renderer, type RendererObject } from 'marked';
 import { renderCode } from './code.ts';
-import { type Markup, trusted } from './markup.ts';
+import { html, type Markup, trusted } from './markup.ts';
 
 const methodStart = /^<code>([A-Z]+)<\/code> /;
 const renderMethod = (_: string, method: string) =>
   `<span class="method ${method.toLowerCase()}">${method}</span>`;
+
+/** Maximum length of inline code that never breaks at its hyphens. */
+const wholeCodeLengthMax = 28;
 
 /** Renders a document as HTML, with anchors at its headings. `renderer` renders some elements in another way. */
 export function renderDocument(text: string, nameAnchor = toAnchor, renderer: RendererObject = {}): Markup {
@@ -20,6 +23,11 @@ export function renderDocument(text: string, nameAnchor = toAnchor, renderer: Re
       link({ href, tokens }) {
         const content = this.parser.parseInline(tokens).replace(methodStart, renderMethod);
         return `<a href="${href}">${content}</a>`;
+      },
+
+      codespan({ text: code }) {
+        const whole = code.includes('-') && code.length <= wholeCodeLengthMax && html` class="whole"`;
+        return html`<code${whole}>${code}</code>`.markup;
       },
 
       em({ text: mark, tokens }) {

@@ -2,7 +2,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import { describeApi } from '../openapi/description.ts';
 import { type Answer, jsonType, makeEmptyAnswer, securityHeaders } from '../response/answer.ts';
-import { chooseForm, makeServedFile, openOnce, pagePolicy } from '../response/served-file.ts';
+import {
+  chooseForm,
+  makeServedFile,
+  openOnce,
+  pagePolicy,
+  type ServedFile,
+} from '../response/served-file.ts';
 import { createPageRoute, type Route } from '../route.ts';
 import { addressOf, findRoot } from './frame.ts';
 import { guides } from './guides.ts';
@@ -27,7 +33,7 @@ const packageFolders = ['client/package/', 'client-python/package/'].map(
 /** How long a request waits for the pages. It is shorter than a silent connection lasts (`untakenMs`). */
 export const openMsMax = 30_000;
 
-const pagePaths = ['/', '/llms.txt', '/docs', '/docs/*'];
+const pagePaths = ['/', '/llms.txt', '/llms-full.txt', '/docs', '/docs/*'];
 
 /** Returns the routes of the documentation. The first request renders the pages, so that the start is fast. */
 export function createDocsRoutes(options: SiteOptions): readonly Route[] {
@@ -49,7 +55,8 @@ export function createDocsRoutes(options: SiteOptions): readonly Route[] {
       createPageRoute(path, 'reader', pageSecurity, async ({ params, headers }) => {
         const address = path.replace('*', () => params['*'] ?? '');
         const site = await openSite();
-        const file = site.files.get(address);
+        const file =
+          (prefersMarkdown(headers.accept) && findMarkdown(site, address)) || site.files.get(address);
         return file === undefined ? redirect(site, address) : chooseForm(file, headers['accept-encoding']);
       }),
     ),
@@ -58,6 +65,21 @@ export function createDocsRoutes(options: SiteOptions): readonly Route[] {
       return (await sendClientPackage(file)) ?? notFound(`/docs/client/${file}`);
     }),
   ];
+}
+
+/** Returns true if a client accepts Markdown, and HTML no more than it. */
+function prefersMarkdown(accept = ''): boolean {
+  const weigh = (type: string) => {
+    const part = accept.split(',').find((one) => one.trim().toLowerCase().startsWith(type));
+    return part === undefined ? 0 : Number(/;\s*q=([\d.]+)/i.exec(part)?.[1] ?? 1);
+  };
+  const weight = weigh('text/markdown');
+  return weight > 0 && weight >= weigh('text/html');
+}
+
+/** Returns the Markdown of the page at an address, if it has one. */
+function findMarkdown({ files }: Site, address: string): ServedFile | undefined {
+  return files.get(address === '/docs' ? '/docs/index.md' : `${address}.md`);
 }
 
 /** Throws `unavailable` after `openMsMax`. The pages are still made, so a later request gets them. */

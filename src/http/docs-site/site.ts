@@ -5,10 +5,10 @@ import { type Answer, listHeaders, makeAnswer } from '../response/answer.ts';
 import { makeServedFile, type ServedFile } from '../response/served-file.ts';
 import { readAssets } from './assets.ts';
 import { colourPages } from './code.ts';
-import { addressOf, markdownOf, notFoundPage, type Page, renderPage, welcomePage } from './frame.ts';
+import { addressOf, makeNotFoundPage, markdownOf, type Page, renderPage, welcomePage } from './frame.ts';
 import { guides, readGuide } from './guides.ts';
 import { toAnchor } from './markdown.ts';
-import { html } from './markup.ts';
+import { html, toText } from './markup.ts';
 import { listReference, makeOverview } from './reference/pages.ts';
 
 export interface SiteOptions {
@@ -21,7 +21,11 @@ export interface SiteOptions {
 /** All pages of the documentation, ready to send. */
 export type Site = Awaited<ReturnType<typeof makeSite>>;
 
-const pageHeaders = { 'referrer-policy': 'no-referrer', 'cache-control': 'private, no-cache' };
+const pageHeaders = {
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'private, no-cache',
+  vary: 'Accept, Accept-Encoding',
+};
 const neverStored = listHeaders({ ...pageHeaders, 'cache-control': 'no-store' });
 
 /** Renders all pages, each also as Markdown (`.md`). Throws if a guide links to a page that does not exist. */
@@ -30,20 +34,25 @@ export async function makeSite({ operations, publicUrl, findOwnUrl }: SiteOption
   const docsUrl = new URL('docs', baseUrl).href;
   const plain = [
     makeOverview(operations, baseUrl),
-    ...(await Promise.all(guides.map((guide) => readGuide(guide, baseUrl)))),
+    ...(await Promise.all(guides.map((guide) => readGuide(guide, baseUrl, operations)))),
     ...listReference(operations, baseUrl, publicUrl),
   ];
   const { version, files: assets } = await readAssets(plain);
   const pages = await colourPages(plain);
   const texts = [
     ['/', 'text/html', renderPage(welcomePage, '/', pages, version)],
-    ['/llms.txt', 'text/plain', writeList(pages, docsUrl)],
+    ['/llms.txt', 'text/plain', writeList(pages, baseUrl, docsUrl)],
+    [
+      '/llms-full.txt',
+      'text/plain',
+      pages.map(({ markdown }) => linkAbsolutely(markdown, docsUrl)).join('\n'),
+    ],
     ['/docs/changelog.atom', 'application/atom+xml', writeFeed(pages, docsUrl)],
     ...pages.flatMap((page) => {
       const address = addressOf(page.path);
       return [
         [address, 'text/html', renderPage(page, address, pages, version)],
-        [markdownOf(page.path), 'text/markdown', page.markdown],
+        [markdownOf(page.path), 'text/markdown', linkToMarkdown(page.markdown)],
       ] as const;
     }),
   ] as const;
@@ -56,21 +65,55 @@ export async function makeSite({ operations, publicUrl, findOwnUrl }: SiteOption
   return {
     files,
     notFound(address: string): Answer {
-      const text = renderPage(notFoundPage, address, pages, version);
+      const text = renderPage(makeNotFoundPage(address, pages), address, pages, version);
       return makeAnswer(404, text, neverStored, 'text/html; charset=utf-8');
     },
   };
 }
 
-/** Writes `/llms.txt`: what the service is, and the address of each page as Markdown. */
-function writeList(pages: readonly Page[], docsUrl: string): string {
+/** Matches the target of a link to a page: its path without an ending, and its anchor. */
+const pageLinks = /\]\((?![a-z]+:|#)((?:\.{0,2}\/)*(?:[\w-]+\/)*[\w-]+)(#[^)\s]*)?\)/g;
+
+/** Makes the links between pages lead to their Markdown. */
+function linkToMarkdown(markdown: string): string {
+  return markdown.replaceAll(pageLinks, ']($1.md$2)');
+}
+
+/** Makes the links between pages lead to their addresses. */
+function linkAbsolutely(markdown: string, docsUrl: string): string {
+  return markdown.replaceAll(
+    pageLinks,
+    (_, path: string, anchor = '') =>
+      `](${docsUrl}/${path.replaceAll(/^(?:\.+\/)+(?=[a-z-]+$)/g, '')}${anchor})`,
+  );
+}
+
+/** Writes `/llms.txt`: what the service is, and the address of each page as Markdown with what it is about. */
+function writeList(pages: readonly Page[], baseUrl: string, docsUrl: string): string {
   const groups = Map.groupBy(pages, ({ group }) => group);
   const parts = Array.from(groups, ([group, own]) => {
-    const lines = own.map(({ title, path }) => `- [${title}](${docsUrl}/${path || 'index'}.md)`);
+    const lines = own.map(
+      ({ title, path, markdown }) => `- [${title}](${docsUrl}/${path || 'index'}.md): ${summarise(markdown)}`,
+    );
     return `## ${group}\n\n${lines.join('\n')}`;
   });
-  const description = `- [openapi.json](${new URL('openapi.json', docsUrl).href}): the description in OpenAPI 3.1`;
-  return `# Animal Store\n\n> ${introduction.split('\n')[0]}\n\n${parts.join('\n\n')}\n${description}\n`;
+  const others = [
+    `- [openapi.json](${new URL('openapi.json', docsUrl).href}): the description in OpenAPI 3.1`,
+    `- [llms-full.txt](${new URL('llms-full.txt', docsUrl).href}): all pages in one text`,
+  ];
+  const [about = '', ...rules] = introduction.split('\n\n');
+  const base = `The base address is ${baseUrl}. Every page is also Markdown: add \`.md\`, or send \`Accept: text/markdown\`.`;
+  return `# Animal Store\n\n> ${about}\n\n${base}\n\n${rules.join('\n\n')}\n\n${parts.join('\n\n')}\n${others.join('\n')}\n`;
+}
+
+/** Returns the first sentence of a page. */
+function summarise(markdown: string): string {
+  const paragraph =
+    markdown.split('\n\n').find((part) => /^[A-Z`]/.test(part) && !/^`[A-Z]+ \//.test(part)) ?? '';
+  const [sentence = ''] = toText(marked.parseInline(paragraph.replaceAll('\n', ' '), { async: false })).split(
+    /(?<=[.:]) /,
+  );
+  return sentence.trim();
 }
 
 /** Matches a dated release of the changelog: its heading, its date and its changes. */
@@ -88,7 +131,7 @@ function writeFeed(pages: readonly Page[], docsUrl: string): string {
 <title>${heading}</title>
 <link href="${link}"/>
 <updated>${date}T00:00:00Z</updated>
-<content type="html">${marked.parse(changes, { async: false })}</content>
+<content type="html">${marked.parse(linkAbsolutely(changes, docsUrl), { async: false })}</content>
 </entry>
 `;
   });

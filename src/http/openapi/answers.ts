@@ -4,6 +4,7 @@ import { accountSuspended, keyMessages } from '../../accounts/account.ts';
 import { type ErrorCode, errorCodes, errorStatus } from '../../errors.ts';
 import { enumField, namedObject, wholeNumberField } from '../../schema.ts';
 import { compileObject, describeRule, describeViolations } from '../../violations.ts';
+import { operations } from '../api/operations.ts';
 import type { AnswerDefinition, Example, Operation } from '../operation.ts';
 import { hasValidators, listRefusals } from '../preconditions.ts';
 import { jsonTypes } from '../request/body.ts';
@@ -61,7 +62,7 @@ const commonMessages = {
   ...keyMessages,
   scope_missing: 'this API key lacks the scope pets:write',
   account_suspended: accountSuspended().message,
-  method_not_allowed: 'PUT is not allowed here; allowed: GET, HEAD, POST',
+  method_not_allowed: 'PUT is not allowed here',
   request_timeout: 'the request did not arrive in time',
   payload_too_large: 'the body is larger than 65536 bytes',
   rate_limit_exceeded: 'rate limit exceeded; retry after 42 s',
@@ -101,7 +102,7 @@ function describeSuccesses(operation: Operation, announced: readonly HeaderName[
   }));
   const [first] = answers;
   if (!isTagged || first === undefined) return answers;
-  const description = 'The answer still has an `ETag` that `If-None-Match` names.';
+  const description = 'The response still has an `ETag` that `If-None-Match` names.';
   return [...answers, { status: 304, description, headers: first.headers }];
 }
 
@@ -132,6 +133,7 @@ function listFailures(operation: Operation): Map<number, (readonly [code: ErrorC
   const [refusal] = listRefusals(operation);
   const messages: Partial<Record<ErrorCode, string>> = {
     ...commonMessages,
+    method_not_allowed: describeRefusedMethod(operation),
     ...(refusal && { invalid_parameter: refusal.message }),
     ...(isConditional && {
       invalid_parameter: 'If-Match must be * or a list of entity tags in double quotes',
@@ -153,6 +155,16 @@ function listFailures(operation: Operation): Map<number, (readonly [code: ErrorC
   };
   if (scope === null) delete messages.scope_missing;
   return Map.groupBy(Object.entries(messages) as [ErrorCode, string][], ([code]) => errorStatus[code]);
+}
+
+/** Returns the message for a method that the path of an operation does not allow. */
+function describeRefusedMethod({ path, method }: Operation): string {
+  const own = operations.filter((operation) => operation.path === path).map((operation) => operation.method);
+  const allowed = [...new Set([method, ...own])].flatMap((name) =>
+    name === 'GET' ? [name, 'HEAD'] : [name],
+  );
+  const refused = ['PUT', 'POST', 'DELETE'].find((name) => !allowed.includes(name));
+  return `${refused} is not allowed here; allowed: ${allowed.sort().join(', ')}`;
 }
 
 function findParameterMistake({ properties }: TObject): string {

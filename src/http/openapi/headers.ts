@@ -20,7 +20,7 @@ function sometimes(description: string, example: string): Header {
 
 /** The headers that a response of any status may have. */
 export const universalHeaders = {
-  'X-Request-Id': always('The id of this request, which is also in its log line.', 'req_4f1c_7'),
+  'X-Request-Id': always('The id of this request, which is also in its log line.', 'req_4f1c09a2b7de_7'),
   'X-Content-Type-Options': always('Browsers must not guess another content type.', 'nosniff'),
   'X-Frame-Options': always('Browsers must not show the response in a frame.', 'DENY'),
   'Content-Security-Policy': always(

@@ -37,7 +37,7 @@ export function listParameters(operation: Operation): readonly Parameter[] {
 }
 
 export function describeParameter({ place, name, schema }: Parameter, schemas: SharedSchemas): object {
-  const { description, examples: [example] = [], 'x-stability': stability, ...rest } = schema;
+  const { description, examples: [example] = [], 'x-stability': stability, repeats: _, ...rest } = schema;
   return {
     name,
     in: place,

@@ -13,6 +13,8 @@ export interface Schema
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
   readonly items?: Schema;
+  /** In a query: the parameter may be given several times, each with some of the values. Not part of OpenAPI. */
+  readonly repeats?: true;
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];

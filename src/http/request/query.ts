@@ -10,12 +10,16 @@ import { refuseUnknown } from './preferences.ts';
 const plainDecimal = /^(?:0|[1-9]\d{0,14})$/;
 const none = {};
 
-/** Returns a reader of query parameters, each given at most once. It throws `invalid_parameter`. */
+/**
+ * Returns a reader of query parameters. It throws `invalid_parameter`. Each is given at most once, but a list that
+ * `repeats` may be given several times.
+ */
 export function compileQuery(schema?: TObject): Route['readQuery'] {
   const properties = schema?.properties ?? {};
   const names = Object.keys(properties);
   const parameters = Object.entries<TSchema>(properties).map(([name, property]) => ({
     name,
+    repeats: 'repeats' in property,
     ...compileParameter(property),
   }));
 
@@ -25,9 +29,10 @@ export function compileQuery(schema?: TObject): Route['readQuery'] {
     if (isStrict) refuseUnknown('invalid_parameter', given, names);
     const query: Record<string, unknown> = {};
     const problems: string[] = [];
-    for (const { name, read, accepts, rule } of parameters) {
-      const value = given[name];
-      if (value === undefined) continue;
+    for (const { name, repeats, read, accepts, rule } of parameters) {
+      const all = given[name];
+      if (all === undefined) continue;
+      const value = Array.isArray(all) && repeats ? all.join() : all;
       if (Array.isArray(value)) problems.push(`${name} must be given once`);
       else {
         query[name] = read(value);

@@ -19,7 +19,7 @@ export async function makeServedFile(text: string, type: string, headers: Header
     const bodyHeaders = { 'content-type': type, ...encoding, 'content-length': String(body.length) };
     return {
       status: 200,
-      headers: listHeaders({ ...headers, vary: 'Accept-Encoding', etag }),
+      headers: listHeaders({ vary: 'Accept-Encoding', ...headers, etag }),
       bodyHeaders: listHeaders(bodyHeaders),
       body,
       etag,

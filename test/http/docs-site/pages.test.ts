@@ -4,7 +4,7 @@ import { eventTypes } from '../../../src/events/event.ts';
 import { operations } from '../../../src/http/api/operations.ts';
 import { guides } from '../../../src/http/docs-site/guides.ts';
 import { toText } from '../../../src/http/docs-site/markup.ts';
-import { nameAddress } from '../../../src/http/docs-site/reference/operation-markdown.ts';
+import { nameOperation } from '../../../src/http/docs-site/name-operation.ts';
 import { createDocsRoutes } from '../../../src/http/docs-site/routes.ts';
 import type { Call } from '../../../src/http/route.ts';
 import { findLinks, readDocument } from '../../docs/markdown.ts';
@@ -18,12 +18,13 @@ await untilRendered(app.url);
 
 const addresses = [
   ...['/', '/docs', '/docs/reference/headers', '/docs/reference/event-types'],
-  ...operations.map((operation) => `/docs/reference/${nameAddress(operation)}`),
+  ...operations.map((operation) => `/docs/reference/${nameOperation(operation)}`),
   ...guides.map(({ name }) => `/docs/${name}`),
 ];
 const unknown = [
   '/docs/nothing',
   '/docs/nothing/at/all',
+  '/docs/nothing/at/orders',
   '/docs/reference/nothing',
   '/docs/client/nothing.tgz',
   '/docs/assets/nothing.js',
@@ -87,7 +88,7 @@ test('every link of a page leads to an existing page and anchor', () => {
   for (const [address, { html }] of pages)
     for (const link of findAll(html, /<a [^>]*href="([^"]*)"/g)) {
       const { pathname, hash } = new URL(link, app.url + address);
-      if (pathname === '/openapi.json' || /\.(?:tgz|md)$/.test(pathname)) continue;
+      if (pathname === '/openapi.json' || /\.(?:tgz|md|atom)$/.test(pathname)) continue;
       links += 1;
       const target = pages.get(pathname) ?? assert.fail(`${address}: ${pathname}`);
       if (hash !== '')
@@ -127,10 +128,70 @@ test('/llms.txt leads to every page as Markdown with links that work', async () 
     assert.match(text, /^# /);
     for (const link of findLinks(text)) {
       const { pathname, origin } = new URL(link, address);
-      if (origin !== app.url || /^\/(?:v1|openapi\.json)|\.tgz$/.test(pathname)) continue;
+      if (origin !== app.url || /^\/(?:v1|openapi\.json)|\.(?:tgz|atom)$/.test(pathname)) continue;
       assert.ok(pages.has(pathname) || expected.includes(pathname), `${address}: ${link}`);
     }
   }
+});
+
+test('/llms.txt says what each page is about', async () => {
+  const list = await (await fetch(`${app.url}/llms.txt`)).text();
+  for (const line of findAll(list, /^- (.*)$/gm)) assert.match(line, /^\[[^\]]+\]\([^)]+\): \S.{9}/);
+  for (const fact of [`${app.url}/v1`, 'Authorization: Bearer', 'int64'])
+    assert.ok(list.includes(fact), fact);
+});
+
+test('/llms-full.txt has every page', async () => {
+  const full = await (await fetch(`${app.url}/llms-full.txt`)).text();
+  for (const { title } of guides) assert.ok(full.includes(`# ${title}\n`), title);
+  for (const { summary } of operations) assert.ok(full.includes(`# ${summary}`), summary);
+  for (const link of findLinks(full)) assert.match(link, /^(?:https?:|#|\.\.\/openapi\.json)/);
+});
+
+test('Accept chooses between a page and its Markdown', async () => {
+  for (const [accept, type] of [
+    ['text/markdown', 'text/markdown'],
+    ['text/markdown, text/html;q=0.5', 'text/markdown'],
+    ['text/html,text/markdown;q=0.9', 'text/html'],
+    ['*/*', 'text/html'],
+  ] as const) {
+    const response = await fetch(`${app.url}/docs/orders`, { headers: { accept } });
+    expectHeaders(response, { 'content-type': `${type}; charset=utf-8`, vary: 'Accept, Accept-Encoding' });
+  }
+});
+
+test('a link of Markdown leads to Markdown', async () => {
+  for (const path of ['index', 'orders', 'reference/create-pet', 'reference/event-types']) {
+    const text = await (await fetch(`${app.url}/docs/${path}.md`)).text();
+    for (const link of findLinks(text)) assert.match(link, /^(?:https?:|#)|\.(?:md|json)(?:#|$)/, path);
+  }
+});
+
+test('the links of the changelog feed are absolute', async () => {
+  const feed = toText(await (await fetch(`${app.url}/docs/changelog.atom`)).text());
+  const links = findAll(feed.replaceAll('&quot;', '"'), /href="([^"]*)"/g);
+  for (const link of links) assert.ok(link.startsWith('http'), link);
+});
+
+test('the page of the changelog has only what its feed has', () => {
+  assert.doesNotMatch(read('/docs/changelog'), /Unreleased/);
+  assert.match(read('/docs/changelog'), /href="[^"]*\/docs\/changelog\.atom">its feed/);
+});
+
+test('a guide links to an operation that it mentions', () => {
+  assert.match(read('/docs/orders'), /<a href="reference\/place-order"><code>POST \/orders<\/code>/);
+});
+
+test('a guide lists the operations that name it', () => {
+  assert.match(read('/docs/orders'), /<h2 id="operations">.*<a href="reference\/return-order">/s);
+});
+
+test('an operation links to its guide', () => {
+  assert.match(read('/docs/reference/place-order'), /Guide: <a href="\.\.\/orders">Orders<\/a>/);
+});
+
+test('a 404 page links to pages with a similar name', () => {
+  assert.match(read('/docs/nothing/at/orders'), /<a href="\.\.\/\.\.\/\.\.\/docs\/orders">Orders<\/a>/);
 });
 
 test('the changelog for clients and its feed have the releases and dates of the changelog', async () => {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { scopes } from '../../../src/accounts/account.ts';
 import { operations } from '../../../src/http/api/operations.ts';
 import { toText } from '../../../src/http/docs-site/markup.ts';
-import { nameAddress } from '../../../src/http/docs-site/reference/operation-markdown.ts';
+import { nameOperation } from '../../../src/http/docs-site/name-operation.ts';
 import type { Operation } from '../../../src/http/operation.ts';
 import { installPacked } from '../../client/packed-client.ts';
 import { untilRendered } from '../../support/documentation.ts';
@@ -26,7 +26,7 @@ const noPython = await whyNoProgram('python3');
 
 /** Returns a sample as a reader copies it from the page. */
 async function readSample(operation: Operation, language: string): Promise<string> {
-  const html = await (await fetch(`${app.url}/docs/reference/${nameAddress(operation)}`)).text();
+  const html = await (await fetch(`${app.url}/docs/reference/${nameOperation(operation)}`)).text();
   const [, code = ''] = new RegExp(`data-language="${language}"><code>(.*?)</code>`, 's').exec(html) ?? [];
   return toText(code);
 }

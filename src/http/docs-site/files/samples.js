@@ -117,7 +117,7 @@ const typeScriptUses = {
   nothing: (call) => [`await ${call};`],
   list: (call) => [`const page = await ${call};`, 'for (const item of page.items) console.log(item);'],
   array: (call) => [`for (const item of await ${call}) console.log(item);`],
-  object: (call) => [`const answer = await ${call};`, 'console.log(answer);'],
+  object: (call) => [`const found = await ${call};`, 'console.log(found);'],
 };
 /** The options of the client for headers. The client sets the other headers itself. */
 const headerOptions = { 'Idempotency-Key': 'idempotencyKey', 'If-Match': 'ifMatch' };

@@ -25,30 +25,18 @@ for (const [name, value] of Object.entries({
 dialog.append(box, list, status);
 document.body.append(dialog);
 
-let index = null;
+let find = null;
 let chosen = 0;
 
 async function loadIndex() {
-  if (index !== null) return;
+  if (find !== null) return;
   const [{ default: MiniSearch }, response] = await Promise.all([
     import(new URL(engine, document.baseURI)),
     fetch(search),
   ]);
   if (!response.ok)
     throw new Error(`The search index cannot be loaded (HTTP ${response.status}). Reload the page.`);
-  const loaded = new MiniSearch({
-    idField: 'address',
-    fields: ['title', 'page', 'text'],
-    storeFields: ['title', 'page', 'text'],
-    // A word of five letters or more may have a typing error.
-    searchOptions: { boost: { title: 10 }, prefix: true, fuzzy: 0.2, combineWith: 'AND' },
-  });
-  loaded.addAll(await response.json());
-  index = loaded;
-}
-
-function find(text) {
-  return index.search(text).slice(0, foundMax);
+  find = createFinder(MiniSearch, await response.json());
 }
 
 function addText(parent, tag, text, className) {
@@ -59,13 +47,17 @@ function addText(parent, tag, text, className) {
 }
 
 function show() {
-  const found = find(box.value);
+  const found = find(box.value).slice(0, foundMax);
   const options = found.map((entry, position) => {
     const option = Object.assign(document.createElement('li'), { id: `search-${position}`, role: 'option' });
     option.dataset.address = entry.id;
     addText(option, 'strong', entry.title);
     if (entry.page !== entry.title) addText(option, 'span', ` · ${entry.page}`);
-    addText(option, 'span', entry.text, 'found-text');
+    const snippet = document.createElement('span');
+    snippet.className = 'found-text';
+    for (const [place, part] of cutSnippet(entry).entries())
+      addText(snippet, place % 2 === 1 ? 'mark' : 'span', part);
+    option.append(snippet);
     option.addEventListener('click', () => go(option));
     return option;
   });
@@ -103,7 +95,7 @@ async function open() {
   }
 }
 
-box.addEventListener('input', () => index !== null && show());
+box.addEventListener('input', () => find !== null && show());
 box.addEventListener('keydown', (event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step !== undefined) choose(chosen + step);

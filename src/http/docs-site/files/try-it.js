@@ -52,7 +52,7 @@ function restoreKey() {
   }
 }
 
-/** Returns what the form asks for: the example with the values that the reader typed. */
+/** Returns what the form asks for: the request with the values that the reader typed. */
 function readRequest({ elements, dataset }) {
   const example = JSON.parse(dataset.request);
   const values = [...elements]
@@ -60,6 +60,13 @@ function readRequest({ elements, dataset }) {
     .map(({ name, value, dataset: { place, kind } }) => ({ place, name, kind, value }));
   const text = elements.namedItem('body')?.value ?? '';
   return { ...example, values, body: text.trim() === '' ? null : { ...example.body, text } };
+}
+
+/** Asks before a request that cannot be taken back. Returns true if the reader agrees, or if no question is needed. */
+function mayBeSent({ values }, { base, question }) {
+  if (question === undefined) return true;
+  const named = values.filter(({ place }) => place === 'path').map(({ name, value }) => `${name}: ${value}`);
+  return confirm([`${question}?`, ...named, `at ${new URL(base, location.href).host}`].join('\n'));
 }
 
 /** Throws an error that names what a browser cannot send, or would send in another form. */
@@ -96,10 +103,8 @@ function addBlock(parent, caption, text) {
   parent.append(title, block);
 }
 
-async function send(form, answer) {
-  const request = readRequest(form);
-  const key = readKey(form.elements.namedItem('key').value);
-  refuse(request, key);
+/** Sends the request, shows the response and returns its status line. */
+async function send(form, request, key, answer) {
   const { method, values, body } = request;
   const address = new URL(form.dataset.base + writeTarget(request), location.href);
   const headers = Object.fromEntries(
@@ -111,13 +116,11 @@ async function send(form, answer) {
   const response = await fetch(address, { method, headers, body: body?.text, cache: 'no-store' });
   const text = await response.text();
   const elapsedMs = Math.round(performance.now() - startedAt);
+  const line = `${response.status} ${response.statusText} in ${elapsedMs} ms`;
   answer.replaceChildren();
-  addBlock(
-    answer,
-    `${response.status} ${response.statusText} in ${elapsedMs} ms`,
-    text === '' ? '(no body)' : formatExactly(text),
-  );
+  addBlock(answer, line, text === '' ? '(no body)' : formatExactly(text));
   addBlock(answer, 'Headers', [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n'));
+  return line;
 }
 
 /**
@@ -136,7 +139,7 @@ function createView(code) {
 
 const jsonField = /"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*"|[\w.+-]+)/g;
 
-/** Puts the values of a request into the example of its answer: the fields of the body, and the id of the path. */
+/** Puts the values of a request into the example of its response: the fields of the body, and the id of the path. */
 function fillAnswer(example, { values, body }, { values: formerValues }) {
   const sent = new Map([...(body?.text ?? '').matchAll(jsonField)].map(([, name, value]) => [name, value]));
   const write = ({ kind, value }) => (kind === 'text' ? JSON.stringify(value) : value);
@@ -149,7 +152,14 @@ function fillAnswer(example, { values, body }, { values: formerValues }) {
   );
 }
 
-/** Lets the samples and the examples of the answer follow the form, as long as its body is JSON. */
+/** Returns a request whose missing ids are those of the example, because a sample is a complete program. */
+function fillIds(request, example) {
+  const isMissing = ({ place, name }) =>
+    place === 'path' && !request.values.some((value) => value.place === place && value.name === name);
+  return { ...request, values: [...example.values.filter(isMissing), ...request.values] };
+}
+
+/** Lets the samples and the examples of the response follow the form, as long as its body is JSON. */
 function followForm(form) {
   const example = JSON.parse(form.dataset.request);
   const samples = [...document.querySelectorAll('.samples code')].map(createView);
@@ -157,7 +167,7 @@ function followForm(form) {
     (code) => ({ text: code.textContent, show: createView(code) }),
   );
   form.addEventListener('input', ({ target }) => {
-    const request = readRequest(form);
+    const request = fillIds(readRequest(form), example);
     if (target.name === 'key' || (request.body !== null && !isJson(request.body.text))) return;
     for (const [index, { code }] of writeSamples(request).entries()) samples[index](code);
     if (example.answer !== 'object') return;
@@ -173,23 +183,44 @@ function explain(error, { base }) {
   const { origin } = new URL(base, location.href);
   if (!(error instanceof TypeError)) return error.message;
   if (origin === location.origin) return 'The service does not answer. Try again.';
-  return `No answer. To call ${origin} from this page, the operator of that service must add ${location.origin} to CORS_ORIGINS.`;
+  return `No response. To call ${origin} from this page, the operator of that service must add ${location.origin} to CORS_ORIGINS.`;
+}
+
+/** Sends the form once, then moves the focus to the response, so that it is in sight. */
+async function submit(form) {
+  const [alert, status, button] = ['[role="alert"]', '[role="status"]', '[type="submit"]'].map((selector) =>
+    form.querySelector(selector),
+  );
+  if (button.ariaDisabled === 'true') return;
+  alert.textContent = '';
+  status.textContent = '';
+  try {
+    const request = readRequest(form);
+    const key = readKey(form.elements.namedItem('key').value);
+    refuse(request, key);
+    if (!mayBeSent(request, form.dataset)) return;
+    button.ariaDisabled = 'true';
+    status.textContent = 'Sending…';
+    const answer = section.querySelector('.answer');
+    status.textContent = `Response: ${await send(form, request, key, answer)}`;
+    answer.focus({ preventScroll: true });
+    answer.scrollIntoView({ block: 'nearest' });
+  } catch (error) {
+    status.textContent = '';
+    alert.textContent = explain(error, form.dataset);
+  } finally {
+    button.ariaDisabled = null;
+  }
 }
 
 function start() {
   const form = section.querySelector('form');
-  const alert = form.querySelector('[role="alert"]');
   const key = form.elements.namedItem('key');
   key.value = restoreKey();
   key.addEventListener('input', () => keepKey(readKey(key.value)));
-  form.addEventListener('submit', async (event) => {
+  form.addEventListener('submit', (event) => {
     event.preventDefault();
-    alert.textContent = '';
-    try {
-      await send(form, section.querySelector('.answer'));
-    } catch (error) {
-      alert.textContent = explain(error, form.dataset);
-    }
+    submit(form);
   });
   followForm(form);
   section.hidden = false;

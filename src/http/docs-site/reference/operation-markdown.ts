@@ -6,6 +6,7 @@ import type { Operation } from '../../operation.ts';
 import { jsonTypes } from '../../request/body.ts';
 import { formatJson } from '../code.ts';
 import { writeSamples } from '../files/samples.js';
+import { guides } from '../guides.ts';
 import { chooseRequest } from './samples.ts';
 
 const placeTitles: Readonly<Record<Place, string>> = {
@@ -13,11 +14,6 @@ const placeTitles: Readonly<Record<Place, string>> = {
   query: 'Query parameters',
   header: 'Headers',
 };
-
-/** Returns the name of an operation in URLs, such as `list-pets`. */
-export function nameAddress({ id }: Pick<Operation, 'id'>): string {
-  return id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
 
 /** Writes the page of an operation as Markdown. */
 export function writeOperation(operation: Operation, baseUrl: string): string {
@@ -40,11 +36,17 @@ export function writeMarks({ stability, deprecation }: Operation): string {
   return `${stability === 'beta' ? ' *beta*' : ''}${removedOn ? ` *deprecated, removed on ${removedOn}*` : ''}`;
 }
 
-/** Writes what an operation does, and the scope that it needs. */
-export function writeIntroduction({ description, scope }: Operation): string {
-  if (scope === null) return `${description}\n\nAny API key may call this operation.`;
-  const names = [scope].flat().map((one) => `[\`${one}\`](../authentication#scopes)`);
-  return `${description}\n\nNeeds a key with the scope ${names.join(' or ')}.`;
+/** Writes what an operation does, the scope that it needs, and its guide. */
+export function writeIntroduction({ description, scope, guide }: Operation): string {
+  const names = [scope ?? []].flat().map((one) => `[\`${one}\`](../authentication#scopes)`);
+  const needs =
+    scope === null
+      ? 'Any API key may call this operation.'
+      : `Needs a key with the scope ${names.join(' or ')}.`;
+  const known = guides.find(({ name }) => name === guide);
+  return [description, needs, known && `Guide: [${known.title}](../${known.name})`]
+    .filter(Boolean)
+    .join('\n\n');
 }
 
 /** Writes the parameters, the body, the answers and the errors of an operation. */
@@ -59,9 +61,9 @@ export function writeProse(operation: Operation): string {
   return [
     ...parameters,
     ...(body === undefined ? [] : ['## Body', types, writeFields(body, inRequest)]),
-    '## Answers',
+    '## Responses',
     ...answers.filter(({ status }) => status < 400).flatMap(writeAnswer),
-    'Every answer has [these headers](./headers) too.',
+    'Every response has [these headers](./headers) too.',
     '## Errors',
     ...writeErrors(answers),
   ]
@@ -77,28 +79,28 @@ function writeAnswer({ status, description, body, headers }: DescribedAnswer): s
     `### \`${status}\` ${description}`,
     body !== undefined && 'items' in body ? 'An array. Each item has these fields:' : '',
     body === undefined ? '' : writeFields(body, inAnswer),
-    listed.length === 0 ? '' : ['- Headers of this answer', ...listed].join('\n'),
+    listed.length === 0 ? '' : ['- Headers of this response', ...listed].join('\n'),
   ];
 }
 
 type Failure = { readonly status: number; readonly code: string; readonly message: string };
 
+const others = '[Errors](../errors#all-codes) lists the errors of every operation too.';
+
 function writeErrors(answers: readonly DescribedAnswer[]): string[] {
   const all = answers
     .filter(({ status }) => status >= 400)
     .flatMap(({ examples = {} }) => Object.values(examples).map(({ value }) => value as Failure));
-  const common = all.filter(({ code }) => commonCodes.has(code));
   const own = all.filter(({ code }) => !commonCodes.has(code));
-  if (own.length === 0) return ['Errors of every operation:', writeCodes(common, '\n')];
-  return [writeCodes(own, '\n'), `- Errors of every operation\n\n  ${writeCodes(common, '\n  ')}`];
+  return own.length === 0 ? [others] : [writeCodes(own), others];
 }
 
-function writeCodes(failures: readonly Failure[], lineEnd: string): string {
+function writeCodes(failures: readonly Failure[]): string {
   const rows = failures.map(({ status, code, message }) => {
     const text = message.replaceAll(/[*<|]/g, '\\$&');
     return `| ${status} | [\`${code}\`](../errors#${code}) | ${text} |`;
   });
-  return ['| Status | Code | Example message |', '| --- | --- | --- |', ...rows].join(lineEnd);
+  return ['| Status | Code | Example message |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
 /** The words for a field that is always there, and for one that may be absent. */

@@ -26,7 +26,7 @@ ${renderDocument(writeIntroduction(operation))}
 <div class="code">
 <h2 class="unseen">Code</h2>
 <section class="samples" aria-label="Request">${renderTabs('language', 'Language', samples)}</section>
-<section aria-label="Answer">${renderTabs('status', 'Status of the answer', listExamples(operation))}</section>
+<section aria-label="Example response">${renderTabs('status', 'Status of the response', listExamples(operation))}</section>
 </div>
 ${renderTryIt(operation, request, callUrl)}
 </div>
@@ -52,14 +52,24 @@ function listExamples(operation: Operation): Tab[] {
 
 /** Renders tabs as radio buttons, which work with the keyboard and without scripts. `name` must be unique on the page. */
 function renderTabs(name: string, legend: string, tabs: readonly Tab[]): Markup {
-  const parts = tabs.map(([label, content], index) => {
+  const isRare = ([label]: Tab) => rareStatuses.has(label);
+  const render = (tab: Tab, index: number) => {
+    const [label, content] = tab;
     const id = `${name}-${label.toLowerCase()}`;
     const checked = index === 0 && html` checked`;
-    return html`<input type="radio" name="${name}" id="${id}" value="${label}"${checked}><label for="${id}">${label}</label>
+    const rare = isRare(tab) && html` class="rare"`;
+    return html`<input type="radio" name="${name}" id="${id}" value="${label}"${checked}${rare}><label for="${id}"${rare}>${label}</label>
 <div class="panel">${content}</div>`;
-  });
+  };
+  const { rare = [], usual = [] } = Object.groupBy(tabs, (tab) => (isRare(tab) ? 'rare' : 'usual'));
+  const more =
+    rare.length > 0 && html`<input type="checkbox" id="${name}-more"><label for="${name}-more">more</label>`;
+  const parts = [...usual.map(render), more, ...rare.map((tab) => render(tab, -1))];
   return html`<fieldset class="tabs"><legend class="unseen">${legend}</legend>${parts}</fieldset>`;
 }
+
+/** The statuses that the tabs show only on request. */
+const rareStatuses: ReadonlySet<string> = new Set(['405', '408', '413', '415', '431', '500', '503']);
 
 /** The start of a list item: the name and the type of a field, or the name of one of several kinds of objects. */
 const itemStart = /^(?:`(?<field>[^`]+)` \*|\*\*(?<kind>\w+)\*\*)/;
@@ -85,38 +95,39 @@ function renderProse(text: string): Markup {
         others.length > 0 &&
         html`<details class="nested"${kind && html` open`}><summary>${summary}</summary>${content}</details>`;
       if (field === undefined) return html`<li>${folded(trusted(line)) || trusted(line)}</li>`.markup;
-      const linked = line.replace(/^<code>.*?<\/code>/, `<a href="#${anchor}">$&</a>`);
+      const linked = line.replace(/^<code[^>]*>.*?<\/code>/, `<a href="#${anchor}">$&</a>`);
       return html`<li id="${anchor}">${trusted(linked)}${folded(html`Fields of <code>${field}</code>`)}</li>\n`
         .markup;
     },
   });
 }
 
-/** Names the anchor of a heading: `path`, `query` and `header` for parameters, `answer.200` for an answer. */
+/** Names the anchor of a heading: `path`, `query` and `header` for parameters, `response.200` for a response. */
 function nameHeading(heading: string): string {
   const [, status] = /^`(\d+)`/.exec(heading) ?? [];
-  if (status !== undefined) return `answer.${status}`;
+  if (status !== undefined) return `response.${status}`;
   return toAnchor(heading.replace(/ parameters$|(?<=^Header)s$/, ''));
 }
 
 /** Maximum line length of the example body. It is so short that each field gets its own line. */
 const bodyLineLength = 16;
 
-/** Renders the form that try-it.js shows. Optional inputs are empty, so that nobody sends one by accident. */
+/** Renders the form that try-it.js shows. Ids and optional inputs are empty, so that nobody sends one by accident. */
 function renderTryIt(operation: Operation, request: SampleRequest, callUrl: string): Markup {
-  const { body, bodyExamples = {} } = operation;
+  const { body, bodyExamples = {}, isDrastic, summary } = operation;
   const [example] = Object.values(bodyExamples);
+  const question = isDrastic && html` data-question="${summary}"`;
   return html`<section id="try" class="try" aria-labelledby="try-title" hidden>
 <h2 id="try-title">Try it</h2>
-<form data-base="${callUrl}" data-request="${JSON.stringify(request)}">
+<form data-base="${callUrl}" data-request="${JSON.stringify(request)}"${question}>
 <p class="field key"><label for="try-key">API key</label>
 <input id="try-key" name="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="as_…" aria-describedby="try-key-note">
 <span class="note" id="try-key-note">Kept for this tab only.</span></p>
 ${listParameters(operation).map(renderInput)}
 ${body && html`<p class="field"><label for="try-body">Body</label><textarea id="try-body" name="body" spellcheck="false" rows="6">${formatJson(example?.value, bodyLineLength)}</textarea></p>`}
-<p><button type="submit">Send</button> <span class="note" role="alert"></span></p>
+<p><button type="submit">Send</button> <span class="note" role="alert"></span><span class="note" role="status"></span></p>
 </form>
-<div class="answer" aria-live="polite"></div>
+<div class="answer" role="region" aria-label="Response" tabindex="-1"></div>
 </section>`;
 }
 
@@ -126,10 +137,9 @@ function renderInput(parameter: Parameter): Markup {
   const id = `try-${place}-${name}`;
   const common = html`id="${id}" name="${name}" data-place="${place}" data-kind="${nameKind(parameter)}"`;
   const hint = String(schema.examples?.[0] ?? '');
-  const value = isRequired && html` value="${hint}"`;
   const input =
     schema.enum === undefined
-      ? html`<input ${common} type="text" autocomplete="off" spellcheck="false" placeholder="${hint}"${value}>`
+      ? html`<input ${common} type="text" autocomplete="off" spellcheck="false" placeholder="${isRequired ? `such as ${hint}` : hint}">`
       : html`<select ${common}><option value=""></option>${schema.enum.map((choice) => html`<option>${String(choice)}</option>`)}</select>`;
   return html`<p class="field"><label for="${id}">${name}</label>
 ${input}

@@ -9,7 +9,8 @@ import { formatJson } from '../code.ts';
 import { findRoot, type Page } from '../frame.ts';
 import { renderDocument } from '../markdown.ts';
 import { html } from '../markup.ts';
-import { nameAddress, writeMarks, writeOperation } from './operation-markdown.ts';
+import { nameOperation } from '../name-operation.ts';
+import { writeMarks, writeOperation } from './operation-markdown.ts';
 import { renderOperation } from './operation-page.ts';
 
 const capitalise = (tag: string) => tag.charAt(0).toUpperCase() + tag.slice(1);
@@ -47,7 +48,7 @@ ${groups.join('\n\n')}
 
 function writeEntry(operation: Operation): string {
   const { method, path, summary } = operation;
-  const address = `reference/${nameAddress(operation)}`;
+  const address = `reference/${nameOperation(operation)}`;
   return `- [\`${method}\` ${summary}](${address}) \`${path}\`${writeMarks(operation)}`;
 }
 
@@ -61,9 +62,10 @@ export function listReference(
   const byTag = tags.flatMap(({ name }) => operations.filter(({ tag }) => tag === name));
   return [
     ...byTag.map((operation) => ({
-      path: `reference/${nameAddress(operation)}`,
+      path: `reference/${nameOperation(operation)}`,
       title: operation.summary,
       group: capitalise(operation.tag),
+      searchWords: `${operation.id} ${operation.method} ${operation.path}`,
       method: operation.method,
       isDeprecated: operation.deprecation !== undefined,
       content: renderOperation(operation, baseUrl, callUrl),
@@ -93,15 +95,15 @@ function writeHeaders(): string {
       .join('\n\n');
   return `# Headers
 
-## On every answer
+## On every response
 
-Error answers have these headers too. [Limits](../limits#headers) explains the headers of the rate limits.
+Error responses have these headers too. [Limits](../limits#headers) explains the headers of the rate limits.
 
 ${write(true)}
 
-## On some answers
+## On some responses
 
-The page of each operation lists the headers of its answers.
+The page of each operation lists the headers of its responses.
 
 ${write(false)}
 `;

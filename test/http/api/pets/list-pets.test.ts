@@ -112,7 +112,11 @@ const wrong: Readonly<Record<string, readonly string[]>> = {
   status: 'Available SOLD lost available,sold %20sold sold&status=pending'.split(' '),
   categoryId: wrongIntegers.map(encodeURIComponent),
   cursor: ['20', '%00', 'AwAAAAAAAAAqrK1CcODeb8rGtA'],
-  id: wrongIntegers.flatMap((text) => [text, `1,${text}`, `${text},1`].map(encodeURIComponent)),
+  id: [
+    ...wrongIntegers.flatMap((text) => [text, `1,${text}`, `${text},1`].map(encodeURIComponent)),
+    '1&id=',
+    '&id=1',
+  ],
 };
 for (const [name, values] of Object.entries(wrong))
   for (const value of values)
@@ -125,6 +129,8 @@ for (const [query, same] of [
   ['status=sol%64', 'status=sold'],
   ['limit=2&unknown=1', 'limit=2'],
   ['id=7%2C9', 'id=9,7'],
+  ['id=7&id=9', 'id=9,7'],
+  ['id=7,9&id=9', 'id=9,7'],
   ['id=7,9,7,9223372036854775807,-9223372036854775808', 'id=9,7'],
 ] as const)
   test(`?${query} is equivalent to ?${same}`, async () =>
@@ -160,6 +166,7 @@ test('a cursor is refused with other filters, but accepts the same ids in anothe
 test('the Link to the next page keeps limit and every filter', async () => {
   for (const [query, kept] of [
     ['id=3,5,1,4,2&limit=1&categoryId=0', 'limit=1&categoryId=0&id=5,4,3,2,1'],
+    ['id=3&id=5&id=1&limit=1', 'limit=1&id=5,3,1'],
     ['categoryId=1&status=sold&limit=2', 'limit=2&status=sold&categoryId=1'],
   ] as const)
     assert.match((await get(`/pets?${query}`)).next ?? '', new RegExp(`^/pets\\?${kept}&cursor=[\\w-]{26}$`));

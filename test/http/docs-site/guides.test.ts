@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { operations } from '../../../src/http/api/operations.ts';
+import { guides, readGuide } from '../../../src/http/docs-site/guides.ts';
+
+for (const { id, guide } of operations)
+  test(`${id} names its guide`, () => {
+    assert.ok(
+      guides.some(({ name }) => name === guide),
+      'give the operation a `guide` of docs-site/guides.ts',
+    );
+  });
+
+for (const guide of guides)
+  test(`the page ${guide.name} has the title that the navigation has`, async () => {
+    const { title, content, markdown } = await readGuide(guide, 'http://localhost/v1', operations);
+    assert.match(content.markup, new RegExp(`<h1>${title}</h1>`));
+    assert.ok(markdown.startsWith(`# ${title}\n`));
+  });
