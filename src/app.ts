@@ -156,7 +156,7 @@ async function startJobs(
   await corrections.follow().catch((error) => log.warn(describeFailure(error), unread));
   expose(registry, 'gauge', 'event_waits', 'Number of requests that wait for an event.', feed.countWaiting);
   const noteFeedLag = exposeFeedLag(registry);
-  const measureStore = exposeStoreSize(registry, database, config.databaseUrl);
+  const measureStore = exposeStoreSize(registry, database, config.databaseUrl, store.audit.readLastBackup);
   await measureStore();
   jobs.start({ name: 'measure the store', everyMs: minuteMs, run: measureStore });
   for (const job of listJobs({ store, counting, ...counts, sessions, corrections, noteFeedLag }))

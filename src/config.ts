@@ -55,6 +55,7 @@ export const settings = {
   PUBLIC_URL: setting('publicUrl', addressEndingIn('/v1'), none),
   DATABASE_URL: setting('databaseUrl', parseDatabaseUrl, 'sqlite:./data/animal-store.db'),
   DATABASE_CONNECTIONS: setting('databaseConnections', parseConnections, String(connectionsDefault)),
+  REQUIRE_STORE: setting('requireStore', (text) => oneOf(['true', 'false'])(text) === 'true', 'false'),
   ALLOW_FILE_SYSTEM: setting('allowedFileSystem', oneOf(remoteFileSystemNames), none),
   REDIS_URL: setting('redisUrl', parseRedisUrl, none),
   DRAIN_SECONDS: setting('drainMs', (text) => parseSeconds(text) * secondMs, '0'),

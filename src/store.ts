@@ -15,7 +15,9 @@ import { createOrders } from './orders/orders.ts';
 import { createCatalogue } from './pets/catalogue.ts';
 import { createVersion } from './storage/content-version.ts';
 import type { Database } from './storage/database.ts';
+import { noteRestore } from './storage/note-restore.ts';
 import { openDatabase } from './storage/open-database.ts';
+import { requireExisting } from './storage/require-existing.ts';
 import { claimServing } from './storage/sqlite/claim-serving.ts';
 
 /** Everything that uses a store but needs no server. Its own changes are those of the user of this process. */
@@ -72,12 +74,22 @@ export async function openServedStore(
   wrap: (database: Database) => Database,
   parts: AsyncDisposableStack,
 ): Promise<Store> {
+  if (config.requireStore) await requireExisting(config.databaseUrl);
   // The claim comes before the store is opened, because opening a file under a second name can already overwrite pages.
   parts.defer(await claimServing(config.databaseUrl));
   const store = await openStore(config, clock, wrap);
   parts.defer(() => Promise.race([store.close(), sleep(storeCloseMsMax, undefined, { ref: false })]));
   await warnOfKeys(store, config, log);
+  await warnOfRestore(store, log);
   return store;
+}
+
+/** Before this, nothing may be sent to a webhook: on PostgreSQL, it notices a restore and puts the webhooks on hold. */
+async function warnOfRestore({ database, allWebhooks }: Store, log: Log): Promise<void> {
+  await noteRestore(database);
+  const webhooks = (await allWebhooks.readLag()).disabled.restored;
+  if (webhooks > 0)
+    log.warn({ webhooks }, 'webhooks are on hold, because the store was restored: "webhooks resume --all"');
 }
 
 /** Keys of other environments come from a copied store, and do not work here. Only in development a first key is made. */

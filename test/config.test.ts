@@ -26,6 +26,7 @@ describe('the settings of contract section 8', () => {
     publicUrl: null,
     databaseUrl: 'sqlite:./data/animal-store.db',
     databaseConnections: 10,
+    requireStore: false,
     allowedFileSystem: null,
     redisUrl: null,
     drainMs: 0,
@@ -64,6 +65,7 @@ describe('the settings of contract section 8', () => {
       'postgres://h/d?sslmode=require&channel_binding=require',
       'postgres:///d?host=/var/run/postgresql',
     ),
+    REQUIRE_STORE: { true: true, false: false },
     ALLOW_FILE_SYSTEM: same('fuse', 'nfs'),
     REDIS_URL: same('rediss://u:p@h:1/2', 'redis://h:6379', 'redis://h/', 'redis+sentinel://s1:26379/m'),
     DRAIN_SECONDS: { 15: 15_000 },
@@ -126,6 +128,7 @@ describe('a wrong setting', () => {
       'postgres://h1,h 2/d',
     ],
     DATABASE_CONNECTIONS: ['2', '101', '-4', '4.0', 'x'],
+    REQUIRE_STORE: ['yes', '1', 'TRUE'],
     ALLOW_FILE_SYSTEM: ['true', 'NFS', 'ext4'],
     REDIS_URL: split(`
       http://:secret@127.0.0.1:6379 x redis:// 127.0.0.1:6379

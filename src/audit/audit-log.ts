@@ -170,12 +170,27 @@ export function createAudit(database: Database, clock: Clock) {
       return await readPage(database, selectPage, { ...query, accountId }, toListed);
     },
 
+    /** Returns the time of the last backup in Unix milliseconds, or null if the log has none. */
+    async readLastBackup(): Promise<number | null> {
+      const [row] = await database.read(selectLastBackup, {});
+      return row === undefined ? null : Number(row.at_ms);
+    },
+
     sweep: () => deleteOldEntries(database, clock() - auditKeptMs),
   };
 }
 
 const selectAccountId = statement((query, p: { name: string }) =>
   query.selectFrom('accounts').select('id').where('name', '=', p.name),
+);
+
+const selectLastBackup = statement((query) =>
+  query
+    .selectFrom('audit')
+    .select('at_ms')
+    .where('action', '=', sql.lit('store.backed_up' satisfies AuditAction))
+    .orderBy('id', 'desc')
+    .limit(sql.lit(1)),
 );
 
 const selectPage = byFilters(filters, (query, p: Filter & PageRange, set) =>

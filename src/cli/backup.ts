@@ -1,77 +1,144 @@
-import { stat } from 'node:fs/promises';
-import { commandActor } from '../audit/audit-log.ts';
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { Option } from 'commander';
 import { OperatorError, UsageError } from '../errors.ts';
 import { formatBytes } from '../format.ts';
+import { makeStoreFile } from '../storage/durable-files.ts';
 import { backupSqlite } from '../storage/sqlite/backup.ts';
-import { restoreInPlace, restoreSqlite, skippedIdsUnknown } from '../storage/sqlite/restore.ts';
 import { requireStore } from '../storage/sqlite/schema.ts';
 import { vacuumSqlite } from '../storage/sqlite/vacuum.ts';
 import { parseStoreAddress, requireNotStore } from '../storage/store-address.ts';
-import { type AppCommand, printLines } from './command.ts';
-import { recordOrWarn, writeWarning } from './output.ts';
+import { type AppCommand, type CommandContext, type Printed, printLines } from './command.ts';
+import { countThings, recordOrWarn } from './output.ts';
+import { parseCountUpTo } from './parsers.ts';
 import { writeWholeFile } from './whole-file.ts';
 
 interface BackupOptions {
   readonly force: boolean;
+  readonly to?: string;
+  readonly keep?: number;
+  readonly record?: string;
 }
+
+/** Number of backups that a folder keeps by default, and at most. */
+const [keptDefault, keptMax] = [7, 1_000];
 
 export function addBackup(program: AppCommand): void {
-  program
+  const backup: AppCommand = program
     .addLeaf('backup', 'copy the whole store to a file and check the copy, while the service runs (SQLite)')
-    .withExamples('backup /var/backups/animal-store.db')
-    .withNotes('To restore the copy, stop the service and run "animal-store restore".')
-    .argument('<file>', 'the path of the copy')
+    .withExamples(
+      'backup /var/backups/animal-store.db',
+      'backup --to /var/backups/animal-store --keep 14',
+      'backup - | zstd | aws s3 cp - s3://bucket/animal-store.db.zst',
+      'backup --record animal-store.dump',
+    )
+    .withNotes(`With --to, the file is named for its time, and beyond --keep the oldest of the
+files that are so named are deleted. With -, the checked copy goes to standard
+output. For PostgreSQL, use pg_dump, and then --record, so that the metric and
+"doctor" know of it. To restore, stop the service and run
+"animal-store restore".`)
+    .argument('[file]', 'the path of the copy, or - for standard output')
     .option('--force', 'replace an existing file', false)
-    .does(async ({ readConfig, withStore, terminal }, { force }: BackupOptions, file: string) => {
-      if (file === '-') throw new UsageError('a backup cannot go to standard output: name a file');
-      const { databaseUrl } = readConfig();
-      const refusal = 'backup copies only SQLite stores; use pg_dump for PostgreSQL';
-      const location = requireSqlite(databaseUrl, refusal);
-      await requireStore(location);
-      await checkUnused(file);
-      await requireNotStore(file, databaseUrl);
-      // A store has secrets, so only the owner of a copy may read it.
-      const options = { replaces: force, mode: 0o600 };
-      await writeWholeFile(file, options, (unfinished) => backupSqlite(location, unfinished));
-      const { size: bytes } = await stat(file);
-      await recordOrWarn(terminal, () =>
-        withStore(({ audit }) => audit.record('store.backed_up', file, { bytes })),
-      );
-      const copied = `copied the store to ${file} (${formatBytes(bytes)}) and checked it`;
-      return printLines({ file, bytes }, copied);
-    });
+    .option('--to <folder>', 'add a backup to this folder')
+    .addOption(
+      new Option(
+        '--keep <count>',
+        `with --to: how many backups the folder keeps (default: ${keptDefault})`,
+      ).argParser(parseCountUpTo(keptMax)),
+    )
+    .option('--record <name>', 'make no copy: note that another program has made a backup');
+  backup.does(async (context, options: BackupOptions, file?: string) => {
+    const { to, keep, record } = options;
+    if ([file, to, record].filter((place) => place !== undefined).length !== 1)
+      throw new UsageError('name one of: a file, --to or --record');
+    if (to === undefined && keep !== undefined) throw new UsageError('--keep needs --to');
+    if (record !== undefined) return noteBackup(context, record);
+    if (file === '-') return streamBackup(context, backup.opts()['json'] === true);
+    if (to !== undefined) return addToFolder(context, to, keep ?? keptDefault);
+    return backUp(context, file ?? '', options.force);
+  });
 }
 
-export function addRestore(program: AppCommand): void {
-  program
-    .addLeaf('restore', 'replace the store with a backup, while no service runs (SQLite)')
-    .withExamples('restore /var/backups/animal-store.db', 'restore --in-place')
-    .withNotes(`The current content of the store is lost: back it up first. Ids assigned since
-the backup are not used again. All positions in the event feed expire: readers
-get 410 events_expired and must read the whole store again. After a snapshot of
-the disk has brought an earlier store back, --in-place does this to the store.`)
-    .argument('[file]', 'a file written by the backup command')
-    .option('--in-place', 'keep the content of the store, which a snapshot of the disk brought back', false)
-    .does(
-      async ({ readConfig, clock, terminal }, { inPlace }: { readonly inPlace: boolean }, file?: string) => {
-        if (inPlace === (file !== undefined)) throw new UsageError('name either a file or --in-place');
-        const { databaseUrl } = readConfig();
-        const refusal = 'restore works only with SQLite stores; use pg_restore for PostgreSQL';
-        const store = requireSqlite(databaseUrl, refusal);
-        const by = { actor: commandActor(), nowMs: clock() };
-        const skipped = `the next ${skippedIdsUnknown} ids of each kind are skipped`;
-        if (file === undefined) {
-          await restoreInPlace(store, by);
-          return printLines({ restored: store, store }, `restored the store ${store} in place: ${skipped}`);
-        }
-        await requireNotStore(file, databaseUrl);
-        if (!(await restoreSqlite(store, file, by))) {
-          writeWarning(terminal, `the ids assigned since the backup are unknown: ${skipped}`);
-        }
-        return printLines({ restored: file, store }, `restored the store ${store} from ${file}`);
-      },
-    );
+async function noteBackup({ withStore }: CommandContext, name: string): Promise<Printed> {
+  if (name === '') throw new UsageError('--record needs a name');
+  await withStore(({ audit }) => audit.record('store.backed_up', name, { bytes: null }));
+  return printLines({ recorded: name }, `noted the backup ${name}`);
 }
+
+async function backUp(context: CommandContext, file: string, force: boolean): Promise<Printed> {
+  const location = await requireSource(context);
+  const bytes = await writeBackup(context, location, file, force);
+  return printLines({ file, bytes }, describeCopy(file, bytes));
+}
+
+/** Adds a backup to a folder, and then deletes the oldest ones of those that this command has named. */
+async function addToFolder(context: CommandContext, folder: string, keep: number): Promise<Printed> {
+  const location = await requireSource(context);
+  const time = new Date(context.clock()).toISOString().replaceAll(/[:.]/g, '-');
+  const file = join(folder, `animal-store-${time}.db`);
+  const bytes = await writeBackup(context, location, file, false);
+  const backups = (await readdir(folder)).filter((name) => namedBackup.test(name)).sort();
+  const deleted = backups.slice(0, -keep).map((name) => join(folder, name));
+  for (const old of deleted) await rm(old);
+  const rest = deleted.length === 0 ? [] : [`deleted ${countThings(deleted.length, 'older backup')}`];
+  return printLines({ file, bytes, deleted }, describeCopy(file, bytes), ...rest);
+}
+
+/** The names sort by time. */
+const namedBackup = /^animal-store-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.db$/;
+
+const describeCopy = (file: string, bytes: number) =>
+  `copied the store to ${file} (${formatBytes(bytes)}) and checked it`;
+
+/** Writes the checked copy to standard output. It is made beside the store first, because SQLite needs a file for it. */
+async function streamBackup(context: CommandContext, isJson: boolean): Promise<Printed> {
+  const { stdout } = context.terminal;
+  if (isJson) throw new UsageError('a backup to standard output leaves no room for --json');
+  if (stdout.isTTY)
+    throw new UsageError('a backup does not go to a terminal: name a file, or pipe it to a program');
+  const location = await requireSource(context);
+  const copy = `${location}.${randomUUID()}.tmp`;
+  let bytes = 0;
+  try {
+    await makeStoreFile(copy);
+    await backupSqlite(location, copy);
+    bytes = (await stat(copy)).size;
+    await pipeline(createReadStream(copy), stdout, { end: false });
+  } finally {
+    await rm(copy, { force: true });
+  }
+  await noteCopy(context, '-', bytes);
+  return { json: null, print: () => undefined };
+}
+
+/** Returns the path of the store. Throws OperatorError if it is not one of SQLite that can be read. */
+async function requireSource({ readConfig }: CommandContext): Promise<string> {
+  const refusal = 'backup copies only SQLite stores; use pg_dump for PostgreSQL';
+  const location = requireSqlite(readConfig().databaseUrl, refusal);
+  await requireStore(location);
+  return location;
+}
+
+async function writeBackup(
+  context: CommandContext,
+  location: string,
+  file: string,
+  replaces: boolean,
+): Promise<number> {
+  await checkUnused(file);
+  await requireNotStore(file, context.readConfig().databaseUrl);
+  // A store has secrets, so only the owner of a copy may read it.
+  await writeWholeFile(file, { replaces, mode: 0o600 }, (unfinished) => backupSqlite(location, unfinished));
+  const { size: bytes } = await stat(file);
+  await noteCopy(context, file, bytes);
+  return bytes;
+}
+
+const noteCopy = ({ terminal, withStore }: CommandContext, file: string, bytes: number) =>
+  recordOrWarn(terminal, () => withStore(({ audit }) => audit.record('store.backed_up', file, { bytes })));
 
 export function addVacuum(program: AppCommand): void {
   program
@@ -89,7 +156,8 @@ get 503 after 10 s. The disk needs free space of twice the content.`)
     });
 }
 
-function requireSqlite(databaseUrl: string, refusal: string): string {
+/** Returns the path of the store. Throws OperatorError with `refusal` on another engine. */
+export function requireSqlite(databaseUrl: string, refusal: string): string {
   const { engine, location } = parseStoreAddress(databaseUrl);
   if (engine !== 'sqlite') throw new OperatorError(refusal);
   return location;

@@ -7,7 +7,7 @@ import { toSafeText } from '../observability/safe-text.ts';
 import { allowFileSystem } from '../storage/sqlite/file-system.ts';
 import { openStore } from '../store.ts';
 import { addAccounts } from './accounts.ts';
-import { addBackup, addRestore, addVacuum } from './backup.ts';
+import { addBackup, addVacuum } from './backup.ts';
 import { AppCommand, type CommandContext } from './command.ts';
 import { addConsole } from './console.ts';
 import { addDoctor } from './doctor.ts';
@@ -18,6 +18,7 @@ import { addMigrate } from './migrate.ts';
 import { addOrders } from './orders.ts';
 import { addPets } from './pets.ts';
 import { addAudit, addRequests, addUsage } from './reports.ts';
+import { addRestore } from './restore.ts';
 import { addServe } from './serve.ts';
 import { addWebhooks } from './webhooks.ts';
 

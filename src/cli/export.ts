@@ -98,7 +98,8 @@ export async function exportRows(
     await writeUntilClosed(stdout.isTTY ? escapeAll(text) : text, stdout);
     return printLines(null);
   }
-  await writeWholeFile(output, { replaces: force }, (unfinished) =>
+  // An export has names and references of clients, so only its owner may read it.
+  await writeWholeFile(output, { replaces: force, mode: 0o600 }, (unfinished) =>
     pipeline(Readable.from(text), createWriteStream(unfinished)),
   );
   return printLines({ exported, file: output }, `exported ${countThings(exported, thing)} to ${output}`);

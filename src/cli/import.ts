@@ -1,9 +1,11 @@
+import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Authorship, addAuditEntry, commandActor } from '../audit/audit-log.ts';
 import { OperatorError, OutcomeUnknownError, reasonOf, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
+import { noteImportedFile } from '../pets/imported-files.ts';
 import type { LoadedCounts } from '../pets/load-pets.ts';
 import { petFields } from '../pets/pet.ts';
 import type { PetFileFormat } from '../pets/pet-files.ts';
@@ -17,6 +19,7 @@ interface ImportOptions {
   readonly format?: PetFileFormat;
   readonly skipInvalid: boolean;
   readonly dryRun: boolean;
+  readonly once?: boolean;
   readonly ignoreUnknown?: boolean;
 }
 
@@ -26,6 +29,7 @@ export function addImport(program: AppCommand): void {
     .withExamples(
       'import animals.csv',
       'import animals.csv --dry-run',
+      'import animals.csv --once',
       'import - --format ndjson < animals.ndjson',
       'import animals.csv --skip-invalid --json',
     )
@@ -40,7 +44,9 @@ adds an animal.`)
     .option('--skip-invalid', 'import the valid rows even if there are invalid ones', false)
     .option('--ignore-unknown', 'ignore columns and fields that an animal does not have', false)
     .option('--dry-run', 'check every row and write nothing', false)
+    .option('--once', 'refuse a file whose content (SHA-256) was imported before', false)
     .does(async ({ withStore, clock, terminal }, given: ImportOptions, file: string) => {
+      if (given.once && given.dryRun) throw new UsageError('--once and --dry-run cannot be used together');
       const options = { ...given, format: given.format ?? guessFormat(file) };
       const by = { actor: commandActor(), nowMs: clock() };
       return withStore(({ catalogue }) => importFile(catalogue, file, options, by, terminal), !given.dryRun);
@@ -61,19 +67,22 @@ function guessFormat(file: string): PetFileFormat {
 export async function importFile(
   catalogue: Catalogue,
   file: string,
-  { format, skipInvalid, dryRun, ignoreUnknown = false }: ImportOptions & { readonly format: PetFileFormat },
+  options: ImportOptions & { readonly format: PetFileFormat },
   by: Authorship,
   terminal: Terminal,
 ): Promise<Printed> {
+  const { format, skipInvalid, dryRun, once = false, ignoreUnknown = false } = options;
   const { readPets } = await import('../pets/pet-files.ts');
   const startedMs = performance.now();
   const rows = createRowCheck(skipInvalid);
+  const hash = createHash('sha256');
   const progress = await startProgress(terminal, file);
   let counts: LoadedCounts | null = { added: 0, changed: 0 };
   let line: string | null = null;
   let failure: unknown;
   try {
-    const pets = readPets(readBytes(file, terminal, progress.advance), format, rows.refuse, ignoreUnknown);
+    const bytes = readBytes(file, terminal, hash, progress.advance);
+    const pets = readPets(bytes, format, rows.refuse, ignoreUnknown);
     counts = await catalogue.load(rows.pass(pets), {
       onBadChanges: rows.refuseChanges,
       onChecked() {
@@ -83,6 +92,8 @@ export async function importFile(
       *finish(counted) {
         // Rows may have become bad since the check.
         rows.check();
+        // A copy, because after a deadlock this runs again.
+        yield* noteImportedFile(hash.copy().digest('hex'), by.nowMs, once);
         const after = { ...counted, refused: rows.countBad() };
         yield* addAuditEntry(by, 'pets.imported', nameSource(basename(file)), { after });
       },
@@ -142,10 +153,11 @@ async function startProgress(terminal: Terminal, file: string) {
 
 const readBytesMax = 262_144;
 
-async function* readBytes(file: string, { stdin }: Terminal, onRead: (bytes: number) => void) {
+async function* readBytes(file: string, { stdin }: Terminal, hash: Hash, onRead: (bytes: number) => void) {
   const source = file === '-' ? stdin : createReadStream(file, { highWaterMark: readBytesMax });
   try {
     for await (const chunk of source as AsyncIterable<Uint8Array>) {
+      hash.update(chunk);
       onRead(chunk.length);
       yield chunk;
     }

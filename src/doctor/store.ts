@@ -2,7 +2,7 @@ import { describeForeignKeys, keyEnvironmentOf } from '../accounts/api-key.ts';
 import { type Clock, dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import type { Environment } from '../config.ts';
 import { compareSchema, listRunMigrations } from '../storage/migrations/migrate.ts';
-import { type Finding, ok, problem, warning } from './finding.ts';
+import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
 import { howToSetClock } from './machine.ts';
 
 const foreignKeysMax = 10;
@@ -29,6 +29,7 @@ export async function checkContent(
   const [newest] = await list(newestRowSql);
   // A service may write rows until this one is read, so the clock is read afterwards.
   if (newest != null) findings.push(checkNewestRow(Number(newest), clock()));
+  if (environment !== 'development') findings.push(checkBackup((await list(lastBackupSql))[0], clock()));
   const foreignKeys = await list(
     `select id from api_keys where visible_start not like 'as_${keyEnvironmentOf[environment]}_%'
       and (expires_at_ms is null or expires_at_ms > ${clock()})
@@ -44,6 +45,23 @@ export async function checkContent(
     findings.push(warning('keys', is, todo));
   }
   return findings;
+}
+
+const lastBackupSql = "select at_ms from audit where action = 'store.backed_up' order by id desc limit 1";
+
+/** A backup a day is made within this time, if it is late once. */
+const backupMsMax = 2 * dayMs;
+
+function checkBackup(atMs: unknown, nowMs: number): Finding {
+  const todo = 'make a backup each day (docs/operations/backup-and-restore.md)';
+  if (atMs == null) return warning('backup', 'the store knows of no backup', todo);
+  const ageMs = Math.max(0, nowMs - Number(atMs));
+  return warnUnless(
+    ageMs <= backupMsMax,
+    'backup',
+    `the last backup was made ${formatSpan(ageMs)} ago`,
+    todo,
+  );
 }
 
 function checkSchema(migrations: readonly string[]): Finding {

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type RawBuilder, sql } from 'kysely';
 import type { Registry } from 'prom-client';
-import type { Clock } from '../clock.ts';
+import { type Clock, secondMs } from '../clock.ts';
 import { isUnavailable, reasonOf } from '../errors.ts';
 import { type Database, statement } from '../storage/database.ts';
 import type { ByEngine } from '../storage/dialect.ts';
@@ -136,10 +136,15 @@ export function exposeStoreSize(
   registry: Registry,
   database: Database,
   databaseUrl: string,
+  readLastBackup: () => Promise<number | null>,
 ): () => Promise<void> {
   const { location } = parseStoreAddress(databaseUrl);
   let bytes: number | null = null;
   let freeBytes: number | null = null;
+  let backedUpAtMs: number | null = null;
+  const backupHelp = 'Unix time of the last backup that the store knows of; 0 if there is none.';
+  const lastBackup = () => (backedUpAtMs ?? 0) / secondMs;
+  expose(registry, 'gauge', 'last_backup_timestamp_seconds', backupHelp, lastBackup);
   const sizeHelp = 'Size of the store, without its write-ahead log.';
   expose(registry, 'gauge', 'store_size_bytes', sizeHelp, () => bytes);
   const diskHelp = 'Free space on the disk of the store. Absent on PostgreSQL.';
@@ -155,5 +160,6 @@ export function exposeStoreSize(
     // The location of a PostgreSQL store is no file, so it has no free space.
     const disk = await statfs(dirname(location)).catch(() => null);
     freeBytes = disk && disk.bavail * disk.bsize;
+    backedUpAtMs = await readLastBackup();
   };
 }

@@ -9,12 +9,14 @@ create function skip_lost_ids() returns trigger language plpgsql as $$
   declare
     server bigint := read_timeline();
     seen bigint;
+    is_restored boolean;
     lost bigint;
     name text;
     last_position bigint;
     last_skipped bigint := 0;
   begin
-    select timeline into seen from server_timeline
+    select timeline, timeline = 0 or table_id <> tableoid or written_in <> xmin into seen, is_restored
+      from server_timeline
       where timeline <> server or table_id <> tableoid or written_in <> xmin for update;
     if not found then return null; end if;
     lost := 1000000 * greatest(1, server - seen);
@@ -30,6 +32,11 @@ create function skip_lost_ids() returns trigger language plpgsql as $$
       end loop;
       name := pg_get_serial_sequence('events', 'id');
       last_skipped := setval(name, greatest(currval(name), last_position + lost));
+      if is_restored then
+        update webhooks set status = 'disabled', disabled_because = 'restored', revision = revision + 1, failures = 0,
+            failing_since_ms = null, next_attempt_at_ms = 0
+          where status = 'enabled';
+      end if;
     end if;
     insert into event_gaps values (last_position, last_skipped);
     update server_timeline set timeline = server, table_id = tableoid, written_in = default;
@@ -571,6 +578,12 @@ create table webhook_secrets (
 );
 
 create index webhook_secrets_by_webhook on webhook_secrets (webhook_id, id);
+
+create table imported_files (
+  sha256 text not null,
+  at_ms bigint not null,
+  constraint imported_files_pkey primary key (sha256)
+);
 
 create table leases (
   name text not null,

@@ -408,6 +408,11 @@ create table webhook_secrets (
 
 create index webhook_secrets_by_webhook on webhook_secrets (webhook_id, id);
 
+create table imported_files (
+  sha256 text primary key,
+  at_ms integer not null
+) strict;
+
 create table leases (
   name text primary key,
   holder text not null,

@@ -205,6 +205,8 @@ export interface Tables {
     /** Expiry of a rotated secret. Null for the current secret. */
     ends_at_ms: bigint | null;
   };
+  /** By the SHA-256 of the file in hexadecimal digits. */
+  imported_files: { sha256: string; at_ms: bigint };
   /** Of the jobs that only one instance may run at a time. */
   leases: { name: string; holder: string; until_ms: bigint };
   usage_windows: {

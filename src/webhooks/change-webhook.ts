@@ -88,9 +88,11 @@ export const disableWebhooksOfKey = transaction(
 /** Each change of an operator restarts the retries, so it has an audit entry even if the values stay the same. */
 function* changeAudited(row: WebhookRow, change: WebhookChange, by: Authorship): Steps<WebhookRow> {
   const changed = yield* applyChange(row, change, 'operator');
-  const ids = change.status === undefined ? yield* readEventIds() : null;
-  const describe = ({ status, position }: WebhookRow) =>
-    ids === null ? { status } : { after: writeAfter(position, ids) };
+  const ids = change.after === undefined ? null : yield* readEventIds();
+  const describe = ({ status, position }: WebhookRow) => ({
+    ...(change.status !== undefined && { status }),
+    ...(ids !== null && { after: writeAfter(position, ids) }),
+  });
   const action = change.status === undefined ? 'webhook.replayed' : (`webhook.${change.status}` as const);
   const details = { accountId: row.account_id, before: describe(row), after: describe(changed) };
   yield* addAuditEntry(by, action, row.public_id, details);

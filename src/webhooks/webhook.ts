@@ -26,7 +26,7 @@ export type AttemptFailure = (typeof attemptFailures)[number];
 
 /**
  * Why a webhook is disabled. `gone`: it answered 410. `failing`: it failed for too long, or its events expired. `restored`: its
- * store was restored. Nothing writes that yet, but the next release may, beside instances of this one.
+ * store was restored, and an operator has not resumed it.
  */
 const disabledReasons = ['owner', 'operator', 'gone', 'failing', 'restored'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
+import { dayMs } from '../../src/clock.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { addPet, readContents } from '../contracts/store-contents.ts';
-import { createWorld, expectMistake } from '../support/command-line.ts';
+import { createWorld, expectMistake, runInProcess } from '../support/command-line.ts';
 import { runProgram } from '../support/processes.ts';
-import { makeFolder, startService } from '../support/service.ts';
+import { createMovableClock, makeFolder, startService } from '../support/service.ts';
 
 /** Opens a store with two animals. `file` is a path in another, empty folder. */
 async function prepare(t: TestContext) {
@@ -123,4 +125,56 @@ describe('backup', () => {
     const { run } = await prepare(t);
     expectMistake(await run(['backup', '']), 2, /^error: the name of the file to write is empty\n/);
   });
+});
+
+describe('backup --to', () => {
+  test('keeps the newest backups of a folder and no other file of it is deleted', async (t) => {
+    const { url } = await createWorld(t);
+    const folder = await makeFolder(t);
+    await writeFile(join(folder, 'animal-store-mine.db'), '');
+    const clock = createMovableClock();
+    for (let day = 0; day < 4; day += 1) {
+      const { code, stderr } = await runInProcess(['backup', '--to', folder, '--keep', '2'], url, {
+        clock: clock.now,
+      });
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+      clock.advance(dayMs);
+    }
+    const names = (await readdir(folder)).sort();
+    assert.equal(names.length, 3);
+    assert.match(names[1] ?? '', /^animal-store-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.db$/);
+    assert.equal((await stat(join(folder, names[1] ?? ''))).mode & 0o777, 0o600);
+  });
+
+  test('goes with neither a file nor --record', async (t) => {
+    const { url } = await createWorld(t);
+    for (const rest of [
+      ['--to', 'folder', 'file'],
+      ['--record', 'name', 'file'],
+      [],
+      ['file', '--keep', '2'],
+    ])
+      assert.equal((await runInProcess(['backup', ...rest], url)).code, 2, rest.join(' '));
+  });
+});
+
+test('backup - writes a store to standard output that SQLite can open', async (t) => {
+  const { url, folder, execute } = await createWorld(t);
+  execute(`insert into pets (name, category_id, status, is_owned) values ('Rex', 1, 'available', 0)`);
+  const child = spawn(process.execPath, ['src/main.ts', 'backup', '-'], {
+    env: { ...process.env, ENVIRONMENT: 'staging', DATABASE_URL: url },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const file = join(await makeFolder(t), 'copy.db');
+  await writeFile(file, child.stdout);
+  using copy = new DatabaseSync(file);
+  assert.equal(copy.prepare('select name from pets').get()?.['name'], 'Rex');
+  assert.ok(!(await readdir(folder)).some((name) => name.endsWith('.tmp')));
+});
+
+test('backup --record notes a backup of another program', async (t) => {
+  const { print, readJson } = await createWorld(t);
+  await print('backup --record animal-store.dump');
+  const [entry] = await readJson('audit');
+  assert.partialDeepStrictEqual(entry, { action: 'store.backed_up', subject: 'animal-store.dump' });
 });

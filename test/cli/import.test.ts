@@ -8,7 +8,7 @@ import { importFile } from '../../src/cli/import.ts';
 import { OutcomeUnknownError } from '../../src/errors.ts';
 import type { Catalogue } from '../../src/pets/catalogue.ts';
 import { openCatalogue } from '../support/catalogue.ts';
-import { createWorld, type Ran, type World } from '../support/command-line.ts';
+import { createWorld, type Ran, runInProcess, type World } from '../support/command-line.ts';
 import { sqliteEngine } from '../support/engines.ts';
 
 const header = 'name,categoryId,status\n';
@@ -303,4 +303,21 @@ test('the audit log has one entry for each import, with its source without a fol
     ['standard input', { added: 1, changed: 0, refused: 0 }],
     ['a.csv', { added: 2, changed: 1, refused: 2 }],
   ]);
+});
+
+test('import --once refuses a file whose content was imported before, under any name', async (t) => {
+  const { folder, url, execute } = await createWorld(t);
+  const [first, second] = [join(folder, 'first.csv'), join(folder, 'second.csv')];
+  for (const file of [first, second]) await writeFile(file, `${header}Rex,1,\n`);
+  const countPets = () => execute('select count(*) as count from pets')[0]?.['count'];
+  assert.equal((await runInProcess(['import', first], url)).code, 0);
+  const { code, stderr } = await runInProcess(['import', second, '--once'], url);
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^error: nothing was imported: a file with the same content was imported before at 20/,
+  );
+  assert.equal(countPets(), 1);
+  assert.equal((await runInProcess(['import', second], url)).code, 0);
+  assert.equal(countPets(), 2);
 });

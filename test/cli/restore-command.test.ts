@@ -250,3 +250,36 @@ test('restore gives a new store and its temporary copy no wider permissions than
   assert.equal(modes.get('other.db-restoring'), '600');
   assert.equal((await stat(join(inside, 'other.db'))).mode & 0o777, 0o600);
 });
+
+test('a restore names the keys that were revoked after the backup', async (t) => {
+  const { folder, path, print, readJson } = await createWorld(t);
+  const backup = join(folder, 'backup.db');
+  const { id } = await readJson('keys create --plan free --account Zoo');
+  await print(['keys', 'create', '--account', 'Zoo']);
+  await print(['backup', backup]);
+  await print(`keys revoke ${id}`);
+  const { keysThatWorkAgain } = await readJson(`restore ${backup}`);
+  assert.deepEqual(keysThatWorkAgain, [{ id, account: 'Zoo' }]);
+  await print(`keys revoke ${id}`);
+  assert.match(await print(['restore', backup]), new RegExp(`"keys revoke ID".*\n {2}${id} of Zoo\n$`));
+  assert.ok(statSync(path).isFile());
+});
+
+test('a restore puts the enabled webhooks on hold, at the end of the feed', async (t) => {
+  const { execute, print, readJson, folder } = await createWorld(t);
+  const backup = join(folder, 'backup.db');
+  await print('keys create --plan free --account Zoo');
+  execute(`insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status, position,
+      revision, failures, next_attempt_at_ms, created_at_ms) values
+    ('wh_8tKq2ZmX0aLr5VnC', 1, 'key_1', 'https://zoo.example/', 'pet.added', 1, 'own', 'enabled', 0, 0, 3, 9, 0),
+    ('wh_9tKq2ZmX0aLr5VnC', 1, 'key_1', 'https://zoo.example/', 'pet.added', 1, 'own', 'disabled', 0, 0, 0, 0, 0)`);
+  await print(['backup', backup]);
+  assert.equal((await readJson(`restore ${backup}`)).webhooksOnHold, 1);
+  const [held] =
+    execute(`select status, disabled_because as because, position - deleted_to as behind, revision, failures
+    from webhooks, event_horizon where disabled_because is not null`);
+  assert.deepEqual(
+    { ...held },
+    { status: 'disabled', because: 'restored', behind: 0, revision: 1, failures: 0 },
+  );
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
 import { test } from 'node:test';
-import { createWorld } from '../support/command-line.ts';
+import { createWorld, runInProcess } from '../support/command-line.ts';
 import type { Ending } from '../support/service.ts';
 
 const one = 'wh_8tKq2ZmX0aLr5VnC';
@@ -71,4 +71,70 @@ test('keys revoke --disable-webhooks disables the webhooks of a key, even of a r
   const webhooks = [{ id: one, url: 'https://zoo.example/', status: 'disabled' }];
   const revoked = await readJson(`keys revoke ${keyId} --disable-webhooks`);
   assert.deepEqual(revoked, { id: keyId, state: 'revoked', webhooks });
+});
+
+/** Creates the shop, with the first webhook on hold because of a restore. */
+async function createRestored(t: Ending) {
+  const world = await createShop(t);
+  const { execute } = world;
+  execute(
+    `update webhooks set status = 'disabled', disabled_because = 'restored' where public_id = '${one}'`,
+  );
+  execute(`insert into pets (name, category_id, status, is_owned) values ('Rex', 1, 'available', 0)`);
+  const readWebhook = (id: string) => ({
+    ...execute(`select status, position from webhooks where public_id = '${id}'`)[0],
+  });
+  return { ...world, readWebhook };
+}
+
+test('webhooks resume --all enables the webhooks that a restore has put on hold, and no others', async (t) => {
+  const { readJson, readWebhook } = await createRestored(t);
+  assert.deepEqual(await readJson('webhooks resume --all'), { resumed: [one], failed: [] });
+  assert.deepEqual(readWebhook(one), { status: 'enabled', position: 0 });
+  assert.equal(readWebhook(other)['status'], 'disabled');
+});
+
+test('webhooks resume --from-now skips the events until now', async (t) => {
+  const { print, readWebhook } = await createRestored(t);
+  assert.equal(await print(`webhooks resume ${one} --from-now`), 'resumed 1 webhook from now\n');
+  assert.deepEqual(readWebhook(one), { status: 'enabled', position: 1 });
+});
+
+test('webhooks resume --all names the webhooks whose events are gone, and resumes the others', async (t) => {
+  const { execute, url, readWebhook } = await createRestored(t);
+  execute(
+    `update webhooks set status = 'disabled', disabled_because = 'restored', position = 1 where public_id = '${other}'`,
+  );
+  execute('delete from events');
+  execute('update event_horizon set deleted_to = 1');
+  const { code, stdout, stderr } = await runInProcess('webhooks resume --all', url);
+  assert.deepEqual({ code, stdout }, { code: 1, stdout: 'resumed 1 webhook from their positions\n' });
+  assert.match(stderr, new RegExp(`^error: 1 webhook not resumed: .*${one}.*\n$`));
+  assert.equal(readWebhook(other)['status'], 'enabled');
+});
+
+test('webhooks show has the position of a webhook and how far it is behind', async (t) => {
+  const { print, readJson } = await createRestored(t);
+  const shown = await readJson(`webhooks show ${one}`);
+  assert.partialDeepStrictEqual(shown, {
+    id: one,
+    disabledBecause: 'restored',
+    after: null,
+    eventsBehind: 1,
+  });
+  assert.match(await print(`webhooks show ${one}`), /^behind +1 event of all types/m);
+});
+
+test('webhooks attempts lists the attempts of a webhook', async (t) => {
+  const { execute, readJson } = await createShop(t);
+  execute(`insert into webhook_attempts (webhook_id, message_id, at_ms, result, duration_ms)
+    values (1, 'evt_8tKq2ZmX0aLr5VnC', 1798891200000, '500', 7)`);
+  const [attempt] = await readJson(`webhooks attempts ${one}`);
+  assert.partialDeepStrictEqual(attempt, { at: '2027-01-02T12:00:00.000Z', result: 500, durationMs: 7 });
+});
+
+test('webhooks replay sets the position of a webhook', async (t) => {
+  const { print, readWebhook } = await createRestored(t);
+  assert.equal(await print(`webhooks replay ${one} --after now`), `${one} continues after now\n`);
+  assert.equal(readWebhook(one)['position'], 1);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createLease } from '../../src/jobs/lease.ts';
 import { claimServing } from '../../src/storage/sqlite/claim-serving.ts';
 import { copyStore } from '../../src/storage/transfer/copy-store.ts';
 import { type Engine, findEngines, type Store } from '../support/engines.ts';
@@ -111,6 +112,18 @@ function describeCopy(from: Engine, to: Engine): void {
         assert.deepEqual(await readContents(copy), before);
         if (typeof release === 'function') release();
       });
+
+    test('is refused if the source is served', async (t) => {
+      const [source, target] = [await from.createStore(t), await to.createStore(t)];
+      const release = await claimServing(source.url);
+      const lease = createLease(await source.open(), 'webhooks');
+      await lease.renew();
+      const message = /^the store [^\n]* is being served: stop [^\n]*$/;
+      await assert.rejects(copyStore(source.url, target.url), { name: 'OperatorError', message });
+      await lease.release();
+      release();
+      await copyStore(source.url, target.url);
+    });
 
     test('is refused if the schema of the source differs from the schema of this program', async (t) => {
       const [source, target] = [await from.createStore(t), await to.createStore(t)];

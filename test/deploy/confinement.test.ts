@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { openDatabase } from '../../src/storage/open-database.ts';
 import { runInProcess } from '../support/command-line.ts';
 import { untilRendered } from '../support/documentation.ts';
 import { whyNoMounts, withMounts } from '../support/mounts.ts';
@@ -38,10 +39,17 @@ async function startAsShipped(t: TestContext, store: string) {
   const adapt = (arg: string) => arg.replace('/opt/animal-store', app).replace('/var/lib/animal-store', data);
   // node_modules is a link, so Node must be allowed to read the target of the link.
   const args = [`--allow-fs-read=${packages}`, ...containerArgs.map(adapt), '--json'];
+  await (await openDatabase(databaseUrl)).close();
   const child = spawn(process.execPath, args, {
     cwd: app,
     env: {
-      ...{ ENVIRONMENT: 'staging', PORT: '0', OPS_PORT: '0', DATABASE_URL: databaseUrl },
+      ...{
+        ENVIRONMENT: 'staging',
+        REQUIRE_STORE: 'true',
+        PORT: '0',
+        OPS_PORT: '0',
+        DATABASE_URL: databaseUrl,
+      },
       ...{ HOME: home, TMPDIR: home, XDG_CACHE_HOME: home },
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -83,7 +91,7 @@ test('the shipped service fails to start if the store is outside its data folder
   const { code, stderr } = await ended;
   assert.equal(code, 1);
   assert.match(stderr, /^error: the database .*elsewhere\.db cannot be opened: .*restricted.*$/m);
-  assert.deepEqual((await readdir(folder)).sort(), ['app', 'data', 'home']);
+  assert.deepEqual((await readdir(folder)).sort(), ['app', 'data', 'elsewhere.db', 'home']);
 });
 
 test('an import of 50,000 rows, an export, a backup and a service write only to the data folder', {

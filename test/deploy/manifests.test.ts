@@ -15,12 +15,20 @@ import { makeFolder } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (name: string) => readFile(join(root, 'deploy', name), 'utf8');
+const readDocuments = async (name: string) =>
+  parseAllDocuments(await read(name)).map((document) => document.toJS());
 const manifests = await read('kubernetes/animal-store.yaml');
 const composeFile = await read('compose.yaml');
 const dockerfile = await read('Dockerfile');
 const readme = await read('README.md');
 const nginxConf = await read('nginx.conf');
 const unit = await read('animal-store.service');
+const backupUnit = await read('animal-store-backup.service');
+const script = await read('animal-store');
+const jobs = [
+  ...(await readDocuments('kubernetes/backup.yaml')),
+  ...(await readDocuments('kubernetes/new-store.yaml')),
+];
 const [deployment, service, budget] = parseAllDocuments(manifests).map((document) => document.toJS()) as [
   Deployment,
   Service,
@@ -61,6 +69,10 @@ test('the manifests for Kubernetes have only fields, kinds and types that its in
     ['apps', 'Deployment', deployment],
     ['core', 'Service', service],
     ['policy', 'PodDisruptionBudget', budget],
+    ...['core PersistentVolumeClaim', 'batch CronJob', 'batch Job'].map((kind, index) => [
+      ...kind.split(' '),
+      jobs[index],
+    ]),
   ].map(
     ([group, kind, manifest]) => `
     import type { ${kind} } from 'kubernetes-types/${group}/v1.d.ts';
@@ -173,6 +185,20 @@ test('the systemd unit leaves only the state folder writable and forbids privile
   const lines = unit.split('\n');
   for (const directive of directives.trim().split(/\s+/)) assert.ok(lines.includes(directive), directive);
   assert.doesNotMatch(unit, /^(?:ReadWritePaths|BindPaths)=/m);
+});
+
+const environmentIn = (text: string) =>
+  text.match(/(?<=Environment=)[A-Z_]+=\S+|EnvironmentFile=\S+/g)?.sort();
+
+test('commands of the script, backups and the service have the same settings', () => {
+  const served = environmentIn(unit)?.filter((line) => !line.startsWith('REQUIRE_STORE'));
+  assert.deepEqual(environmentIn(script), served);
+  assert.deepEqual(environmentIn(backupUnit), served);
+});
+
+test('the unit, the image and the Deployment refuse to start on a new store', () => {
+  assert.match(unit, /^Environment=REQUIRE_STORE=true$/m);
+  assert.equal(parseSettings(provided).requireStore, true);
 });
 
 test('nginx allows the methods of the service', () => {

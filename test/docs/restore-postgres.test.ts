@@ -6,8 +6,10 @@ import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { createInventory } from '../../src/inventory/inventory.ts';
 import { insertPet } from '../../src/pets/pet-rows.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { noteRestore } from '../../src/storage/note-restore.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { petValues } from '../support/catalogue.ts';
+import { runInProcess } from '../support/command-line.ts';
 import { findPostgres, type Store } from '../support/engines.ts';
 import { migrateAsBefore, migrationsOf110 } from '../support/older-schema.ts';
 import { startPostgresCluster, whyNoPostgresCluster } from '../support/postgres-cluster.ts';
@@ -24,7 +26,9 @@ const restores = {
   'into an empty database': findCode(/^pg_restore --exit-on-error /),
   'over the old store': findCode(/^pg_restore --clean /),
 };
-const skipIds = findCode(/^update server_timeline /);
+const command = findCode(/^npx animal-store restore --in-place/)
+  .replace('npx animal-store ', '')
+  .trim();
 const repair = findCode(/^begin;/);
 
 /** Adds an animal and its event. Returns their last id and position. */
@@ -73,6 +77,16 @@ async function createOlder(t: TestContext): Promise<Store> {
   return store;
 }
 
+const webhook = `
+  insert into accounts (name, plan, created_at_ms) values ('Zoo', 'free', 0);
+  insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status, position, revision,
+      failures, next_attempt_at_ms, created_at_ms)
+    values ('wh_8tKq2ZmX0aLr5VnC', (select max(id) from accounts), 'key_1', 'https://zoo.example/', 'pet.added', 1, 'own',
+      'enabled', 0, 0, 0, 0, 0)`;
+
+const readWebhooks = ({ execute }: Store) =>
+  execute('select status, disabled_because as because, position from webhooks');
+
 describe('the guide to backups of PostgreSQL', { skip }, () => {
   for (const [where, restore] of Object.entries(restores))
     test(`restores a dump ${where}, so that no later id or position is given again`, async (t) => {
@@ -85,6 +99,33 @@ describe('the guide to backups of PostgreSQL', { skip }, () => {
       await run(target.url, restore);
       await expectSkipped(await target.open(), added);
     });
+
+  test('brings a store back whose webhooks are on hold from the start of an instance on', async (t) => {
+    const run = await openDumpFolder(t);
+    const store = await postgres.createStore(t);
+    await (await store.open()).close();
+    await store.execute(webhook);
+    await run(store.url, dump);
+    await run(store.url, restores['over the old store']);
+    const database = await store.open();
+    await noteRestore(database);
+    assert.deepEqual(await readWebhooks(store), [{ status: 'disabled', because: 'restored', position: '0' }]);
+    await store.execute(`update webhooks set status = 'enabled'`);
+    await noteRestore(database);
+    assert.partialDeepStrictEqual(await readWebhooks(store), [{ status: 'enabled' }]);
+  });
+
+  test('tells the store of a snapshot by a command, which says how many webhooks are on hold', async (t) => {
+    const store = await postgres.createStore(t);
+    const database = await store.open();
+    const { id } = await add(database);
+    await database.close();
+    await store.execute(webhook);
+    const { stdout } = await runInProcess(`${command} --json`, store.url);
+    assert.partialDeepStrictEqual(JSON.parse(stdout), { webhooksOnHold: 1, keysThatWorkAgain: null });
+    assert.ok((await add(await store.open())).id > id + 1_000_000n);
+    assert.partialDeepStrictEqual(await readWebhooks(store), [{ because: 'restored' }]);
+  });
 
   test('lets a store skip ids even on a server with the same history', async (t) => {
     const run = await openDumpFolder(t);
@@ -127,8 +168,9 @@ describe('the guide to backups of PostgreSQL', { skip }, () => {
 
     const store = await postgres.createEmptyStore(t);
     await run(store.url, restores['into an empty database']);
+    await (await store.open()).close();
+    assert.equal((await runInProcess(command, store.url)).code, 0);
     const database = await store.open();
-    await store.execute(skipIds);
     await sequenceEvents(database);
     const { next } = await readFeed(database, { start: 'now', limit: 1 }, everything);
     await expectSkipped(database, { ...added, kept: { id: 1n, position: next } });

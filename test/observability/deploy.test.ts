@@ -130,7 +130,7 @@ test('every command and console page that an alert refers to exists', async () =
   const named = [
     ...rows.flatMap((row) => [...row.matchAll(/`npx animal-store ([\w -]+)`/g)]),
     ...alertsText.matchAll(/"([a-z]+ list)"/g),
-  ].map(([, command = '']) => command);
+  ].map(([, command = '']) => command.replace(/ --.*/, ''));
   expectKnown(named, commands);
   const pages = readTable(await readDocument('docs/console.md'), 'What you find').map(([page = '']) => page);
   const linked = rows.flatMap((row) => Array.from(row.matchAll(/\*\*(\w+)\*\*/g), ([, page = '']) => page));

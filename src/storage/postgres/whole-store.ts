@@ -102,20 +102,23 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
       await query(`select setval(${sequenceOf(name)}, ${id})`);
     },
 
-    async requireUnserved() {
-      const lastAtMs = performance.now() + closingMsMax;
-      for (;;) {
-        // Within a transaction, pg_stat_activity shows the same snapshot until it is cleared.
-        await query('select pg_stat_clear_snapshot()');
-        if ((await query(otherConnections)).length === 0) return;
-        if (performance.now() > lastAtMs)
-          throw new OperatorError(
-            `the store ${describeServer(url)} is in use: stop the instances that use it first`,
-          );
-        await setTimeout(checkEveryMs);
-      }
-    },
+    /** One of the instances has the lease for webhooks (jobs/lease.ts). */
+    isServed: async () => (await query(liveLeases)).length > 0,
+
+    requireUnserved: () => requireUnserved(query, describeServer(url)),
   };
+}
+
+async function requireUnserved(query: WholeStore['query'], name: string): Promise<void> {
+  const lastAtMs = performance.now() + closingMsMax;
+  for (;;) {
+    // Within a transaction, pg_stat_activity shows the same snapshot until it is cleared.
+    await query('select pg_stat_clear_snapshot()');
+    if ((await query(otherConnections)).length === 0) return;
+    if (performance.now() > lastAtMs)
+      throw new OperatorError(`the store ${name} is in use: stop the instances that use it first`);
+    await setTimeout(checkEveryMs);
+  }
 }
 
 async function listTables(query: WholeStore['query']): Promise<StoreTable[]> {
@@ -132,6 +135,8 @@ async function listColumns(query: WholeStore['query'], name: string): Promise<st
   const names = rows.map((row) => String(row['name']));
   return names.filter((column) => !columnsOf110.includes(column)).join(', ');
 }
+
+const liveLeases = 'select 1 from leases where until_ms > extract(epoch from clock_timestamp()) * 1000';
 
 /** Selects the connections of running instances and commands, except this connection. */
 const otherConnections = `select pid from pg_stat_activity where datname = current_database()

@@ -15,14 +15,37 @@ export const skippedIdsUnknown = 1_000_000n;
 
 const ownerOnly = 0o600;
 
+/** What an operator should know after a restore. */
+export interface Restored {
+  /** Number of webhooks that the restore has put on hold. */
+  readonly webhooksOnHold: number;
+  /**
+   * The keys that work again, although the old store had revoked or deleted them. Null if the old store was unreadable. Then
+   * its last ids were unknown, too, and `skippedIdsUnknown` ids were skipped.
+   */
+  readonly keysThatWorkAgain: readonly RevivedKey[] | null;
+}
+
+interface RevivedKey {
+  readonly id: string;
+  /** The name of the account. */
+  readonly account: string;
+}
+
+/** What a restore needs of the store that it replaces. */
+interface Former {
+  readonly lastIds: ReadonlyMap<string, bigint>;
+  /** The ids of the keys that are neither revoked nor rotated. */
+  readonly keys: ReadonlySet<string>;
+}
+
 /**
  * Replaces the store at `path` with a backup and its schema, in one transaction. Ids and positions assigned since the
- * backup are not assigned again, and every position from before the restore expires. A new store gets the permissions of
- * the backup. Returns false if the last ids of the old store were unreadable, so that `skippedIdsUnknown` ids were
- * skipped. Throws OperatorError, with nothing changed, if a service serves the store, or the file is no complete backup
+ * backup are not assigned again, every position from before the restore expires, and webhooks are on hold. A new store gets
+ * the permissions of the backup. Throws OperatorError, with nothing changed, if a service serves the store, or the file is no complete backup
  * or of a newer release.
  */
-export async function restoreSqlite(path: string, file: string, by: Authorship): Promise<boolean> {
+export async function restoreSqlite(path: string, file: string, by: Authorship): Promise<Restored> {
   requireUnserved(path);
   const mode = (await requireBackup(file)) | ownerOnly;
   await makeStoreFile(path, mode);
@@ -35,7 +58,7 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
     // A copy over a store in WAL mode needs the same page size.
     const pageBytes = orNull(() => Number(old.prepare('pragma page_size').get()?.['page_size']));
     await backupSqlite(file, copy, pageBytes ?? newPageBytes);
-    return await replaceStore(copy, path, old, (raw) => recordRestore(raw, file, by));
+    return await replaceStore(copy, path, old, (raw) => recordRestore(raw, file, by), by.nowMs);
   } finally {
     removeStore(copy);
     release();
@@ -47,7 +70,7 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
  * if the last ids are unknown. Its other content stays. Throws OperatorError, with nothing changed, if a service serves the
  * store, or there is none that this release can read.
  */
-export async function restoreInPlace(path: string, by: Authorship): Promise<void> {
+export async function restoreInPlace(path: string, by: Authorship): Promise<Restored> {
   requireUnserved(path);
   if (!existsSync(path)) throw new OperatorError(`there is no store ${path}`);
   await requireOneName(path);
@@ -56,7 +79,8 @@ export async function restoreInPlace(path: string, by: Authorship): Promise<void
     if (requireSchema(await readMigrations(path), path, true) === 'none')
       throw new OperatorError(`${path} is not a store`);
     using raw = openConnection(path, lockWaitMsMax).raw;
-    startAnew(raw, null, () => recordRestore(raw, path, by));
+    const webhooksOnHold = startAnew(raw, null, () => recordRestore(raw, path, by));
+    return { webhooksOnHold, keysThatWorkAgain: null };
   } catch (error) {
     throw toOpeningError(path, error);
   } finally {
@@ -119,22 +143,37 @@ async function replaceStore(
   to: string,
   old: DatabaseSync,
   record: (raw: DatabaseSync) => void,
-): Promise<boolean> {
+  nowMs: number,
+): Promise<Restored> {
   using source = new DatabaseSync(from);
   const pages = Number(source.prepare('pragma page_count').get()?.['page_count']);
-  let isKnown = false as boolean;
+  let restored: Restored = { webhooksOnHold: 0, keysThatWorkAgain: null };
   const progress = () => {
-    const given = orNull(() => readLastIds(old));
-    startAnew(source, given, () => record(source));
-    isKnown = given !== null;
+    const former = orNull(() => readFormer(old));
+    const webhooksOnHold = startAnew(source, former?.lastIds ?? null, () => record(source));
+    restored = { webhooksOnHold, keysThatWorkAgain: former && listRevived(source, former.keys, nowMs) };
   };
   try {
     await repeatWhileBusy(() => backup(source, to, { rate: pages - 1, progress }), lockWaitMsMax);
-    return isKnown;
+    return restored;
   } catch (error) {
     // Node's error for a lock has the message "not an error".
     throw toOpeningError(to, isBusy(error) ? new Error('database is locked', { cause: error }) : error);
   }
+}
+
+function readFormer(raw: DatabaseSync): Former {
+  const keys = raw.prepare('select id from api_keys where revoked_at_ms is null').all();
+  return { lastIds: readLastIds(raw), keys: new Set(keys.map(({ id }) => String(id))) };
+}
+
+/** Lists the keys that work, except those of the former store. */
+function listRevived(raw: DatabaseSync, former: Former['keys'], nowMs: number): RevivedKey[] {
+  const select = raw.prepare(`select api_keys.id, accounts.name from api_keys
+    join accounts on accounts.id = account_id
+    where revoked_at_ms is null and (expires_at_ms is null or expires_at_ms > ?) order by api_keys.id`);
+  const keys = select.all(nowMs).map(({ id, name }) => ({ id: String(id), account: String(name) }));
+  return keys.filter(({ id }) => !former.has(id));
 }
 
 function readLastIds(raw: DatabaseSync): ReadonlyMap<string, bigint> {
@@ -145,9 +184,9 @@ function readLastIds(raw: DatabaseSync): ReadonlyMap<string, bigint> {
 
 /**
  * Makes a store assign new ids only after those already assigned, which are unknown if `given` is null. Deletes all events,
- * so that readers start again.
+ * so that readers start again. Returns the number of webhooks that are then on hold.
  */
-function startAnew(raw: DatabaseSync, given: ReadonlyMap<string, bigint> | null, record: () => void): void {
+function startAnew(raw: DatabaseSync, given: Former['lastIds'] | null, record: () => void): number {
   raw.exec('begin immediate');
   const own = readLastIds(raw);
   for (const name of new Set([...own.keys(), ...(given?.keys() ?? []), 'events'])) {
@@ -160,8 +199,23 @@ function startAnew(raw: DatabaseSync, given: ReadonlyMap<string, bigint> | null,
   if (hasTable(raw, 'event_horizon'))
     raw.exec(`delete from events;
       update event_horizon set deleted_to = (select seq from sqlite_sequence where name = 'events')`);
+  const webhooksOnHold = holdWebhooks(raw);
   record();
   raw.exec('commit');
+  return webhooksOnHold;
+}
+
+/**
+ * Disables the enabled webhooks as `restored`, with the end of the feed as their position: the events before it are gone. A
+ * store of release 1.1.0 or older cannot store that reason, so its webhooks stay, until the sender finds their events gone.
+ */
+function holdWebhooks(raw: DatabaseSync): number {
+  if (orNull(() => raw.prepare('select disabled_because from webhooks')) === null) return 0;
+  const hold = raw.prepare(`update webhooks set status = 'disabled', disabled_because = 'restored',
+      position = (select deleted_to from event_horizon), revision = revision + 1, failures = 0,
+      failing_since_ms = null, next_attempt_at_ms = 0
+    where status = 'enabled'`);
+  return Number(hold.run().changes);
 }
 
 /** Makes a table assign new ids only after this id. */

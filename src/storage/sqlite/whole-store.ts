@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { type Access, batchRowsMax, type Row, type WholeStore } from '../transfer/whole-store.ts';
-import { claimServing, requireSafePlace } from './claim-serving.ts';
+import { claimServing, isServed, requireSafePlace } from './claim-serving.ts';
 import {
   lockWaitMsMax,
   openConnection,
@@ -90,9 +90,12 @@ function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
       setLastId(raw, name, id);
     },
 
-    async requireUnserved() {
-      const release = await claimServing(`sqlite:${path}`);
-      release();
-    },
+    isServed: async () => isServed(path),
+    requireUnserved: () => requireUnserved(path),
   };
+}
+
+async function requireUnserved(path: string): Promise<void> {
+  const release = await claimServing(`sqlite:${path}`);
+  release();
 }

@@ -38,7 +38,7 @@ const tablesOfContent = ['pets', 'categories', 'accounts', 'api_keys'] as const;
  * Copies a snapshot of a store to an empty store of any engine, and returns the number of rows of each table. Rows keep
  * their ids, and no id is assigned twice. The target is one transaction, which commits only after every row was read
  * back and compared. Throws OperatorError if both addresses name the same store, the source does not have the newest
- * schema, or the target is not empty or in use, and AppError `unavailable` if a database fails.
+ * schema, or the source is served, the target is not empty or in use, and AppError `unavailable` if a database fails.
  */
 export async function copyStore(
   from: string,
@@ -48,6 +48,7 @@ export async function copyStore(
   if (nameStore(from) === nameStore(to)) throw new OperatorError('a store cannot be moved to itself');
   return useStore(from, 'read', async (source) => {
     await checkSchema(source, nameStore(from));
+    if (await source.isServed()) throw new OperatorError(describeServed(nameStore(from)));
     await (await openDatabase(to)).close();
     return useStore(to, 'write', async (target) => {
       await checkEmpty(target, nameStore(to));
@@ -59,6 +60,9 @@ export async function copyStore(
     });
   });
 }
+
+const describeServed = (name: string) =>
+  `the store ${name} is being served: stop its instances first, because the move would not copy what they still write`;
 
 async function checkSchema(source: WholeStore, name: string): Promise<void> {
   const migrations = await listRunMigrations(source.query).catch((error) => {

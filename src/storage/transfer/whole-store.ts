@@ -28,7 +28,9 @@ export interface WholeStore {
   readLastId(name: string): Promise<bigint>;
   /** Makes a table assign new ids only after this id. On PostgreSQL, a rollback does not undo this. */
   setLastId(name: string, id: bigint): Promise<void>;
-  /** Throws OperatorError while a service uses the store. */
+  /** Returns true while a service serves the store, on PostgreSQL up to 20 s longer if it was killed. */
+  isServed(): Promise<boolean>;
+  /** Throws OperatorError while a service or a command uses the store. */
   requireUnserved(): Promise<void>;
 }
 

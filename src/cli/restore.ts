@@ -1,0 +1,88 @@
+import { commandActor } from '../audit/audit-log.ts';
+import { UsageError } from '../errors.ts';
+import { openDatabase } from '../storage/open-database.ts';
+import {
+  type Restored,
+  restoreInPlace,
+  restoreSqlite,
+  skippedIdsUnknown,
+} from '../storage/sqlite/restore.ts';
+import { parseStoreAddress, requireNotStore } from '../storage/store-address.ts';
+import { requireSqlite } from './backup.ts';
+import { type AppCommand, type CommandContext, type Printed, printLines } from './command.ts';
+import { countThings, writeWarning } from './output.ts';
+
+export function addRestore(program: AppCommand): void {
+  program
+    .addLeaf('restore', 'replace the store with a backup, while no service runs')
+    .withExamples('restore /var/backups/animal-store.db', 'restore --in-place')
+    .withNotes(`A file replaces a SQLite store. Its current content is lost: back it up first.
+Ids assigned since the backup are not used again. All positions in the event
+feed expire: readers get 410 events_expired and must read the whole store again.
+After pg_restore, or after a snapshot of the disk has brought an earlier store
+back, --in-place tells the store so. Every restore puts the webhooks on hold,
+and "webhooks resume --all" lets them go on.`)
+    .argument('[file]', 'a file written by the backup command (SQLite)')
+    .option('--in-place', 'keep the content of the store, which something else brought back', false)
+    .does(async (context, { inPlace }: { readonly inPlace: boolean }, file?: string) => {
+      if (inPlace === (file !== undefined)) throw new UsageError('name either a file or --in-place');
+      return file === undefined ? restoreHere(context) : restoreFile(context, file);
+    });
+}
+
+async function restoreHere({ readConfig, clock }: CommandContext): Promise<Printed> {
+  const { databaseUrl } = readConfig();
+  const { engine, location } = parseStoreAddress(databaseUrl);
+  const by = { actor: commandActor(), nowMs: clock() };
+  if (engine === 'sqlite') {
+    const skipped = `the next ${skippedIdsUnknown} ids of each kind are skipped`;
+    const line = `restored the store ${location} in place: ${skipped}`;
+    return describe(line, location, location, await restoreInPlace(location, by));
+  }
+  await (await openDatabase(databaseUrl, undefined, false)).close();
+  const { restorePostgresInPlace } = await import('../storage/postgres/restore.ts');
+  const { store, webhooksOnHold } = await restorePostgresInPlace(location, by);
+  const line = `restored the store ${store} in place: ids that may be lost are skipped`;
+  return describe(line, store, store, { webhooksOnHold, keysThatWorkAgain: null });
+}
+
+async function restoreFile({ readConfig, clock, terminal }: CommandContext, file: string): Promise<Printed> {
+  const { databaseUrl } = readConfig();
+  const refusal = 'a file is restored only over SQLite: use pg_restore, and then "restore --in-place"';
+  const store = requireSqlite(databaseUrl, refusal);
+  await requireNotStore(file, databaseUrl);
+  const restored = await restoreSqlite(store, file, { actor: commandActor(), nowMs: clock() });
+  if (restored.keysThatWorkAgain === null)
+    writeWarning(
+      terminal,
+      `the ids assigned since the backup are unknown: the next ${skippedIdsUnknown} ids of each kind are skipped`,
+    );
+  return describe(`restored the store ${store} from ${file}`, file, store, restored);
+}
+
+/** Says what was restored, and what is left to do. */
+function describe(
+  line: string,
+  restored: string,
+  store: string,
+  { webhooksOnHold, keysThatWorkAgain }: Restored,
+): Printed {
+  const onHold = `${countThings(webhooksOnHold, 'webhook')} on hold: "webhooks resume --all" lets them go on`;
+  return printLines(
+    { restored, store, webhooksOnHold, keysThatWorkAgain },
+    line,
+    ...(webhooksOnHold === 0 ? [] : [onHold]),
+    ...describeKeys(keysThatWorkAgain),
+  );
+}
+
+function describeKeys(keys: Restored['keysThatWorkAgain']): readonly string[] {
+  if (keys === null)
+    return ['keys that were revoked since the backup work again: "keys list" shows all keys'];
+  if (keys.length === 0) return [];
+  const count = countThings(keys.length, 'key');
+  return [
+    `${count} revoked since the backup and working again: "keys revoke ID" ends them`,
+    ...keys.map(({ id, account }) => `  ${id} of ${account}`),
+  ];
+}
