@@ -8,6 +8,12 @@ import type { Config } from './config.ts';
 import { type DeliveryOptions, deliverWebhooks } from './deliver-webhooks.ts';
 import { describeFailure, isUnavailable, OperatorError, reasonOf } from './errors.ts';
 import { createEventIds, type EventIds } from './events/event-ids.ts';
+import { connectionsMax } from './http/connection/bounds.ts';
+import {
+  type ConnectionShares,
+  readDescriptorLimit,
+  shareDescriptors,
+} from './http/connection/descriptors.ts';
 import type { HttpService } from './http/http-service.ts';
 import { createCursors } from './http/request/cursor.ts';
 import type { RequestObserver } from './http/request-log.ts';
@@ -51,6 +57,7 @@ interface Basics extends DeliveryOptions {
   readonly counting: OpenCounters;
   readonly sessions: Sessions;
   readonly eventIds: EventIds;
+  readonly shares: ConnectionShares;
 }
 
 /** Starts the service. If it cannot start, throws OperatorError and closes everything that it opened. */
@@ -84,10 +91,8 @@ async function openApp(
   const watch = createStoreWatch(registry, log, clock);
   const store = await openServedStore(config, clock, log, watch.wrap, parts);
   const { database } = store;
-  const secret = await readSecret(database, 'cursor');
-  const counting = await openCounters(config, database, secret, clock, log, parts);
-  const shared = { sessions: createSessions(database, clock), eventIds: createEventIds(secret) };
-  const basics = { store, config, clock, log, registry, parts, secret, counting, ...shared };
+  const basics = await openBasics({ store, config, clock, log, registry, parts });
+  const { counting } = basics;
   const clocks = createClockWatch(database, clock, log, elapsedMs);
   const jobs = createJobRunner(log, clocks);
   const vitals = createVitals(registry, clock);
@@ -133,6 +138,31 @@ async function openApp(
   };
 }
 
+async function openBasics(given: Omit<DeliveryOptions, 'secret'>): Promise<Basics> {
+  const { store, config, clock, log, parts } = given;
+  const { database } = store;
+  const secret = await readSecret(database, 'cursor');
+  return {
+    ...given,
+    secret,
+    counting: await openCounters(config, database, secret, clock, log, parts),
+    sessions: createSessions(database, clock),
+    eventIds: createEventIds(secret),
+    shares: takeConnections(config, log),
+  };
+}
+
+/** Clients get the descriptors that the service itself does not need. */
+function takeConnections({ databaseConnections }: Config, log: Log): ConnectionShares {
+  const descriptors = readDescriptorLimit();
+  const shares = shareDescriptors(descriptors, databaseConnections);
+  const { open: connections } = shares;
+  const line = `at most ${connections} connections are open at a time`;
+  if (connections === connectionsMax) log.info({ descriptors, connections }, line);
+  else log.info({ descriptors, connections }, `${line}: raise the limit of open files (ulimit -n) for more`);
+  return shares;
+}
+
 /**
  * Serves as before for a time, or until `cut` resolves, while `/readyz` answers 503. In the second half of this time, every
  * response ends its connection, so that clients move to another instance.
@@ -164,7 +194,7 @@ async function startJobs(
 }
 
 function buildPublicServer(
-  { store, config, clock, log, registry, secret, counting, eventIds }: Basics,
+  { store, config, clock, log, registry, secret, counting, eventIds, shares }: Basics,
   observer: RequestObserver,
 ) {
   const { database, catalogue, countInventory, orders, categories, feed, countOpenHolds, version } = store;
@@ -213,6 +243,7 @@ function buildPublicServer(
     log,
     registry,
     observers: [countUsage(usage), observer],
+    connectionsMax: shares.open,
   });
   const flush = () =>
     Promise.all([counting.flush(), verifier.flush(), usage.flush(), failedRequests.flush()]);
@@ -220,7 +251,7 @@ function buildPublicServer(
 }
 
 function buildOperator(
-  { store, config, clock, log, registry, counting, sessions, eventIds }: Basics,
+  { store, config, clock, log, registry, counting, sessions, eventIds, shares }: Basics,
   vitals: Vitals,
   jobs: JobRunner,
   listStoreNotes: () => readonly string[],
@@ -240,7 +271,8 @@ function buildOperator(
   };
   const { environment, consoleUrl } = config;
   const services = { ...store.aside, sessions, vitals, look, clock, environment, readHealth, eventIds };
-  return buildOperatorServer({ readHealth, registry, console: buildConsole(services, consoleUrl), log });
+  const console = buildConsole(services, consoleUrl);
+  return buildOperatorServer({ readHealth, registry, console, connectionsMax: shares.operator, log });
 }
 
 const issueFirstKey = (keyring: Keyring) =>

@@ -34,6 +34,7 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly limiter: Limiter;
   readonly failedRequests: Pick<FailedRequests, 'note'>;
   readonly version: Version;
+  readonly connectionsMax?: number;
   readonly log: Log;
   readonly registry?: Registry;
   readonly publicUrl: string | null;
@@ -91,6 +92,7 @@ export function buildServer(options: ServerOptions): HttpService {
     clock,
     log,
     timeouts,
+    ...(options.connectionsMax !== undefined && { connectionsMax: options.connectionsMax }),
     turns: { together: version.share },
     onClosing: options.feed.stopWaiting,
   });

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import { systemClock } from '../clock.ts';
-import { defaultTimeouts } from '../http/connection/bounds.ts';
+import { defaultTimeouts, operatorConnectionsMax } from '../http/connection/bounds.ts';
 import { createRequestIds } from '../http/exchange.ts';
 import { createHttpService, type HttpService } from '../http/http-service.ts';
 import { createBodyMemory } from '../http/request/body-memory.ts';
@@ -17,10 +17,9 @@ export interface OperatorServerOptions {
   readonly readHealth: () => Promise<Health>;
   readonly registry: Registry;
   readonly console?: Console;
+  readonly connectionsMax?: number;
   readonly log: Log;
 }
-
-export const operatorConnectionsMax = 1_000;
 
 /** Builds the server of the operator's port. Health and metrics need no key, so clients must not reach it. */
 export function buildOperatorServer(options: OperatorServerOptions): HttpService {
@@ -42,7 +41,7 @@ export function buildOperatorServer(options: OperatorServerOptions): HttpService
     clock: systemClock,
     log: options.log,
     timeouts: defaultTimeouts,
-    connectionsMax: operatorConnectionsMax,
+    connectionsMax: options.connectionsMax ?? operatorConnectionsMax,
   });
 }
 

@@ -14,6 +14,7 @@ import {
   headersMax,
   lingerBytesMax,
   lingerMs,
+  operatorConnectionsMax,
 } from '../../src/http/connection/bounds.ts';
 import { allWaitingRequestsMax, waitingRequestsMax } from '../../src/http/connection/connections.ts';
 import { lastCallMs } from '../../src/http/connection/graceful-shutdown.ts';
@@ -27,7 +28,6 @@ import { askedHeadersBytesMax, askedHeadersMax } from '../../src/http/response/c
 import { cacheBytesMax } from '../../src/http/response/response-cache.ts';
 import { addressesMax } from '../../src/limits/counters.ts';
 import { waitingCharactersMax } from '../../src/observability/log.ts';
-import { operatorConnectionsMax } from '../../src/operator/operator-server.ts';
 import { postgresParameters } from '../../src/postgres-address.ts';
 import { connectionsDefault } from '../../src/setting-values.ts';
 import { connectMsMax } from '../../src/storage/postgres/client.ts';

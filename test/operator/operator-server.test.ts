@@ -3,10 +3,15 @@ import { PassThrough } from 'node:stream';
 import { after, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { defaultTimeouts, headerBytesMax, headersMax } from '../../src/http/connection/bounds.ts';
+import {
+  defaultTimeouts,
+  headerBytesMax,
+  headersMax,
+  operatorConnectionsMax,
+} from '../../src/http/connection/bounds.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { type Checks, findProblems } from '../../src/operator/health.ts';
-import { buildOperatorServer, operatorConnectionsMax } from '../../src/operator/operator-server.ts';
+import { buildOperatorServer } from '../../src/operator/operator-server.ts';
 import { exchangeRaw, openRaw } from '../support/raw-http.ts';
 import { startService } from '../support/service.ts';
 

@@ -25,6 +25,9 @@ export const headersMax = 100;
 /** Maximum number of open connections. An idle connection takes about 15 KB of memory. */
 export const connectionsMax = 20_000;
 
+/** Maximum number of open connections of the operator's port. */
+export const operatorConnectionsMax = 1_000;
+
 /** Maximum number of connections that wait to be accepted. net.core.somaxconn may be lower. */
 export const backlogMax = 4_096;
 

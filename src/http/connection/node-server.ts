@@ -44,7 +44,10 @@ export function watchRefusedConnections(server: Server, registry: Registry, cloc
   server.on('drop', () => {
     count += 1;
     if (clock() < logged.atMs + minuteMs) return;
-    log.warn({ refused: count - logged.count, connectionsMax }, 'too many connections are open');
+    log.warn(
+      { refused: count - logged.count, connectionsMax: server.maxConnections },
+      'too many connections are open',
+    );
     logged = { count, atMs: clock() };
   });
 }
