@@ -1,9 +1,10 @@
 import { CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Clock, systemClock } from '../clock.ts';
-import { parseConfig } from '../config.ts';
+import { parseConfig, settings } from '../config.ts';
 import { AppError, OperatorError, UsageError } from '../errors.ts';
 import { toSafeText } from '../observability/safe-text.ts';
+import { listMisnamed, readSecretFiles } from '../setting-sources.ts';
 import { allowFileSystem } from '../storage/sqlite/file-system.ts';
 import { openStore } from '../store.ts';
 import { addAccounts } from './accounts.ts';
@@ -36,7 +37,7 @@ export async function runCommandLine(argv: readonly string[], options: CommandLi
   const report = (error: unknown) => terminal.stderr.write(toOneLine(`error: ${describeFailure(error)}`));
   lifetime.onCrash(report);
   const readConfig = () => {
-    const config = parseConfig(environment);
+    const config = parseConfig(readSecretFiles(environment));
     allowFileSystem(config.allowedFileSystem);
     return config;
   };
@@ -49,7 +50,8 @@ export async function runCommandLine(argv: readonly string[], options: CommandLi
     }
   };
   try {
-    const program = buildProgram({ readConfig, clock, terminal, lifetime, withStore });
+    const misnamed = listMisnamed(environment, Object.keys(settings));
+    const program = buildProgram({ readConfig, misnamed, clock, terminal, lifetime, withStore });
     await program.parseAsync(argv, { from: 'user' });
     return 0;
   } catch (error) {

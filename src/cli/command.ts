@@ -20,6 +20,8 @@ export interface Lifetime {
 export interface CommandContext {
   /** Reads the settings. Throws OperatorError if a setting is invalid. */
   readonly readConfig: () => Config;
+  /** Variables that are no settings and look like one. */
+  readonly misnamed: readonly { readonly variable: string; readonly meant: string }[];
   readonly clock: Clock;
   readonly terminal: Terminal;
   readonly lifetime: Lifetime;

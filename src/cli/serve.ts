@@ -20,13 +20,15 @@ goes to standard error.`)
 }
 
 async function serve(context: CommandContext, json: boolean): Promise<void> {
-  const { readConfig, clock, terminal, lifetime } = context;
+  const { readConfig, misnamed, clock, terminal, lifetime } = context;
   const config = readConfig();
   const stopped = lifetime.untilStopped();
   // Other commands do without the logger and the service, and so start faster.
   const { createLog } = await import('../observability/log.ts');
   const log = createLog(config.logLevel, json ? terminal.stderr : terminal.stdout);
   log.info('starting');
+  for (const { variable, meant } of misnamed)
+    log.warn({ variable }, `${variable} is no setting and changes nothing: is ${meant} meant?`);
   let isServing = false;
   void stopped.then(() => {
     if (isServing) return;

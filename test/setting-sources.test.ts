@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { settings } from '../src/config.ts';
+import { listMisnamed, readSecretFiles } from '../src/setting-sources.ts';
+import { makeFolder } from './support/service.ts';
+
+test('a secret comes from the file that its setting names, without the end of the line', async (t) => {
+  const file = join(await makeFolder(t), 'redis');
+  await writeFile(file, 'redis://:secret@127.0.0.1\n');
+  assert.equal(readSecretFiles({ REDIS_URL_FILE: file })['REDIS_URL'], 'redis://:secret@127.0.0.1');
+});
+
+test('a secret in two places, or in a file that is not there, is refused by name', () => {
+  const variables = { REDIS_URL_FILE: '/no/such/file', DATABASE_URL: 'sqlite:a', DATABASE_URL_FILE: '/b' };
+  const message =
+    /^wrong settings: DATABASE_URL and DATABASE_URL_FILE are both set; .*REDIS_URL_FILE cannot be read: ENOENT/;
+  assert.throws(() => readSecretFiles(variables), { name: 'OperatorError', message });
+});
+
+test('a variable that looks like a setting is named with it', () => {
+  const names = Object.keys(settings);
+  const given = {
+    LOG_REQUEST: 'all',
+    DATABSE_URL: 'x',
+    HOSTNAME: 'a',
+    DATABASE_URL: 'x',
+    REDIS_URL_FILE: 'f',
+  };
+  assert.deepEqual(listMisnamed(given, names), [
+    { variable: 'LOG_REQUEST', meant: 'LOG_REQUESTS' },
+    { variable: 'DATABSE_URL', meant: 'DATABASE_URL' },
+  ]);
+});
