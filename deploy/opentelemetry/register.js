@@ -4,9 +4,21 @@ import { subscribe } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 
+// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES come before the default name.
+const resource = defaultResource()
+  .merge(resourceFromAttributes({ 'service.name': 'animal-store' }))
+  .merge(detectResources({ detectors: [envDetector] }));
+
 const provider = new NodeTracerProvider({
+  resource,
   spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
 });
 provider.register();

@@ -27,7 +27,10 @@ interface Span {
 }
 
 interface Traces {
-  readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[];
+  readonly resourceSpans: readonly {
+    readonly resource: Pick<Span, 'attributes'>;
+    readonly scopeSpans: readonly { readonly spans: readonly Span[] }[];
+  }[];
 }
 
 const serverKind = 2;
@@ -36,8 +39,11 @@ test('OpenTelemetry attached with node --import gives one trace for each request
   skip,
 }, async (t) => {
   const spans: Span[] = [];
+  const services = new Set<string | undefined>();
   const collector = createServer(async (request, response) => {
     const { resourceSpans } = (await json(request)) as Traces;
+    for (const { resource } of resourceSpans)
+      services.add(resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue);
     spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans: sent }) => sent)));
     response.end('{}');
     collector.emit('received');
@@ -57,6 +63,7 @@ test('OpenTelemetry attached with node --import gives one trace for each request
   const list = () => spans.filter(({ kind }) => kind === serverKind);
   while (list().length < paths.length) await once(collector, 'received');
 
+  assert.deepEqual([...services], ['animal-store']);
   const routed = ['GET /v1/pets', 'GET /v1/pets/{petId}', 'GET /v1/orders/{orderId}', 'GET', 'GET /v1/pets'];
   const names = list().map(({ name }) => name);
   assert.deepEqual(names, routed);
