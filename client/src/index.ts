@@ -39,6 +39,7 @@ export type { RequestMethod, RequestOptions, SendRequest } from './request.ts';
 export type { RateLimit, ResponseInfo } from './response-info.ts';
 export type { Retry } from './retry.ts';
 export type { AnimalStoreOptions, Fetch } from './settings.ts';
+export { type SignedHeaders, type SignOptions, signWebhook } from './sign-webhook.ts';
 export type { CallOptions } from './transport.ts';
 export { verifyWebhook, type WebhookHeaders } from './verify-webhook.ts';
 export type {

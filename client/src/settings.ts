@@ -50,7 +50,7 @@ export interface Settings {
   readonly debug: ((attempt: Attempt) => void) | null;
 }
 
-export const version = '1.2.0';
+export const version = '1.3.0';
 
 const ownName = `animal-store-client/${version}`;
 /** The longest delay that `setTimeout` supports: 24 days. */

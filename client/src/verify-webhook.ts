@@ -1,6 +1,7 @@
 import { argumentError } from './errors.ts';
 import { parseExactJson } from './exact-json.ts';
 import type { WebhookMessage } from './generated.ts';
+import { decodeBase64, importSecret, joinSigned, readBody } from './webhook-signature.ts';
 
 /** The headers of a request: a `Headers` object, or a plain object as in Node.js, with names in any case. */
 export type WebhookHeaders =
@@ -22,18 +23,13 @@ export async function verifyWebhook(
   secret: string,
 ): Promise<WebhookMessage | null> {
   const key = await importSecret(secret);
-  if (typeof body !== 'string' && !ArrayBuffer.isView(body))
-    throw argumentError('body', 'must be the raw body, as a string or a Uint8Array');
+  const bytes = readBody(body);
   if (typeof headers !== 'object' || headers === null) throw argumentError('headers', 'must be an object');
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     readHeader(headers, name),
   );
   if (id == null || timestamp == null || signatures == null || !isRecent(timestamp)) return null;
-  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
-  const head = new TextEncoder().encode(`${id}.${timestamp}.`);
-  const signed = new Uint8Array(head.length + bytes.length);
-  signed.set(head);
-  signed.set(bytes, head.length);
+  const signed = joinSigned(id, timestamp, bytes);
   for (const signature of signatures.split(' ')) {
     const code = signature.startsWith('v1,') ? decodeBase64(signature.slice('v1,'.length)) : null;
     if (code !== null && (await crypto.subtle.verify('HMAC', key, code, signed)))
@@ -51,19 +47,4 @@ function readHeader(headers: WebhookHeaders, name: string): string | null {
 
 function isRecent(timestamp: string): boolean {
   return /^\d{1,12}$/.test(timestamp) && Math.abs(Date.now() / 1000 - Number(timestamp)) <= toleranceSeconds;
-}
-
-async function importSecret(secret: string): Promise<CryptoKey> {
-  const bytes = typeof secret === 'string' ? decodeBase64(secret.replace(/^whsec_/, '')) : null;
-  if (bytes === null || bytes.length === 0)
-    throw argumentError('secret', 'must be the secret of a webhook, whsec_…');
-  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
-}
-
-function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
-  try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  } catch {
-    return null;
-  }
 }

@@ -1,12 +1,13 @@
 import { Registry } from 'prom-client';
 import type { KeyVerifier } from '../accounts/key-verifier.ts';
+import type { Environment } from '../config.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Log } from '../observability/log.ts';
 import { expose } from '../observability/metrics.ts';
 import type { TrustProxy } from '../setting-values.ts';
 import type { Version } from '../storage/content-version.ts';
 import type { FailedRequests } from '../usage/failed-requests.ts';
-import { operations as allOperations } from './api/operations.ts';
+import { listOperations } from './api/operations.ts';
 import type { Services } from './api/services.ts';
 import { bindOperation } from './bind-operation.ts';
 import { defaultTimeouts, type Timeouts } from './connection/bounds.ts';
@@ -45,6 +46,7 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly timeouts?: Timeouts;
   /** Default: `heldBodyBytesMax`. */
   readonly heldBodyBytesMax?: number;
+  readonly environment: Environment;
   /** Default: all operations of api/operations.ts. */
   readonly operations?: readonly Operation[];
 }
@@ -52,7 +54,7 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
 /** Builds the public server (`/v1`, `/openapi.json`, `/docs`). Call `listen` to start it. */
 export function buildServer(options: ServerOptions): HttpService {
   const { version, limiter, clock, log, publicUrl, registry = new Registry() } = options;
-  const { timeouts = defaultTimeouts, operations = allOperations } = options;
+  const { timeouts = defaultTimeouts, operations = listOperations(options.environment) } = options;
   const baseUrl = publicUrl ?? '/v1';
   const docsUrl = publicUrl === null ? '/docs' : new URL('docs', publicUrl).href;
 

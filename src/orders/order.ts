@@ -13,6 +13,8 @@ export type OrderStatus = (typeof orderStatuses)[number];
 /** The bounds and the default of `holdSeconds` in a new order. */
 export const holdSeconds = {
   min: minuteMs / secondMs,
+  /** The minimum in development, so that a client can see a hold expire. */
+  developmentMin: 1,
   max: dayMs / secondMs,
   /** The maximum for keys with `orders:manage`. */
   managedMax: (7 * dayMs) / secondMs,
@@ -46,24 +48,28 @@ export const OrderSchema = namedObject('Order', 'A reservation of an animal and 
   ),
 });
 
-/** The request body that places an order (contract section 12). */
-export const NewOrderSchema = namedObject('NewOrder', 'A new order.', {
-  petId: int64Field('Identifier of the animal to reserve.'),
-  // Without `default`, because code generators make a field with a default required.
-  holdSeconds: Type.Optional(
-    wholeNumberField(
-      `How many seconds the animal is held; ${holdSeconds.default} by default. More than 86,400 needs the scope \`orders:manage\`.`,
-      { minimum: holdSeconds.min, maximum: holdSeconds.managedMax },
-    ),
-  ),
-  reference: Type.Optional(nameField("The client's own number for the order; need not be unique.", 'A-1017')),
-});
+const newReference = nameField("The client's own number for the order; need not be unique.", 'A-1017');
 
-export type NewOrder = Static<typeof NewOrderSchema>;
+/** Returns the schema of the request body that places an order (contract section 12). */
+export function createNewOrderSchema(minimum: number) {
+  return namedObject('NewOrder', 'A new order.', {
+    petId: int64Field('Identifier of the animal to reserve.'),
+    // Without `default`, because code generators make a field with a default required.
+    holdSeconds: Type.Optional(
+      wholeNumberField(
+        `How many seconds the animal is held; ${holdSeconds.default} by default. More than 86,400 needs the scope \`orders:manage\`.`,
+        { minimum, maximum: holdSeconds.managedMax },
+      ),
+    ),
+    reference: Type.Optional(newReference),
+  });
+}
+
+export type NewOrder = Static<ReturnType<typeof createNewOrderSchema>>;
 
 export type Order = Static<typeof OrderSchema>;
 
-const references = compileObject(Type.Object({ reference: NewOrderSchema.properties.reference }));
+const references = compileObject(Type.Object({ reference: newReference }));
 
 /** Returns true if the text is a valid reference. A reference follows the same rules as a name. */
 export function isReference(text: string): boolean {

@@ -30,7 +30,7 @@ test('the five-minute example of client/README.md runs as written and prints the
 
 test('client/README.md has only blocks that a test runs or checks', () => {
   const kinds = blocks.map(({ info }) => info);
-  assert.deepEqual(kinds, ['sh', 'sh', 'js first.mjs', 'sh', 'text']);
+  assert.deepEqual(kinds, ['sh', 'sh', 'js first.mjs', 'sh', 'text', 'text']);
 });
 
 test('client/README.md lists exactly the options and the codes of the client', async () => {

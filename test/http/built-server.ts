@@ -50,6 +50,7 @@ export async function startBuiltServer(
     cursors: createCursors(Buffer.alloc(32)),
     eventIds,
     webhooks: createWebhooks(store.database, eventIds, createSecretBox([])),
+    environment: 'staging',
     allowsHttp: false,
     clock,
     log: createLog('silent', new PassThrough()),

@@ -1,26 +1,31 @@
+import type { Environment } from '../../config.ts';
+import { holdSeconds } from '../../orders/order.ts';
 import type { Operation } from '../operation.ts';
 import { getAccount } from './account.ts';
 import { categoryOperations } from './categories.ts';
 import { eventOperations } from './events.ts';
 import { storeOperations } from './inventory.ts';
 import { keyOperations } from './keys.ts';
-import { orderOperations } from './orders.ts';
+import { createOrderOperations } from './orders.ts';
 import { petOperations } from './pets.ts';
 import { webhookMessageOperations } from './webhook-messages.ts';
 import { webhookOperations } from './webhooks.ts';
 
-/** Every operation of the public port. The reference shows the operations of a tag in this order. */
-export const operations: readonly Operation[] = [
+/** Returns every operation of the public port. The reference shows the operations of a tag in this order. */
+export const listOperations = (environment: Environment): readonly Operation[] => [
   ...petOperations,
   ...categoryOperations,
   ...storeOperations,
-  ...orderOperations,
+  ...createOrderOperations(environment === 'development' ? holdSeconds.developmentMin : holdSeconds.min),
   ...eventOperations,
   getAccount,
   ...keyOperations,
   ...webhookOperations,
   ...webhookMessageOperations,
 ];
+
+/** The operations outside of development. */
+export const operations = listOperations('production');
 
 /** The groups of operations, in the order of the documentation. */
 export const tags = [

@@ -5,7 +5,7 @@ import { AppError, notFound } from '../../errors.ts';
 import { computeEtag } from '../../etag.ts';
 import { stringifyExactJson } from '../../exact-json.ts';
 import type { OrderAction } from '../../orders/close-order.ts';
-import { holdSeconds, NewOrderSchema, OrderSchema, OrderStatusSchema } from '../../orders/order.ts';
+import { createNewOrderSchema, holdSeconds, OrderSchema, OrderStatusSchema } from '../../orders/order.ts';
 import { type OrderKey, type OrderReader, petUnavailable } from '../../orders/place-order.ts';
 import { int64Field, nameField } from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
@@ -31,7 +31,6 @@ export const orderExamples = {
   returned: { ...completed, status: 'returned' },
 };
 
-const holdRule = `holdSeconds must be an integer from ${holdSeconds.min} to ${holdSeconds.max}`;
 const orderId = defineIdParameter('orderId', 'order', 7);
 
 /** Returns which orders a caller may read. With `orders:manage`, these are the orders of all accounts. */
@@ -50,7 +49,8 @@ function closeBy(action: OrderAction): Operation['handle'] {
     reply(200, orders.close(action, orderId.read(params), keyOf(caller, clock)));
 }
 
-export const orderOperations: readonly Operation[] = [
+/** Returns the operations of orders. A hold lasts at least `holdSecondsMin`. */
+export const createOrderOperations = (holdSecondsMin: number): readonly Operation[] => [
   defineOperation('listOrders', 'GET /orders', 'orders:read', {
     guide: 'orders',
     summary: 'List orders',
@@ -82,34 +82,7 @@ export const orderOperations: readonly Operation[] = [
     },
   }),
 
-  defineOperation('placeOrder', 'POST /orders', 'orders:write', {
-    guide: 'orders',
-    summary: 'Place an order',
-    description:
-      'Reserves an available animal, which becomes `pending`, for `holdSeconds`, 900 by default. Complete the order before its `expiresAt`, or the animal becomes available again. If several orders for one animal arrive at once, exactly one succeeds. With an `Idempotency-Key` a retry never orders twice. The plan sets how many holds an account may have open.',
-    body: NewOrderSchema,
-    bodyExamples: {
-      complete: example('All fields', { petId: 42, holdSeconds: 900, reference: 'A-1017' }),
-      least: example('Required fields', { petId: 42 }),
-    },
-    isIdempotent: true,
-    answers: answer(201, 'The animal is reserved.', OrderSchema, placed, ['Location', 'ETag']),
-    failures: {
-      not_found: notFound('petId', 'animal').message,
-      pet_unavailable: petUnavailable().message,
-      limit_reached: 'this account may open another hold only while it has fewer than 25',
-    },
-
-    async handle({ body, caller, idempotency }, { orders, baseUrl, clock }) {
-      const { petId, holdSeconds: seconds = BigInt(holdSeconds.default), reference = null } = body;
-      const key = keyOf(caller, clock);
-      if (seconds > holdSeconds.max && !key.isManager) throw new AppError('invalid_body', holdRule);
-      const order = { petId, holdMs: Number(seconds) * secondMs, reference };
-      const given = await orders.place(order, key, idempotency);
-      const { headers, ...outcome } = toOutcome(given, baseUrl);
-      return { ...outcome, headers: { ...headers, etag: computeEtag(given.answer.body) } };
-    },
-  }),
+  definePlaceOrder(holdSecondsMin),
 
   defineOperation('getOrder', 'GET /orders/{orderId}', 'orders:read', {
     guide: 'orders',
@@ -166,3 +139,39 @@ export const orderOperations: readonly Operation[] = [
     handle: closeBy('return'),
   }),
 ];
+
+function definePlaceOrder(holdSecondsMin: number): Operation {
+  return defineOperation('placeOrder', 'POST /orders', 'orders:write', {
+    guide: 'orders',
+    summary: 'Place an order',
+    description:
+      'Reserves an available animal, which becomes `pending`, for `holdSeconds`, 900 by default. Complete the order before its `expiresAt`, or the animal becomes available again. If several orders for one animal arrive at once, exactly one succeeds. With an `Idempotency-Key` a retry never orders twice. The plan sets how many holds an account may have open.',
+    body: createNewOrderSchema(holdSecondsMin),
+    bodyExamples: {
+      complete: example('All fields', { petId: 42, holdSeconds: 900, reference: 'A-1017' }),
+      least: example('Required fields', { petId: 42 }),
+    },
+    isIdempotent: true,
+    answers: answer(201, 'The animal is reserved.', OrderSchema, placed, ['Location', 'ETag']),
+    failures: {
+      not_found: notFound('petId', 'animal').message,
+      pet_unavailable: petUnavailable().message,
+      limit_reached: 'this account may open another hold only while it has fewer than 25',
+    },
+
+    async handle({ body, caller, idempotency }, { orders, baseUrl, clock }) {
+      const { petId, holdSeconds: seconds = BigInt(holdSeconds.default), reference = null } = body;
+      const key = keyOf(caller, clock);
+      if (seconds > holdSeconds.max && !key.isManager) throw refuseHold(holdSecondsMin);
+      const order = { petId, holdMs: Number(seconds) * secondMs, reference };
+      const given = await orders.place(order, key, idempotency);
+      const { headers, ...outcome } = toOutcome(given, baseUrl);
+      return { ...outcome, headers: { ...headers, etag: computeEtag(given.answer.body) } };
+    },
+  });
+}
+
+function refuseHold(holdSecondsMin: number): AppError {
+  const rule = `must be an integer from ${holdSecondsMin} to ${holdSeconds.max}`;
+  return new AppError('invalid_body', `holdSeconds ${rule}`);
+}

@@ -15,7 +15,7 @@ import { guides } from './guides.ts';
 import { makeSite, type Site, type SiteOptions } from './site.ts';
 
 /** The file name of the present tarball of the TypeScript client. Its version is that in `client/package.json`. */
-export const clientPackageName = 'animal-store-client-1.2.0.tgz';
+export const clientPackageName = 'animal-store-client-1.3.0.tgz';
 /** The file names of the present packages of the Python client. Their version is that in `client-python/pyproject.toml`. */
 export const pythonPackageNames = {
   wheel: 'animal_store-1.0.0-py3-none-any.whl',

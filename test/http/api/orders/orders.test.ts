@@ -175,3 +175,15 @@ test('an animal becomes available without a request when its hold expires', asyn
   await until(isAvailable, Boolean, 10_000);
   await expectError(await act(partner, id, 'complete'), 409, 'order_expired');
 });
+
+test('in development, a hold may last a second', async (t) => {
+  const { service: own, key } = await startWithKey(t, { ENVIRONMENT: 'development' });
+  const { id } = (await (await own.post(key, { name: 'Rex', categoryId: 1 })).json()) as { id: number };
+  const refused = await own.send(key, 'POST /orders', { petId: id, holdSeconds: 0 });
+  assert.match(await refused.text(), /holdSeconds must be an integer from 1 to 604800/);
+  assert.equal((await own.send(key, 'POST /orders', { petId: id, holdSeconds: 1 })).status, 201);
+  const description = (await (await fetch(`${own.app.url}/openapi.json`)).json()) as {
+    components: { schemas: { NewOrder: { properties: { holdSeconds: { minimum: number } } } } };
+  };
+  assert.equal(description.components.schemas.NewOrder.properties.holdSeconds.minimum, 1);
+});
