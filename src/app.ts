@@ -226,6 +226,7 @@ function buildPublicServer(
     feed,
     countOpenHolds,
     version,
+    environment,
     publicUrl,
     trustProxy,
     corsOrigins,

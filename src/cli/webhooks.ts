@@ -1,6 +1,6 @@
-import { toTime } from '../format.ts';
 import { OperatorError, reasonOf, UsageError } from '../errors.ts';
 import { createEventIds } from '../events/event-ids.ts';
+import { toTime } from '../format.ts';
 import { readSecret } from '../storage/secret-rows.ts';
 import type { Store } from '../store.ts';
 import { type Attempt, readAfter, writeAfter } from '../webhooks/webhook.ts';

@@ -151,7 +151,9 @@ const mentions = /^```.*?^```$|^#[^\n]*|\[[^\]]*\]\([^)]*\)|`([A-Z]+ \/[^`]*)`/g
 /** Makes links of the operations that a text mentions as code, such as `GET /pets`. */
 function linkOperations(text: string, operations: readonly Operation[]): string {
   return text.replaceAll(mentions, (whole, mention?: string) => {
-    const found = operations.find(({ method, path }) => `${method} ${path}` === mention?.replace(' /v1/', ' /'));
+    const found = operations.find(
+      ({ method, path }) => `${method} ${path}` === mention?.replace(' /v1/', ' /'),
+    );
     return found === undefined ? whole : `[${whole}](reference/${nameOperation(found)})`;
   });
 }
