@@ -226,7 +226,7 @@ function buildPublicServer(
     feed,
     countOpenHolds,
     version,
-    environment,
+    environment: config.environment,
     publicUrl,
     trustProxy,
     corsOrigins,
