@@ -16,8 +16,9 @@ const floors: readonly (readonly [name: string, files: RegExp])[] = [
   ['rules', /^(?:\w+\/rules\/.*|pets\/pet(?:-values)?|accounts\/(?:account|api-key|key-state))\.ts$/],
   [
     'ports',
-    /^(?:storage\/(?:database|delete-old|dialect|insert-row|read-page|row-buffer|secret-rows|store-time|tables|take-oldest)|limits\/counters)\.ts$/,
+    /^(?:storage\/(?:database|delete-old|dialect|erase|insert-row|read-page|row-buffer|secret-rows|store-time|tables|take-oldest)|limits\/counters)\.ts$/,
   ],
+  ['erasures that accounts call', /^(?:events\/erase-event-references|webhooks\/erase-webhooks)\.ts$/],
   ['the key that acts', /^accounts\/acting-key\.ts$/],
   ['rooms without neighbours', /^(?:audit|idempotency|inventory|usage)\//],
   ['rows of animals', /^pets\/pet-rows\.ts$/],

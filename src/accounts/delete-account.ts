@@ -1,16 +1,21 @@
-import { type RawBuilder, sql } from 'kysely';
-import { type Authored, addAuditEntry } from '../audit/audit-log.ts';
+import { sql } from 'kysely';
+import { type Authored, addAuditEntry, eraseAuditNames } from '../audit/audit-log.ts';
 import { minuteMs } from '../clock.ts';
 import { AppError, OperatorError } from '../errors.ts';
+import { eraseEventReferences } from '../events/erase-event-references.ts';
+import { eraseFirstAnswers } from '../idempotency/answer-once.ts';
 import { insertReset } from '../limits/corrections.ts';
+import { eraseCounts } from '../limits/erase-counts.ts';
 import { closeOrder } from '../orders/close-order.ts';
-import { orderStatuses } from '../orders/order.ts';
+import { eraseReferences } from '../orders/order-rows.ts';
 import { type Database, statement, step, transaction } from '../storage/database.ts';
-import type { ByEngine, Dialect } from '../storage/dialect.ts';
+import type { Erasure } from '../storage/erase.ts';
 import { insertRow } from '../storage/insert-row.ts';
-import type { Tables } from '../storage/tables.ts';
+import { eraseRequests } from '../usage/request-rows.ts';
+import { eraseUsage } from '../usage/usage.ts';
+import { deleteWebhooks, eraseWebhooks } from '../webhooks/erase-webhooks.ts';
 import { findAccount } from './account-changes.ts';
-import { revokeKeys } from './key-rows.ts';
+import { eraseKeyNames, revokeKeys } from './key-rows.ts';
 
 type Deletion = Authored & { readonly name: string; readonly keptMs: bigint | null };
 
@@ -47,7 +52,7 @@ const rowsMax = 500n;
  * number of cancelled holds. Can be repeated from the beginning.
  */
 export async function eraseAccount(database: Database, accountId: bigint): Promise<number> {
-  for (const erase of eraseSteps) {
+  for (const erase of erasures) {
     let afterId = 0n;
     while (true) {
       const rows = await database.run(erase, { accountId, afterId, count: rowsMax });
@@ -111,10 +116,6 @@ const blankAccount = statement((query, p: { id: bigint; name: string; nowMs: big
   query.updateTable('accounts').set({ name: p.name, deleted_at_ms: p.nowMs }).where('id', '=', p.id),
 );
 
-const deleteWebhooks = statement((query, p: { accountId: bigint }) =>
-  query.deleteFrom('webhooks').where('account_id', '=', p.accountId).returning('id'),
-);
-
 /** Selects the newest order of an account that was completed within the last `keptMs`. */
 const selectCompleted = statement((query, p: { accountId: bigint; keptMs: bigint }, { nowMs }) =>
   query
@@ -138,77 +139,19 @@ const selectHolds = statement((query, p: { accountId: bigint; count: bigint }, {
     .limit(p.count),
 );
 
-type Batch = { accountId: bigint; afterId: bigint; count: bigint };
-type Condition = (batch: Batch) => RawBuilder<boolean>;
-type Blanks = (dialect: Dialect) => Readonly<Record<string, RawBuilder<unknown>>>;
-
-/** Declares a statement that blanks the rows of a condition, or deletes them without `blanks`. */
-function erase(table: keyof Tables, condition: Condition, blanks?: Blanks, id = sql<bigint>`0`) {
-  return statement((query, p: Batch, dialect) => {
-    const [rows, erased] = [condition(p), id.as('id')];
-    if (blanks === undefined) return query.deleteFrom(table).where(rows).returning(erased);
-    const values = blanks(dialect) as never;
-    return query.updateTable(table).set(values).where(rows).returning(erased);
-  });
-}
-
-/** Declares a statement that erases the next rows of an account in a table with ids. */
-function eraseNext(table: keyof Tables, blanks?: Blanks, condition = sql`true`) {
-  const next: Condition = ({ accountId, afterId, count }) => sql`id in (select id from ${sql.table(table)}
-    where account_id = ${accountId} and id > ${afterId} and ${condition} order by id limit ${count})`;
-  return erase(table, next, blanks, sql`id`);
-}
-
-/** Each statement is repeated until it returns no row, with the highest id that it has returned as `afterId`. */
-const eraseSteps = [
-  erase(
-    'api_keys',
-    (p) => sql`account_id = ${p.accountId} and name is not null`,
-    () => ({ name: sql`null` }),
-  ),
-  // One step for each status, because the index of an account's orders leads with the status.
-  ...orderStatuses.map((status) =>
-    eraseNext(
-      'orders',
-      () => ({ reference: sql`null` }),
-      sql`status = ${sql.lit(status)} and reference is not null`,
-    ),
-  ),
-  // The events and their positions stay.
-  ...(['event_outbox', 'events'] as const).map((table) =>
-    eraseNext(
-      table,
-      ({ engine }) => ({ data: blankField[engine]('data', 'reference') }),
-      sql`data like '%"reference":"%'`,
-    ),
-  ),
-  eraseNext('audit', (dialect) => ({
-    subject: sql`case when action like 'account.%' then 'deleted-' || account_id else subject end`,
-    before: blankNames(dialect, 'before'),
-    after: blankNames(dialect, 'after'),
-  })),
+/**
+ * The erasures of all rooms, in order. Each statement is repeated until it returns no row, with the highest id that it has
+ * returned as `afterId`.
+ */
+const erasures: readonly Erasure[] = [
+  eraseKeyNames,
+  ...eraseReferences,
+  ...eraseEventReferences,
+  eraseAuditNames,
   // The deletion does not see a webhook that is committed while it runs.
-  eraseNext('webhooks'),
-  eraseNext('requests'),
-  erase(
-    'first_answers',
-    (p) => sql`account_id = ${p.accountId}
-      and key_hash in (select key_hash from first_answers where account_id = ${p.accountId} limit ${p.count})`,
-  ),
-  erase('usage_hours', (p) => sql`account_id = ${p.accountId}`),
-  erase('usage_windows', (p) => sql`subject = 'account:' || cast(${p.accountId} as bigint)`),
-  erase('key_bans', (p) => sql`key_id in (select id from api_keys where account_id = ${p.accountId})`),
+  eraseWebhooks,
+  eraseRequests,
+  eraseFirstAnswers,
+  eraseUsage,
+  ...eraseCounts,
 ];
-
-/** Removes the names of the account and of its keys from a column of the audit log. */
-function blankNames({ engine }: Dialect, column: 'before' | 'after') {
-  return sql`case when action = 'account.renamed' then null
-    when action like 'key.%' then ${blankField[engine](column, 'name')} else ${sql.ref(column)} end`;
-}
-
-/** The JSON object of a text column with null in place of one of its fields. */
-const blankField: ByEngine<(column: string, field: string) => RawBuilder<string>> = {
-  sqlite: (column, field) => sql`json_set(${sql.ref(column)}, ${sql.lit(`$.${field}`)}, null)`,
-  postgres: (column, field) =>
-    sql`cast(jsonb_set(cast(${sql.ref(column)} as jsonb), ${sql.lit(`{${field}}`)}, 'null') as text)`,
-};

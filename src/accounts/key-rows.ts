@@ -9,6 +9,7 @@ import {
   together,
   transaction,
 } from '../storage/database.ts';
+import { erase } from '../storage/erase.ts';
 import { insertRow, pick } from '../storage/insert-row.ts';
 import type { NamedEntries } from '../storage/row-buffer.ts';
 import type { Tables } from '../storage/tables.ts';
@@ -184,3 +185,9 @@ export function toListedKey(row: KeyRow, nowMs: number) {
     lastUsedAtMs: toMs(row.last_used_at_ms),
   };
 }
+
+export const eraseKeyNames = erase(
+  'api_keys',
+  (p) => sql`account_id = ${p.accountId} and name is not null`,
+  () => ({ name: sql`null` }),
+);

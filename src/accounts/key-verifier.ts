@@ -57,16 +57,16 @@ export function createKeyVerifier(database: Database, clock: Clock, options: Opt
   const { recall, isKnown } = memory;
   const { read, forget, flush } = createReads(database, clock, memory);
   const { findRefusal = () => null } = options;
-  const turns = createTurns(lane.runningMax);
+  const places = createLane(lane.runningMax);
 
   async function lookUp(text: string, address: string): Promise<LookedUp> {
     const sinceMs = clock();
     // Nothing is awaited between this count and the place in the lane, so that simultaneous requests do not pass together.
-    const isBeyond = turns.countWaiting() >= lane.spentMax;
+    const isBeyond = places.countWaiting() >= lane.spentMax;
     const refusal = isBeyond ? await findRefusal(address) : null;
     if (refusal !== null) return { decision: refusal };
-    if (turns.countWaiting() >= lane.waitingMax) throw overloaded();
-    await turns.take();
+    if (places.countWaiting() >= lane.waitingMax) throw overloaded();
+    await places.take();
     try {
       if (isKnown(text)) return await read(text);
       // Failed look-ups may have used up the rate limit of the address in the meantime.
@@ -75,7 +75,7 @@ export function createKeyVerifier(database: Database, clock: Clock, options: Opt
       if (clock() - sinceMs > lane.waitMsMax) throw overloaded();
       return await read(text);
     } finally {
-      turns.end();
+      places.end();
     }
   }
 
@@ -84,7 +84,7 @@ export function createKeyVerifier(database: Database, clock: Clock, options: Opt
      * Verifies a key that came from an address. A remembered result, and the refusal of a text that is no key of this
      * environment, are plain values. A known key (found valid within `knownMs`) is read at once. All others wait in one
      * lane, in the order of their arrival. If `spentMax` wait on arrival, and the address has used up its rate limit by
-     * its turn, the result is a 429 without a query. Throws AppError `unavailable` if the key cannot be read, or if the
+     * its place, the result is a 429 without a query. Throws AppError `unavailable` if the key cannot be read, or if the
      * lane is full or too slow.
      */
     verify(text: string, address: string): Soon<LookedUp> {
@@ -99,8 +99,8 @@ export function createKeyVerifier(database: Database, clock: Clock, options: Opt
   };
 }
 
-/** Turns that at most `runningMax` callers have at once. The others wait in the order of their arrival. */
-function createTurns(runningMax: number) {
+/** Places that at most `runningMax` callers have at once. The others wait in the order of their arrival. */
+function createLane(runningMax: number) {
   const waiting: (() => void)[] = [];
   let running = 0;
 

@@ -5,6 +5,8 @@ import { OperatorError } from '../errors.ts';
 import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
 import { byFilters, type Database, type RowOf, type Steps, statement, step } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
+import type { Dialect } from '../storage/dialect.ts';
+import { blankField, eraseNext } from '../storage/erase.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import type { Page } from '../storage/read-page.ts';
 import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
@@ -234,4 +236,17 @@ function toListed(row: RowOf<typeof selectPage>) {
     before: row.before === null ? null : parseExactJson(row.before),
     after: row.after === null ? null : parseExactJson(row.after),
   };
+}
+
+/** Blanks the names of an account and of its keys. The entries stay. */
+export const eraseAuditNames = eraseNext('audit', (dialect) => ({
+  subject: sql`case when action like 'account.%' then 'deleted-' || account_id else subject end`,
+  before: blankNames(dialect, 'before'),
+  after: blankNames(dialect, 'after'),
+}));
+
+/** Removes the names of the account and of its keys from a column of the audit log. */
+function blankNames({ engine }: Dialect, column: 'before' | 'after') {
+  return sql`case when action = 'account.renamed' then null
+    when action like 'key.%' then ${blankField[engine](column, 'name')} else ${sql.ref(column)} end`;
 }

@@ -143,7 +143,7 @@ export const selectPageFor = ({ seesPets, seesOrders }: EventReader) =>
   (seesPets ? pagesWithPets : pagesWithoutPets)[seesOrders];
 
 /** Builds a page from rows of `selectPageFor`. If it has fewer events than `limit`, it reaches the end of the feed. */
-export function toPage(rows: readonly FeedRow[], limit: number): FeedPage {
+export function toFeedPage(rows: readonly FeedRow[], limit: number): FeedPage {
   const events = rows.filter((row): row is FeedRow & EventRow => row.id !== null);
   const last = events.at(-1);
   return { events, next: last !== undefined && events.length >= limit ? last.id : endsOf(rows).newest };

@@ -11,7 +11,7 @@ import {
   type FeedPage,
   judgePosition,
   selectPageFor,
-  toPage,
+  toFeedPage,
   unknownEvent,
 } from './feed-page.ts';
 
@@ -125,7 +125,7 @@ export async function readFeed(
   const parameters = { after: position, count: BigInt(limit), accountId: reader.accountId };
   const rows = await database.read(selectPageFor(reader), parameters);
   const judgement = typeof start === 'bigint' ? judgePosition(start, endsOf(rows)) : 'kept';
-  if (judgement === 'kept') return toPage(rows, limit);
+  if (judgement === 'kept') return toFeedPage(rows, limit);
   throw judgement === 'lost' ? expiredEvents() : unknownEvent();
 }
 
@@ -135,7 +135,7 @@ async function poll(waiters: readonly Waiter[], database: Database, nowMs: numbe
   const after = waiters.reduce((least, { position }) => (position < least ? position : least), int64Max);
   const range = { after, count: BigInt(pollEvents), accountId: 0n };
   const rows = await database.read(selectPageFor(everything), range);
-  const page = toPage(rows, pollEvents);
+  const page = toFeedPage(rows, pollEvents);
   const { skipped_to } = endsOf(rows);
   const ended: [Waiter, FeedPage][] = [];
   for (const waiter of waiters) {

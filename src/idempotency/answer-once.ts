@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { dayMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import {
@@ -12,6 +12,7 @@ import {
   together,
 } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
+import { erase } from '../storage/erase.ts';
 import { pick } from '../storage/insert-row.ts';
 import { readStoreTime } from '../storage/store-time.ts';
 import type { Tables } from '../storage/tables.ts';
@@ -150,3 +151,9 @@ export function createFirstAnswers(database: Database) {
     },
   };
 }
+
+export const eraseFirstAnswers = erase(
+  'first_answers',
+  (p) => sql`account_id = ${p.accountId}
+    and key_hash in (select key_hash from first_answers where account_id = ${p.accountId} limit ${p.count})`,
+);

@@ -1,6 +1,7 @@
 import { type QueryCreator, type RawBuilder, sql } from 'kysely';
 import { byFilters, statement } from '../storage/database.ts';
 import type { Dialect } from '../storage/dialect.ts';
+import { eraseNext } from '../storage/erase.ts';
 import type { PageRange } from '../storage/read-page.ts';
 import type { Tables } from '../storage/tables.ts';
 import { type OrderRow, type OrderStatus, orderStatuses } from './order.ts';
@@ -151,3 +152,12 @@ function selectOverdue(filters: Filters, p: PageParameters) {
   return sql`select ${storedColumns} from orders where ${sql.join(conditions, sql` and `)}
     and expires_at_ms >= 0 and expires_at_ms <= ${moment} and +id <= ${p.newestId}`;
 }
+
+/** One erasure for each status, because the index of an account's orders leads with the status. */
+export const eraseReferences = orderStatuses.map((status) =>
+  eraseNext(
+    'orders',
+    () => ({ reference: sql`null` }),
+    sql`status = ${sql.lit(status)} and reference is not null`,
+  ),
+);

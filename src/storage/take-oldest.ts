@@ -27,11 +27,11 @@ export function takeOldest<R>(
   { tryLock }: Dialect,
 ): RawBuilder<R> {
   return sql<R>`(
-    with turn as materialized (select ${tryLock(lock)} as is_own),
+    with own_lock as materialized (select ${tryLock(lock)} as is_own),
       range as materialized (select min(id) as first, max(id) as last
         from (select id from ${sql.table(table)} where id > 0 and id < ${sql.lit(int64Max)}
           order by id limit ${count}) as oldest)
     delete from ${sql.table(table)}
-    where (select is_own from turn) = 1 and id >= (select first from range) and id <= (select last from range)
+    where (select is_own from own_lock) = 1 and id >= (select first from range) and id <= (select last from range)
     returning ${sql.raw(columns.join())})`;
 }

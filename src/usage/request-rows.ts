@@ -9,6 +9,7 @@ import {
   transaction,
 } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
+import { eraseNext } from '../storage/erase.ts';
 import { insertRow, isOfNoDeletedAccount } from '../storage/insert-row.ts';
 import type { NamedEntries } from '../storage/row-buffer.ts';
 
@@ -132,3 +133,5 @@ const deleteOldest = {
   account: deleteOldestOf((p) => sql`requests where account_id = ${p.accountId}`),
   strangers: deleteOldestOf(() => sql`requests where account_id is null`),
 };
+
+export const eraseRequests = eraseNext('requests');

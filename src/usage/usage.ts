@@ -9,6 +9,7 @@ import {
   transaction,
 } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
+import { erase } from '../storage/erase.ts';
 import { insertRow, isOfNoDeletedAccount } from '../storage/insert-row.ts';
 import { createRowBuffer, type NamedEntries } from '../storage/row-buffer.ts';
 
@@ -177,3 +178,5 @@ const selectHours = statement((query, p: { accountId: bigint; sinceMs: bigint })
 );
 
 const deleteOldHours = deletesOld('usage_hours', ['account_id', 'hour_at_ms'], 'hour_at_ms');
+
+export const eraseUsage = erase('usage_hours', (p) => sql`account_id = ${p.accountId}`);

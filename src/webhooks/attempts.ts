@@ -13,7 +13,7 @@ import { deleteRequest, selectRequests } from './requested-messages.ts';
 import { planWaitMs, readRetryAfterMs } from './rules/retry.ts';
 import type { SecretBox } from './secret-box.ts';
 import { signMessage } from './sign-message.ts';
-import { readerOf } from './webhook.ts';
+import { webhookReaderOf } from './webhook.ts';
 import { selectValidSecrets } from './webhook-secret-rows.ts';
 
 export interface DeliveryObserver {
@@ -51,14 +51,18 @@ interface Outgoing {
   readonly sent: EndedAttempt['sent'];
 }
 
-/** The end of a turn. `more`: there may be more to send. `sealed`: no configured key decrypts the secrets. */
-export type Turn = 'more' | 'done' | 'sealed';
+/** What is left after one message. `more`: there may be more to send. `sealed`: no configured key decrypts the secrets. */
+export type Progress = 'more' | 'done' | 'sealed';
 
 /**
- * Reads a webhook, sends its next event or the oldest message that was requested, and records the result. The turn is
- * done if the webhook is deleted, its account is suspended or no attempt may begin.
+ * Reads a webhook, sends its next event or the oldest message that was requested, and records the result. Nothing is
+ * left if the webhook is deleted, its account is suspended or no attempt may begin.
  */
-export async function takeTurn(parts: AttemptParts, what: 'event' | 'requested', id: bigint): Promise<Turn> {
+export async function sendNext(
+  parts: AttemptParts,
+  what: 'event' | 'requested',
+  id: bigint,
+): Promise<Progress> {
   const { database, box, observer, mayBegin } = parts;
   if (!mayBegin()) return 'done';
   const reads = [database.read(selectSending, { id }), database.read(selectValidSecrets, { id })] as const;
@@ -71,7 +75,7 @@ export async function takeTurn(parts: AttemptParts, what: 'event' | 'requested',
   return 'sealed';
 }
 
-async function sendEvent(sending: Sending): Promise<Turn> {
+async function sendEvent(sending: Sending): Promise<Progress> {
   const { database, ids, observer, row } = sending;
   if (row.is_due !== 1n) return 'done';
   if (row.is_lost === 1n) {
@@ -87,14 +91,14 @@ async function sendEvent(sending: Sending): Promise<Turn> {
   const [moved = row] = before > row.position ? await database.run(passEvents, { ids: toIds([row]) }) : [];
   const [event] = await database.read(selectEvent, { position: row.next_id });
   if (event === undefined || moved.position !== before) return 'more';
-  const writeBody = () => writeEvent(event, readerOf(row), ids);
+  const writeBody = () => writeEvent(event, webhookReaderOf(row), ids);
   const message = { id: ids.write(event.id), writeBody, sent: { position: event.id } };
   return (await attempt(sending, message)) ? 'more' : 'done';
 }
 
-async function sendRequested(sending: Sending): Promise<Turn> {
+async function sendRequested(sending: Sending): Promise<Progress> {
   const { database, ids, row } = sending;
-  const reader = readerOf(row);
+  const reader = webhookReaderOf(row);
   const [request] = await database.read(selectRequests, { id: row.id });
   if (request === undefined) return 'done';
   const { id: requestId, message_id: id, position } = request;

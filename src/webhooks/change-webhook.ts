@@ -7,7 +7,14 @@ import { canReadType, coversReader, type EventReader } from '../events/event-rea
 import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
 import { type Steps, step, transaction } from '../storage/database.ts';
 import { selectSecret } from '../storage/secret-rows.ts';
-import { makerOf, readerOf, readReason, type WebhookStatus, webhooksMax, writeAfter } from './webhook.ts';
+import {
+  makerOf,
+  readReason,
+  type WebhookStatus,
+  webhookReaderOf,
+  webhooksMax,
+  writeAfter,
+} from './webhook.ts';
 import {
   countWebhooks,
   deleteWebhook,
@@ -182,7 +189,7 @@ export function* lockManaged(publicId: string, manager: Managed['manager']): Ste
     throw new OperatorError(`there is no webhook "${publicId}": "webhooks list" shows them all`);
   }
   if (row?.account_id !== manager.accountId) throw notFound('webhookId', 'webhook');
-  if (coversReader(manager, readerOf(row))) return row;
+  if (coversReader(manager, webhookReaderOf(row))) return row;
   throw scopeMissing('the webhook receives events that this API key may not read');
 }
 
@@ -191,7 +198,7 @@ function requireTypes(types: readonly EventType[], reader: EventReader, row: Web
   const foreign = types.find((type) => !canReadType(makerOf(row), type));
   if (foreign !== undefined)
     throw scopeMissing(`types: the key that created this webhook was not allowed to read ${foreign}`);
-  const hidden = types.find((type) => !coversReader(reader, readerOf(row, [type])));
+  const hidden = types.find((type) => !coversReader(reader, webhookReaderOf(row, [type])));
   if (hidden !== undefined)
     throw scopeMissing(`types: this API key may not read all ${hidden} events of the webhook`);
 }

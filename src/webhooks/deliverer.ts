@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { secondMs } from '../clock.ts';
 import { isUnavailable } from '../errors.ts';
-import { type AttemptParts, takeTurn } from './attempts.ts';
+import { type AttemptParts, sendNext } from './attempts.ts';
 import { type DueWebhook, passEvents, selectDue, selectRequested, toIds } from './delivery-rows.ts';
 import { createPlaces, placesMax } from './places.ts';
 import { bodyMsMax } from './post-message.ts';
@@ -34,14 +34,14 @@ export function createDeliverer({
   const stopping = new AbortController();
   let isEnding = false;
   const mayBegin = () => !isEnding && leftMs() >= leftMsMin;
-  const turns = { ...parts, mayBegin, signal: stopping.signal };
+  const sending = { ...parts, mayBegin, signal: stopping.signal };
   const places = createPlaces(count, elapsedMs);
 
   const toDelivery = (what: 'event' | 'requested') => (webhook: DueWebhook) => ({
     name: `${webhook.id} ${what}`,
     accountId: webhook.account_id,
-    takeTurn: () =>
-      takeTurn(turns, what, webhook.id).catch((error) => {
+    sendNext: () =>
+      sendNext(sending, what, webhook.id).catch((error) => {
         observer.onFault(webhook.public_id, error);
         return isUnavailable(error) ? 'unavailable' : 'failed';
       }),

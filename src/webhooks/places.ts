@@ -1,26 +1,26 @@
 import { minuteMs, secondMs } from '../clock.ts';
-import type { Turn } from './attempts.ts';
+import type { Progress } from './attempts.ts';
 
-/** The end of a turn, also of one that has thrown: `unavailable` for a fault of the store, otherwise `failed`. */
-type TurnEnd = Turn | 'unavailable' | 'failed';
+/** What is left after one message, also if sending has thrown: `unavailable` for a fault of the store, else `failed`. */
+type ProgressOrFault = Progress | 'unavailable' | 'failed';
 
-/** Time in ms for which a delivery stops after a turn. After `failed`, nothing else holds it if the store has no result. */
-const heldMs: Readonly<Record<Exclude<TurnEnd, 'more' | 'done'>, number>> = {
+/** Time in ms for which a delivery then stops. After `failed`, nothing else holds it if the store has no result. */
+const heldMs: Readonly<Record<Exclude<ProgressOrFault, 'more' | 'done'>, number>> = {
   unavailable: secondMs / 2,
   failed: minuteMs / 2,
   sealed: minuteMs / 2,
 };
 
-/** A delivery of an account, which takes turns until it has nothing to send. */
+/** A delivery of an account. It sends one message at a time until it has nothing to send. */
 export interface Delivery {
   readonly name: string;
   readonly accountId: bigint;
   /** Never rejects. */
-  readonly takeTurn: () => Promise<TurnEnd>;
+  readonly sendNext: () => Promise<ProgressOrFault>;
 }
 
 interface Account {
-  /** The deliveries without a place, by name, in the order of their turns. */
+  /** The deliveries without a place, by name, first in, first out. */
   readonly waiting: Map<string, Delivery>;
   places: number;
 }
@@ -29,13 +29,13 @@ interface Account {
 export const placesMax = 200;
 
 /**
- * Creates the places of the deliveries that take a turn at the same time, `count` of them. The places go round by
- * account. An account takes its first place as soon as one is free, and further ones only while fewer than half of all
- * are taken. So slow receivers delay no other account, unless more accounts than half of the places have them.
+ * Creates the places of the deliveries that send at the same time, `count` of them. The places go round by account.
+ * An account takes its first place as soon as one is free, and further ones only while fewer than half of all are taken.
+ * So slow receivers delay no other account, unless more accounts than half of the places have them.
  * `elapsedMs` is a monotonic clock.
  */
 export function createPlaces(count: number, elapsedMs: () => number) {
-  /** The accounts with deliveries, in the order of their turns. */
+  /** The accounts with deliveries. The first one takes the next place. */
   const accounts = new Map<bigint, Account>();
   const running = new Map<string, Promise<void>>();
   /** The end of the time for which a delivery stops. */
@@ -60,11 +60,11 @@ export function createPlaces(count: number, elapsedMs: () => number) {
 
   async function run(account: Account, delivery: Delivery): Promise<void> {
     const { name } = delivery;
-    const turn = await delivery.takeTurn();
+    const progress = await delivery.sendNext();
     running.delete(name);
     account.places -= 1;
-    if (turn === 'more') account.waiting.set(name, delivery);
-    else if (turn !== 'done') heldToMs.set(name, elapsedMs() + heldMs[turn]);
+    if (progress === 'more') account.waiting.set(name, delivery);
+    else if (progress !== 'done') heldToMs.set(name, elapsedMs() + heldMs[progress]);
     fill();
   }
 

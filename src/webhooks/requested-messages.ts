@@ -5,7 +5,7 @@ import { endsOf, selectEnds, selectEvent } from '../events/feed-page.ts';
 import { type Steps, statement, step, transaction } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { lockManaged, type Managed } from './change-webhook.ts';
-import { readerOf } from './webhook.ts';
+import { webhookReaderOf } from './webhook.ts';
 import type { WebhookRow } from './webhook-rows.ts';
 
 /** Maximum number of messages of a webhook that wait beside the feed. */
@@ -58,7 +58,11 @@ function* requireReceivable(row: WebhookRow, position: bigint): Steps<void> {
     throw new AppError('invalid_body', 'eventId must be the id of an event that this service returned');
   if (position <= deleted_to) throw expiredEvent();
   const [event] = yield* step(selectEvent, { position });
-  if (event === undefined || !canSee(readerOf(row), event) || !row.types.split(' ').includes(event.type))
+  if (
+    event === undefined ||
+    !canSee(webhookReaderOf(row), event) ||
+    !row.types.split(' ').includes(event.type)
+  )
     throw new AppError('invalid_body', 'eventId: this webhook does not receive this event');
 }
 

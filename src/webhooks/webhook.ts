@@ -56,8 +56,8 @@ const typesField = (description: string) =>
     description,
   });
 
-/** Returns a schema that also allows null. `Type.Union` does not support bounds, so this uses plain JSON Schema. */
-const nullable = <T>(schema: TSchema) =>
+/** Returns a schema that allows null or the object or enumeration with a name in `/openapi.json`. */
+const orNull = <T>(schema: TSchema) =>
   Type.Unsafe<T | null>({ anyOf: [schema, { type: 'null' }], description: schema['description' as never] });
 
 const attemptFields = {
@@ -104,16 +104,16 @@ export const WebhookSchema = namedObject('Webhook', 'A URL that the service send
     description: 'Identifier of the API key that created the webhook.',
   }),
   status: enumField(webhookStatuses, 'Whether events are sent.'),
-  disabledBecause: nullable<DisabledReason>(
+  disabledBecause: orNull<DisabledReason>(
     enumField(
       disabledReasons,
       'Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is `gone` (it answered 410), it was `failing` for too long, or the store was `restored` from a backup. Null while the webhook is enabled.',
     ),
   ),
-  after: nullable<string>(
+  after: orNull<string>(
     eventIdField('The last event that was answered with 2xx or passed over; null before the first.'),
   ),
-  lastAttempt: nullable<Static<typeof LastAttemptSchema>>({
+  lastAttempt: orNull<Static<typeof LastAttemptSchema>>({
     ...LastAttemptSchema,
     description: 'The result of the last attempt; null before the first.',
   }),
@@ -219,6 +219,6 @@ export function makerOf({ account_id, sees_pets, sees_orders }: WebhookRow): Eve
 }
 
 /** Returns the rights of a webhook: those of the key that created it, limited to the types of the webhook. */
-export function readerOf(row: WebhookRow, types = readTypes(row.types)): EventReader {
+export function webhookReaderOf(row: WebhookRow, types = readTypes(row.types)): EventReader {
   return narrowReader(makerOf(row), types);
 }

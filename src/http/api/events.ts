@@ -43,7 +43,7 @@ const examples = {
 };
 
 /** Returns the rights of a caller to read events. */
-export function readerOf({ accountId, scopes }: Caller): EventReader {
+export function eventReaderOf({ accountId, scopes }: Caller): EventReader {
   const seesOwn = coversScope(scopes, 'orders:read');
   return {
     accountId,
@@ -80,7 +80,7 @@ export const eventOperations: readonly Operation[] = [
 
     async handle({ query: { after, limit = defaultLimit, wait }, caller, onGone, noteHeld }, services) {
       const { feed, eventIds, baseUrl } = services;
-      const reader = readerOf(caller);
+      const reader = eventReaderOf(caller);
       const start = after === undefined ? 'oldest' : after === 'now' ? after : eventIds.read(after);
       if (start === null) throw unknownEvent();
       const waiting = { seconds: wait ?? 0, keyId: caller.keyId, onGone, noteHeld };

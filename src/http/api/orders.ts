@@ -34,12 +34,12 @@ export const orderExamples = {
 const orderId = defineIdParameter('orderId', 'order', 7);
 
 /** Returns which orders a caller may read. With `orders:manage`, these are the orders of all accounts. */
-function readerOf({ accountId, scopes }: Caller): OrderReader {
+function orderReaderOf({ accountId, scopes }: Caller): OrderReader {
   return { accountId, isManager: scopes.includes('orders:manage') };
 }
 
 function keyOf(caller: Caller, clock: Clock): OrderKey {
-  return { ...readerOf(caller), keyId: caller.keyId, nowMs: clock() };
+  return { ...orderReaderOf(caller), keyId: caller.keyId, nowMs: clock() };
 }
 
 const unchanged = 'again changes nothing and returns the same response. No body is needed.';
@@ -73,7 +73,7 @@ export const createOrderOperations = (holdSecondsMin: number): readonly Operatio
     async handle({ query, caller }, services) {
       const { status = null, petId = null, reference = null } = query;
       const filters = { status, petId, reference };
-      const reader = readerOf(caller);
+      const reader = orderReaderOf(caller);
       const of = reader.isManager ? 'all' : reader.accountId;
       const page = openPage({ path: '/orders', of, filters }, query, services);
       const wanted = { ...filters, limit: page.limit, newestId: page.start };
@@ -96,7 +96,7 @@ export const createOrderOperations = (holdSecondsMin: number): readonly Operatio
     }),
 
     handle: async ({ params, caller }, { orders }) =>
-      reply(200, orders.get(orderId.read(params), readerOf(caller))),
+      reply(200, orders.get(orderId.read(params), orderReaderOf(caller))),
   }),
 
   defineOperation('completeOrder', 'POST /orders/{orderId}/complete', 'orders:write', {

@@ -15,7 +15,7 @@ import {
 } from '../../webhooks/webhook.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
-import { readerOf } from './events.ts';
+import { eventReaderOf } from './events.ts';
 import { answer, definePages, defineParameter, example, openPage, reply } from './parts.ts';
 
 export const webhookIdExample = 'wh_8tKq2ZmX0aLr5VnC';
@@ -64,7 +64,7 @@ function requireTargetUrl(text: string, allowsHttp: boolean): string {
 
 /** Returns the calling key with its rights to read events. */
 export function managerOf(caller: Caller, clock: Clock): WebhookManager {
-  return { ...readerOf(caller), keyId: caller.keyId, nowMs: clock() };
+  return { ...eventReaderOf(caller), keyId: caller.keyId, nowMs: clock() };
 }
 
 export const webhookOperations: readonly Operation[] = [

@@ -5,7 +5,7 @@ import { requireConfirmed } from './confirmation.ts';
 import { throwStorageError } from './faults.ts';
 
 /** A statement with the values of its placeholders. */
-export interface Call {
+export interface PostgresCall {
   /** Each connection prepares the statement under this name. If it is empty, the server parses it at each call. */
   readonly name: string;
   readonly text: string;
@@ -16,7 +16,7 @@ export interface Call {
 export type Rows = readonly unknown[];
 
 /** Returns the call of a statement. */
-export function toCall<P extends Parameters, R>(target: Statement<P, R>, parameters: P): Call {
+export function toCall<P extends Parameters, R>(target: Statement<P, R>, parameters: P): PostgresCall {
   const { sql, name, names } = compileStatement(target, 'postgres', parameters);
   return { name, text: sql, values: placeParameters(names, parameters) };
 }
@@ -25,7 +25,10 @@ export function toCall<P extends Parameters, R>(target: Statement<P, R>, paramet
  * Sends statements in order in one round trip and returns the rows of each. Outside a transaction, they form one. After a
  * failure, the server skips the others. Throws AppError `unavailable` for a fault, otherwise the driver's own error.
  */
-export async function sendBatch(client: ClientBase, calls: readonly Call[]): Promise<readonly Rows[]> {
+export async function sendBatch(
+  client: ClientBase,
+  calls: readonly PostgresCall[],
+): Promise<readonly Rows[]> {
   const sent = new Promise<readonly Rows[]>((resolve, reject) => {
     client.query(createBatch(calls, (error, results) => (error ? reject(error) : resolve(results))));
   });
@@ -41,7 +44,7 @@ const readersOf = new WeakMap<object, Readers>();
 
 /** Creates a query that handles the messages of the protocol itself. */
 function createBatch(
-  calls: readonly Call[],
+  calls: readonly PostgresCall[],
   callback: (error: Error | null | undefined, results: readonly Rows[]) => void,
 ) {
   const results: Rows[] = [];
@@ -99,7 +102,7 @@ function createBatch(
 }
 
 /** Ends the batch with one Sync. After a failure, the server skips all messages up to the Sync. */
-function writeCalls(connection: Connection, calls: readonly Call[], readers: Readers): void {
+function writeCalls(connection: Connection, calls: readonly PostgresCall[], readers: Readers): void {
   const { stream } = connection;
   const parsed = new Set<string>();
   stream.cork();

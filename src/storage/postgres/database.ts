@@ -8,7 +8,7 @@ import { migrate, requireSchema } from '../migrations/migrate.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import { storeUnavailable, toOpeningError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
-import { type Call, sendBatch, toCall } from './batch.ts';
+import { type PostgresCall, sendBatch, toCall } from './batch.ts';
 import { createCallQueue } from './call-queue.ts';
 import { connectionSettings, describeServer, removeLimits, StoreClient, send } from './client.ts';
 import { isConnectionSpoilt, isRefusal } from './faults.ts';
@@ -92,7 +92,7 @@ const groupAddsMax = 64;
 function connect(url: string, connections: number): Database {
   const pool = createPostgresPool(url, connections);
   const reads = createCallQueue({ lend: pool.read, send: sendBatch, callsMax: batchReadsMax });
-  const asideReads = oneAtATime((call: Call) => pool.read((client) => sendBatch(client, [call])));
+  const asideReads = oneAtATime((call: PostgresCall) => pool.read((client) => sendBatch(client, [call])));
   const adds = createCallQueue({
     lend: pool.write,
     send: transact,

@@ -6,6 +6,7 @@ import { connectionsDefault } from '../../setting-values.ts';
 import type { ConnectionCounts } from '../database.ts';
 import { storeOverloaded } from '../store-errors.ts';
 import { connectionSettings, connectMsMax, createClient, readConnectMs, StoreClient } from './client.ts';
+import { createFairQueue } from './fair-queue.ts';
 import {
   isConnectionSpoilt,
   isUnanswered,
@@ -14,7 +15,6 @@ import {
   throwConnectionError,
 } from './faults.ts';
 import { createServerChoice, type ServerChoice } from './servers.ts';
-import { createTurns } from './turns.ts';
 
 /**
  * Divides the connections of an instance. A write that waits takes none of those that read, and one asks the server what
@@ -114,7 +114,7 @@ export function createPostgresPool(
   const { reads, writes } = connections;
   const lent = lendConnections(connections);
   const running = new Set<Promise<unknown>>();
-  const turns = createTurns({
+  const turns = createFairQueue({
     max: divideConnections(connectionsMax).inTurn,
     ofAccountMax: accountWritesMax,
     waitingMax: waitingTasksMax,

@@ -1,17 +1,17 @@
 import type { ClientBase } from 'pg';
 import { compileStatement } from '../compile.ts';
 import type { Isolation, Step, Steps } from '../database.ts';
-import { type Call, type Rows, sendBatch, toCall } from './batch.ts';
+import { type PostgresCall, type Rows, sendBatch, toCall } from './batch.ts';
 
-const toTextCall = (text: string): Call => ({ name: text, text, values: [] });
-const toBegin = (isolation: Isolation): Call =>
+const toTextCall = (text: string): PostgresCall => ({ name: text, text, values: [] });
+const toBegin = (isolation: Isolation): PostgresCall =>
   toTextCall(`begin isolation level ${isolation === 'serializable' ? isolation : 'read committed'}`);
 const commit = toTextCall('commit');
 /**
  * A commit waits for a synchronous standby only if its transaction has written. A transaction that changed nothing writes
  * this message to nobody, because its answer may report an earlier commit that the standby does not have yet.
  */
-const waitForEarlier: Call = {
+const waitForEarlier: PostgresCall = {
   name: 'wait for earlier commits',
   text: "select pg_logical_emit_message(true, 'animal-store', '') where pg_current_xact_id_if_assigned() is null",
   values: [],

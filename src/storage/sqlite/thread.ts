@@ -3,13 +3,13 @@ import { parentPort, Worker } from 'node:worker_threads';
 import { type PackedError, packError, unpackError } from './packed-error.ts';
 
 /** A message to a thread: a store to open, a task, or null to close the store. */
-type Order = { readonly path: string } | { readonly task: unknown } | null;
+type Message = { readonly path: string } | { readonly task: unknown } | null;
 
-/** The answer to an order. `notDone` means that nothing was done. */
-type Answer = { readonly notDone: PackedError } | { readonly result: unknown };
+/** The reply to a message. `notDone` means that nothing was done. */
+type Reply = { readonly notDone: PackedError } | { readonly result: unknown };
 
-/** Sends an order to a thread and returns the result. Throws the error if nothing was done. */
-type Ask = (order: Order) => Promise<unknown>;
+/** Sends a message to a thread and returns the result. Throws the error if nothing was done. */
+type Ask = (message: Message) => Promise<unknown>;
 
 /** A thread that works on one store. Wait for each call before the next call. */
 export type StoreThread<Task, Result> = Awaited<ReturnType<typeof startThread<Task, Result>>>;
@@ -54,22 +54,22 @@ function createThread(entry: URL): Ask {
     // The thread has no other environment variable. Without the compile cache, it takes ten times as long to start.
     env: compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled },
   });
-  let receive: (answer: Answer) => void = () => undefined;
-  worker.on('message', (answer: Answer) => {
+  let receive: (reply: Reply) => void = () => undefined;
+  worker.on('message', (reply: Reply) => {
     worker.unref();
-    receive(answer);
+    receive(reply);
   });
   worker.on('error', (error) => {
     throw error;
   });
-  return async (order) => {
-    const answer = await new Promise<Answer>((resolve) => {
+  return async (message) => {
+    const reply = await new Promise<Reply>((resolve) => {
       receive = resolve;
       worker.ref();
-      worker.postMessage(order);
+      worker.postMessage(message);
     });
-    if ('notDone' in answer) throw unpackError(answer.notDone);
-    return answer.result;
+    if ('notDone' in reply) throw unpackError(reply.notDone);
+    return reply.result;
   };
 }
 
@@ -85,19 +85,19 @@ export function serveTasks<Task>(open: (path: string) => Promise<Opened<Task>>):
   const port = parentPort;
   let store: Opened<Task> | undefined;
 
-  async function follow(order: Order): Promise<unknown> {
-    if (order !== null && 'task' in order) return store?.run(order.task as Task);
+  async function handle(message: Message): Promise<unknown> {
+    if (message !== null && 'task' in message) return store?.run(message.task as Task);
     store?.close();
-    store = order === null ? undefined : await open(order.path);
+    store = message === null ? undefined : await open(message.path);
     return null;
   }
 
-  async function answer(order: Order): Promise<Answer> {
+  async function reply(message: Message): Promise<Reply> {
     try {
-      return { result: await follow(order) };
+      return { result: await handle(message) };
     } catch (error) {
       return { notDone: packError(error) };
     }
   }
-  port.on('message', async (order: Order) => port.postMessage(await answer(order)));
+  port.on('message', async (message: Message) => port.postMessage(await reply(message)));
 }

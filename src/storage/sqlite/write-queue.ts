@@ -2,30 +2,30 @@ import { performance } from 'node:perf_hooks';
 import { AppError } from '../../errors.ts';
 import type { ConnectionCounts } from '../database.ts';
 import { storeOverloaded, storeUnavailable } from '../store-errors.ts';
-import type { Job, Outcome } from './batch.ts';
+import type { Write, WriteResult } from './batch.ts';
 import { isBusy, toStorageError } from './connection.ts';
 import { unpackError } from './packed-error.ts';
 import type { Writer } from './writer.ts';
 
-/** Time in ms after which a job that has not begun fails with `unavailable`. */
+/** Time in ms after which a write that has not begun fails with `unavailable`. */
 export const writeWaitMsMax = 10_000;
 const closingWaitMsMax = 500;
-/** Maximum number of waiting jobs. One more job fails at once with `unavailable`. */
+/** Maximum number of waiting writes. One more write fails at once with `unavailable`. */
 export const waitingJobsMax = 10_000;
 const watchEveryMs = 100;
 /** Time in ms until the next attempt while another process has the lock. */
 const retryAfterMs = 5;
 
 interface Waiting {
-  readonly job: Job;
+  readonly write: Write;
   readonly sinceMs: number;
   readonly resolve: (result: never) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Creates the queue of writes for a writing thread. One commit runs at a time, and the next one takes all jobs that came
- * during it (group commit). While another process has the lock, the jobs wait and are tried again.
+ * Creates the queue of writes for a writing thread. One commit runs at a time, and the next one takes all writes that came
+ * during it (group commit). While another process has the lock, the writes wait and are tried again.
  */
 export function createWriteQueue(thread: Writer) {
   let waiting: Waiting[] = [];
@@ -41,31 +41,31 @@ export function createWriteQueue(thread: Writer) {
 
   async function commitAll(): Promise<void> {
     const watch = setInterval(withdrawLate, watchEveryMs).unref();
-    // The jobs of one turn of the event loop share a commit.
+    // The writes of one turn of the event loop share a commit.
     await new Promise(setImmediate);
     while (waiting.length > 0) await commit(waiting.splice(0));
     clearInterval(watch);
     running = null;
   }
 
-  async function commit(jobs: readonly Waiting[]): Promise<void> {
+  async function commit(writes: readonly Waiting[]): Promise<void> {
     try {
-      settle(jobs, await thread.run(jobs.map(({ job }) => job)));
+      settle(writes, await thread.run(writes.map(({ write }) => write)));
     } catch (error) {
-      if (!isBusy(error)) return rejectAll(jobs, error);
+      if (!isBusy(error)) return rejectAll(writes, error);
       reason = error;
-      waiting = [...jobs, ...waiting];
+      waiting = [...writes, ...waiting];
       await new Promise((resolve) => setTimeout(resolve, retryAfterMs));
     }
   }
 
   return {
-    /** Resolves to the result of a job when it is durable. Rejects as `waitingJobsMax` and `writeWaitMsMax` say. */
-    add: <T>(job: Job) =>
+    /** Resolves to the result of a write when it is durable. Rejects as `waitingJobsMax` and `writeWaitMsMax` say. */
+    add: <T>(write: Write) =>
       new Promise<T>((resolve, reject) => {
         if (isClosed) throw storeUnavailable(new Error('the database is closed'));
         if (waiting.length >= waitingJobsMax) throw storeOverloaded();
-        waiting.push({ job, sinceMs: performance.now(), resolve, reject });
+        waiting.push({ write, sinceMs: performance.now(), resolve, reject });
         running ??= commitAll();
       }),
 
@@ -75,7 +75,7 @@ export function createWriteQueue(thread: Writer) {
       return { busy, idle: 2 - busy, waiting: waiting.length };
     },
 
-    /** Closes the store when all earlier jobs are settled. Later jobs fail with `unavailable`. */
+    /** Closes the store when all earlier writes are settled. Later writes fail with `unavailable`. */
     async close(): Promise<void> {
       if (isClosed) return;
       isClosed = true;
@@ -85,14 +85,14 @@ export function createWriteQueue(thread: Writer) {
   };
 }
 
-function rejectAll(jobs: readonly Waiting[], error: unknown): void {
+function rejectAll(writes: readonly Waiting[], error: unknown): void {
   const fault = error instanceof AppError ? error : storeUnavailable(error);
-  for (const { reject } of jobs) reject(fault);
+  for (const { reject } of writes) reject(fault);
 }
 
-function settle(jobs: readonly Waiting[], outcomes: readonly Outcome[]): void {
-  for (const [place, { resolve, reject }] of jobs.entries()) {
-    const outcome = outcomes[place] as Outcome;
+function settle(writes: readonly Waiting[], results: readonly WriteResult[]): void {
+  for (const [place, { resolve, reject }] of writes.entries()) {
+    const outcome = results[place] as WriteResult;
     if ('error' in outcome) reject(toStorageError(unpackError(outcome.error)));
     else resolve(outcome.result as never);
   }

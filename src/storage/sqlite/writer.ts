@@ -1,10 +1,10 @@
 import type { TransactionList } from '../database.ts';
-import { createRunBatch, type Job, type Outcome } from './batch.ts';
+import { createRunBatch, type Write, type WriteResult } from './batch.ts';
 import { lockWaitMsMax, openConnection, repeatWhileBusy } from './connection.ts';
 import { type StoreThread, serveTasks, startThread } from './thread.ts';
 
-/** The writing thread of a store, which alone in the process writes to it. A task is the jobs of one commit (batch.ts). */
-export type Writer = StoreThread<readonly Job[], readonly Outcome[]>;
+/** The writing thread of a store, which alone in the process writes to it. A task is the writes of one commit (batch.ts). */
+export type Writer = StoreThread<readonly Write[], readonly WriteResult[]>;
 
 /** Opens a store on a writing thread, whose module `entry` calls `serveWrites`. Throws if it cannot be opened. */
 export function startWriter(path: string, entry: URL): Promise<Writer> {

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { int64Max } from '../../../src/int64.ts';
 import { insertPet, selectPet } from '../../../src/pets/pet-rows.ts';
 import { lastStep, statement, step, transaction } from '../../../src/storage/database.ts';
-import { createRunBatch, type Job } from '../../../src/storage/sqlite/batch.ts';
+import { createRunBatch, type Write } from '../../../src/storage/sqlite/batch.ts';
 import { openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { toCall } from '../../../src/storage/sqlite/statements.ts';
 import { addAndThrow, addSecret } from '../../contracts/works.ts';
@@ -20,9 +20,9 @@ async function open(t: TestContext) {
   const connection = openConnection(path, 0);
   t.after(() => connection.close());
   const runBatch = createRunBatch(connection, { addAndThrow, addSecret, addTwo, lookAndAddTwo });
-  /** Returns the first value of the first row of each job. */
-  const run = (...jobs: readonly Job[]) =>
-    runBatch(jobs).map((outcome) => {
+  /** Returns the first value of the first row of each write. */
+  const run = (...writes: readonly Write[]) =>
+    runBatch(writes).map((outcome) => {
       if ('error' in outcome) return 'failed';
       const [row] = (outcome.result ?? []) as readonly object[];
       return row === undefined ? 'done' : Object.values(row)[0];
@@ -38,13 +38,13 @@ const failing = {
   input: { subject: 'b', used: 1n, name: 'AppError', message: 'no' },
 };
 
-test('a job that fails in a batch is undone alone', async (t) => {
+test('a write that fails in a batch is undone alone', async (t) => {
   const { run, count } = await open(t);
   assert.deepEqual(run(add, failing, refused, add), [1n, 'failed', 'failed', 2n]);
   assert.equal(count('usage_windows'), 0);
 });
 
-test('a batch is one commit, even if jobs of it fail', async (t) => {
+test('a batch is one commit, even if writes of it fail', async (t) => {
   const { raw, run } = await open(t);
   const exec = t.mock.method(raw, 'exec');
   run(add, failing, refused, add);
@@ -75,17 +75,17 @@ const oneWrite = [
   ['a transaction that writes only with its last statement', { name: lookAndAddTwo.name, input: null }],
 ] as const;
 
-for (const [what, job] of oneWrite)
+for (const [what, write] of oneWrite)
   test(`${what} that fails in a batch leaves nothing behind`, async (t) => {
     const { run, count } = await open(t);
-    assert.deepEqual(run(add, job, add), [1n, 'failed', 2n]);
+    assert.deepEqual(run(add, write, add), [1n, 'failed', 2n]);
     assert.equal(count('events'), 2);
   });
 
-test('a job whose only write is its last statement opens no savepoint', async (t) => {
+test('a write whose only write is its last statement opens no savepoint', async (t) => {
   const { raw, run } = await open(t);
   const prepare = t.mock.method(raw, 'prepare');
-  run(...oneWrite.map(([, job]) => job));
+  run(...oneWrite.map(([, write]) => write));
   assert.ok(prepare.mock.calls.every(({ arguments: [sql] }) => !sql.startsWith('savepoint')));
 });
 
@@ -107,7 +107,7 @@ test('whole batches fail only while the disk is full', async (t) => {
   assert.deepEqual(run(large), ['done']);
 });
 
-test('jobs succeed again after a transaction that could not be rolled back', async (t) => {
+test('writes succeed again after a transaction that could not be rolled back', async (t) => {
   const { raw, run } = await open(t);
   const exec = t.mock.method(raw, 'exec', (sql: string) => {
     if (sql === 'commit' || sql === 'rollback') throw new Error('out of memory');

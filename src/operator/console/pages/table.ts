@@ -22,7 +22,7 @@ interface TableProps<Row> {
   readonly empty: string;
 }
 
-interface Order<Row> {
+interface SortOrder<Row> {
   readonly by: (keyof Row & string) | null;
   readonly isDown: boolean;
 }
@@ -34,7 +34,7 @@ export function Table<Row extends { readonly id: string | number }>({
   rows,
   empty,
 }: TableProps<Row>) {
-  const [order, setOrder] = useState<Order<Row>>({ by: null, isDown: false });
+  const [order, setOrder] = useState<SortOrder<Row>>({ by: null, isDown: false });
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const sorted = sortRows(rows, order);
   const head = (column: Column<Row>) =>
@@ -64,15 +64,15 @@ function classOf<Row>({ isNumber, isTime, isMinor }: Column<Row>): string | unde
 
 function showTitle<Row>(
   { title, by }: Column<Row>,
-  order: Order<Row>,
-  setOrder: (order: Order<Row>) => void,
+  order: SortOrder<Row>,
+  setOrder: (order: SortOrder<Row>) => void,
 ) {
   if (by === undefined) return title;
   const next = { by, isDown: order.by === by && !order.isDown };
   return html`<button type="button" class="sort" onClick=${() => setOrder(next)}>${title}</button>`;
 }
 
-function describeOrder<Row>({ by }: Column<Row>, order: Order<Row>): string | undefined {
+function describeOrder<Row>({ by }: Column<Row>, order: SortOrder<Row>): string | undefined {
   if (by === undefined || by !== order.by) return undefined;
   return order.isDown ? 'descending' : 'ascending';
 }
@@ -80,7 +80,7 @@ function describeOrder<Row>({ by }: Column<Row>, order: Order<Row>): string | un
 /** Texts of digits, such as ids, are compared as numbers. */
 const texts = new Intl.Collator('en', { numeric: true });
 
-function sortRows<Row>(rows: readonly Row[], { by, isDown }: Order<Row>): readonly Row[] {
+function sortRows<Row>(rows: readonly Row[], { by, isDown }: SortOrder<Row>): readonly Row[] {
   if (by === null) return rows;
   return rows.toSorted((one, other) => (isDown ? compare(other[by], one[by]) : compare(one[by], other[by])));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createTurns } from '../../../src/storage/postgres/turns.ts';
+import { createFairQueue } from '../../../src/storage/postgres/fair-queue.ts';
 import { unavailable } from '../../contracts/window-rows.ts';
 
 const roomy = { max: 3, ofAccountMax: 2, waitingMax: 100, waitMsMax: 60_000 };
@@ -8,7 +8,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Starts tasks by their names, each for the account that its name begins with. `-` is no account. All end after the test. */
 function prepare(t: TestContext, bounds: Partial<typeof roomy> = {}) {
-  const turns = createTurns({ ...roomy, ...bounds });
+  const turns = createFairQueue({ ...roomy, ...bounds });
   const ends = new Map<string, () => void>();
   const begun: string[] = [];
   t.after(() => {
@@ -101,7 +101,7 @@ test('only an account with too many waiting tasks is refused at once', async (t)
 });
 
 test('a task that fails gives its place to the next', async () => {
-  const turns = createTurns({ ...roomy, max: 1 });
+  const turns = createFairQueue({ ...roomy, max: 1 });
   const failing = turns.run(1n, () => Promise.reject(new Error('no')));
   const next = turns.run(1n, async () => 'done');
   await assert.rejects(failing, /no/);

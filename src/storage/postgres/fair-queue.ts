@@ -21,7 +21,7 @@ interface Bounds {
  * A task that cannot begin within `waitMsMax` is refused as `unavailable`, and at once if `waitingMax` tasks of its account
  * wait already.
  */
-export function createTurns({ max, ofAccountMax, ...waits }: Bounds) {
+export function createFairQueue({ max, ofAccountMax, ...waits }: Bounds) {
   const lines = new Map<bigint | undefined, Line>();
   let running = 0;
 
