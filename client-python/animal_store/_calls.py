@@ -126,8 +126,9 @@ def write_query(operation: Operation[Any], given: Query) -> str:
     query: dict[str, object] = {}
     for name, value in given.items():
         kind = operation.query[name]
+        is_list = not isinstance(value, str) and hasattr(value, "__iter__")
         if value is None or not kind.startswith("int64"):
-            query[name] = value
+            query[name] = ",".join(map(str, value)) if is_list else value
         elif kind == "int64":
             query[name] = require_int64(_to_snake_case(name), value)
         elif isinstance(value, str) or not hasattr(value, "__iter__"):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from time import sleep
 
 from ._calls import Calls, write_query
 from ._response import ResponseInfo
 from .errors import argument_error, create_error
-from .generated import LIST_EVENTS, StoreEvent
+from .generated import GET_EVENT, LIST_EVENTS, EventType, StoreEvent
 from .page import find_next
 
 _WAIT_SECONDS_MAX = 20
@@ -36,14 +36,21 @@ class Events:
         self._wait_seconds = min(_WAIT_SECONDS_MAX, int(timeout_seconds / 1.5))
 
     def list(
-        self, *, after: str | None = None, limit: int | None = None, wait: int | None = None
+        self,
+        *,
+        after: str | None = None,
+        type: Iterable[EventType] | None = None,
+        limit: int | None = None,
+        wait: int | None = None,
     ) -> EventPage:
         """Return one page. The default of `limit` is 20.
 
-        `after` is the position after which the page begins, or `now` for the end of the feed. An
-        empty page waits up to `wait` seconds for an event, 0 to 20.
+        `after` is the position after which the page begins, or `now` for the end of the feed. With
+        `type`, the page has only events of these types. An empty page waits up to `wait` seconds
+        for an event, 0 to 20.
         """
-        query = write_query(LIST_EVENTS, {"after": after, "limit": limit, "wait": wait})
+        given = {"after": after, "type": type, "limit": limit, "wait": wait}
+        query = write_query(LIST_EVENTS, given)
         answer = self._calls.answer(LIST_EVENTS, LIST_EVENTS.path + query)
         following = find_next(answer.response, LIST_EVENTS.path)
         if following is None or "after" not in following:
@@ -51,17 +58,23 @@ class Events:
             raise create_error("unexpected_answer", message, response=answer.response)
         return EventPage(answer.value, following["after"], answer.response)
 
+    def get(self, event_id: str) -> StoreEvent:
+        """Return one event. Fail with `events_expired` once it is no longer kept."""
+        return self._calls.call(GET_EVENT, id=event_id)
+
     def follow(
         self,
         after: str | None = None,
         *,
+        type: Iterable[EventType] | None = None,
         limit: int = 100,
         on_position: Callable[[str], object] | None = None,
     ) -> Generator[StoreEvent, None, None]:
         """Yield all events after a position, and then new ones as they happen.
 
         `after` is a stored position, or `now` for new events only. By default, the feed begins
-        with the oldest event. `limit` is the number of events per request, 1 to 100.
+        with the oldest event. With `type`, only events of these types come. `limit` is the number
+        of events per request, 1 to 100.
 
         `on_position` is called when you have handled all events up to a position. Store the
         position. After a restart, pass it as `after`. The iterator never ends by itself. It fails
@@ -70,11 +83,12 @@ class Events:
         if on_position is not None and not callable(on_position):
             raise argument_error("on_position", "must be a function")
         position = after
+        types = None if type is None else list(type)
         while True:
             # A retry of a request after `now` begins at a later position. So the position is
             # read without a wait.
             wait = 0 if position == "now" else self._wait_seconds
-            page = self.list(after=position, limit=limit, wait=wait)
+            page = self.list(after=position, type=types, limit=limit, wait=wait)
             yield from page.items
             if page.next != position:
                 if on_position is not None:

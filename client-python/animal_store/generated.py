@@ -929,12 +929,24 @@ LIST_EVENTS: Operation[list[StoreEvent]] = Operation(
     method="GET",
     path="/events",
     id=None,
-    query={"after": "string", "limit": "int", "wait": "int"},
+    query={"after": "string", "type": "string[]", "limit": "int", "wait": "int"},
     body=None,
     is_idempotent=False,
     result="StoreEvent[]",
 )
 """List events."""
+
+GET_EVENT: Operation[StoreEvent] = Operation(
+    name="getEvent",
+    method="GET",
+    path="/events/{eventId}",
+    id="string",
+    query={},
+    body=None,
+    is_idempotent=False,
+    result="StoreEvent",
+)
+"""Get an event."""
 
 GET_ACCOUNT: Operation[Account] = Operation(
     name="getAccount",
@@ -1123,6 +1135,7 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
         CANCEL_ORDER,
         RETURN_ORDER,
         LIST_EVENTS,
+        GET_EVENT,
         GET_ACCOUNT,
         LIST_KEYS,
         CREATE_KEY,

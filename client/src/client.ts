@@ -45,7 +45,7 @@ export class AnimalStore {
     this.categories = createCategories(call, send);
     this.orders = createOrders(call, send);
     this.store = { inventory: (own) => call('getInventory', {}, own) };
-    this.events = createEvents(send, settings.timeoutMs);
+    this.events = createEvents(call, send, settings.timeoutMs);
     this.keys = createKeys(call, send);
     this.account = (own) => call('getAccount', {}, own);
     this.request = createRequest(send);

@@ -1,7 +1,7 @@
 import { readCallOptions, readObject, writeQuery } from './arguments.ts';
 import { argumentError, createError } from './errors.ts';
-import { type ListEventsQuery, operations, type StoreEvent } from './generated.ts';
-import { createReader } from './operation-call.ts';
+import { type EventType, type ListEventsQuery, operations, type StoreEvent } from './generated.ts';
+import { type CallOperation, createReader, type WithResponse } from './operation-call.ts';
 import { findNext } from './page.ts';
 import type { ResponseInfo } from './response-info.ts';
 import type { CallOptions, Transport } from './transport.ts';
@@ -20,6 +20,8 @@ export interface EventsListOptions extends ListEventsQuery, CallOptions {}
 export interface FollowOptions extends CallOptions {
   /** The stored position to start after, or `now` for new events only. Default: the start of the feed. */
   readonly after?: string | null | undefined;
+  /** Yields only events of these types. Default: all that the key may read. */
+  readonly type?: readonly EventType[] | undefined;
   /** Number of events per request, 1 to 100. Default: 100. */
   readonly limit?: number | undefined;
   /**
@@ -33,6 +35,8 @@ export interface FollowOptions extends CallOptions {
 export interface Events {
   /** Returns one page. The default `limit` is 20. */
   list(options?: EventsListOptions): Promise<EventPage>;
+  /** Returns one event. Fails with `events_expired` once it is no longer kept. */
+  get(eventId: string, options?: CallOptions): Promise<WithResponse<StoreEvent>>;
   /**
    * Yields all events and then waits for new ones. The generator never ends by itself: use `break` or the signal. Fails
    * with `events_expired` if an event after `after` has expired.
@@ -44,14 +48,14 @@ const waitSecondsMax = 20;
 /** Pause in ms after an empty page, if the timeout is too short for the service to wait for an event. */
 const pauseMs = 1_000;
 
-export function createEvents(send: Transport, usualTimeoutMs: number): Events {
+export function createEvents(call: CallOperation, send: Transport, usualTimeoutMs: number): Events {
   const { path } = operations.listEvents;
   const read = createReader<readonly StoreEvent[]>('listEvents');
 
   const list: Events['list'] = async (options) => {
     const given = readObject(options);
-    const call = { operation: 'listEvents', path: path + writeQuery('listEvents', given), read } as const;
-    const { value, response } = await send(call, readCallOptions(given));
+    const request = { operation: 'listEvents', path: path + writeQuery('listEvents', given), read } as const;
+    const { value, response } = await send(request, readCallOptions(given));
     const next = findNext(response, path)?.get('after') ?? null;
     if (next === null)
       throw createError('unexpected_answer', 'the page of events has no link to the next page', response);
@@ -60,8 +64,9 @@ export function createEvents(send: Transport, usualTimeoutMs: number): Events {
 
   return {
     list,
+    get: (eventId, options) => call('getEvent', { id: eventId }, options),
     async *follow(options) {
-      const { after, limit = 100, onPosition } = (options ?? {}) as FollowOptions;
+      const { after, type, limit = 100, onPosition } = (options ?? {}) as FollowOptions;
       const own = readCallOptions(options);
       if (onPosition !== undefined && typeof onPosition !== 'function')
         throw argumentError('onPosition', 'must be a function');
@@ -70,7 +75,7 @@ export function createEvents(send: Transport, usualTimeoutMs: number): Events {
       for (let position = after ?? undefined; ; ) {
         // A retry of a request after `now` begins at a later position. So the position is read without a wait.
         const seconds = position === 'now' ? 0 : waitSeconds;
-        const { items, next } = await list({ ...own, after: position, limit, wait: seconds });
+        const { items, next } = await list({ ...own, after: position, type, limit, wait: seconds });
         yield* items;
         if (next !== position) await onPosition?.(next);
         else if (waitSeconds === 0) await wait(pauseMs, own.signal);

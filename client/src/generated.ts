@@ -487,6 +487,8 @@ export interface ListOrdersQuery {
 export interface ListEventsQuery {
   /** Returns the events after this one: an event id, or `now` for the end of the feed. Default: from the oldest event on. */
   readonly after?: string | undefined;
+  /** Only events of these types, separated by commas. Default: all that the key may read. */
+  readonly type?: readonly EventType[] | undefined;
   /** Maximum number of events returned. */
   readonly limit?: number | undefined;
   /** How many seconds an empty page may wait for an event. */
@@ -527,6 +529,7 @@ export interface Answers {
   cancelOrder: Order;
   returnOrder: Order;
   listEvents: readonly StoreEvent[];
+  getEvent: StoreEvent;
   getAccount: Account;
   listKeys: readonly ApiKey[];
   createKey: IssuedApiKey;
@@ -611,7 +614,9 @@ export const operations = {
   /** Take an order back. */
   returnOrder: { method: 'POST', path: '/orders/{orderId}/return', id: 'bigint', query: {}, body: null, isIdempotent: false, answer: 'Order' },
   /** List events. */
-  listEvents: { method: 'GET', path: '/events', id: null, query: { after: 'string', limit: 'number', wait: 'number' }, body: null, isIdempotent: false, answer: 'StoreEvent[]' },
+  listEvents: { method: 'GET', path: '/events', id: null, query: { after: 'string', type: 'string[]', limit: 'number', wait: 'number' }, body: null, isIdempotent: false, answer: 'StoreEvent[]' },
+  /** Get an event. */
+  getEvent: { method: 'GET', path: '/events/{eventId}', id: 'string', query: {}, body: null, isIdempotent: false, answer: 'StoreEvent' },
   /** Get the account. */
   getAccount: { method: 'GET', path: '/account', id: null, query: {}, body: null, isIdempotent: false, answer: 'Account' },
   /** List keys. */

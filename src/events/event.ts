@@ -30,6 +30,20 @@ export const eventIdField = (description: string) => fixedText(eventIdLength, ev
 
 export const afterRule = 'must be "now" or the id of an event that this service returned';
 
+const EventTypeSchema = enumField(eventTypes, 'What may happen.', {
+  title: 'EventType',
+  about: 'The type of an event.',
+});
+
+/** A list of types in a request. Its bound does not follow the number of types. */
+export const typesField = (description: string) =>
+  Type.Array(EventTypeSchema, {
+    minItems: 1,
+    maxItems: 100,
+    rule: `must be a list of at least one of ${eventTypes.join(', ')}`,
+    description,
+  });
+
 /** An event id, or `now` for the end of the feed. */
 export const afterField = (description: string) =>
   Type.String({

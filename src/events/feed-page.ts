@@ -1,19 +1,17 @@
 import { type RawBuilder, sql } from 'kysely';
 import { AppError } from '../errors.ts';
 import { type RowOf, statement } from '../storage/database.ts';
-import type { ByEngine, Dialect } from '../storage/dialect.ts';
-import { afterRule, catalogueEventTypes, orderEventTypes } from './event.ts';
-import type { EventReader } from './event-reader.ts';
+import type { ByEngine, Dialect, Keyset } from '../storage/dialect.ts';
+import { afterRule, catalogueEventTypes, eventTypes, orderEventTypes } from './event.ts';
+import { type EventReader, isOrderType } from './event-reader.ts';
 
-const eventColumns = [
-  'events.id',
-  'at_ms',
-  'type',
-  'account_id',
-  'data',
-  'previous',
-  sql<string | null>`(select name from accounts where accounts.id = events.account_id)`.as('account'),
-] as const;
+const storedColumns = ['events.id', 'at_ms', 'type', 'account_id', 'data', 'previous'] as const;
+
+/** SQL expression for the current name of the account of an event. */
+const nameAccount = (accountId: RawBuilder<unknown>) =>
+  sql<string | null>`(select name from accounts where accounts.id = ${accountId})`.as('account');
+
+const eventColumns = [...storedColumns, nameAccount(sql`events.account_id`)] as const;
 
 export const selectEvent = statement((query, p: { position: bigint }) =>
   query.selectFrom('events').select(eventColumns).where('id', '=', p.position),
@@ -142,7 +140,71 @@ const pagesWithoutPets = declarePages(false);
 export const selectPageFor = ({ seesPets, seesOrders }: EventReader) =>
   (seesPets ? pagesWithPets : pagesWithoutPets)[seesOrders];
 
-/** Builds a page from rows of `selectPageFor`. If it has fewer events than `limit`, it reaches the end of the feed. */
+/** The index over the types of all events, or of the events of one account: a condition, and its first column. */
+export const indexOfType = {
+  all: (type: RawBuilder<unknown>): TypeIndex => [sql`true`, ['type', type]],
+  own: (type: RawBuilder<unknown>, accountId: RawBuilder<unknown>): TypeIndex => [
+    sql`account_id is not null`,
+    [sql`cast(account_id as text) || ' ' || type`, sql`cast(${accountId} as text) || ' ' || ${type}`],
+  ],
+};
+
+type TypeIndex = readonly [condition: RawBuilder<unknown>, key: Keyset[number]];
+
+type TypedParameters = Parameters & {
+  /** The types, separated by spaces. */
+  types: string;
+};
+
+/** Selects a page of each type, which is one search in an index. A type that is not wanted has a page of no rows. */
+function listByType(orders: 'own' | 'all', p: TypedParameters, dialect: Dialect) {
+  return eventTypes.map((type) => {
+    const name = sql.lit(type);
+    const isOwn = orders === 'own' && isOrderType(type);
+    const [condition, key] = isOwn ? indexOfType.own(name, sql`${p.accountId}`) : indexOfType.all(name);
+    const { where, orderBy } = dialect.keysetAfter([key], sql`${p.after}`);
+    const isWanted = sql`' ' || ${p.types} || ' ' like ${sql.lit(`% ${type} %`)}`;
+    return {
+      where: sql<boolean>`${condition} and ${where}`,
+      orderBy,
+      limit: sql<bigint>`case when ${isWanted} then cast(${p.count} as bigint) else 0 end`,
+    };
+  });
+}
+
+const declareTypedPage = (orders: 'own' | 'all') =>
+  statement((query, p: TypedParameters, dialect) => {
+    const pages = listByType(orders, p, dialect).map(({ where, orderBy, limit }) => {
+      const page = query
+        .selectFrom('events')
+        .select(storedColumns)
+        .where(where)
+        .orderBy(orderBy)
+        .limit(limit);
+      return query.selectFrom(page.as('of_type')).selectAll();
+    });
+    const all = pages.reduce((union, page) => union.unionAll(page));
+    return query
+      .with('ends', () => endsFor(p.after, dialect))
+      .with('page', (cte) => cte.selectFrom(all.as('of_types')).selectAll().orderBy('id').limit(p.count))
+      .selectFrom('ends')
+      .leftJoin('page', (join) => join.onTrue())
+      .selectAll()
+      .select(nameAccount(sql`page.account_id`))
+      .orderBy('page.id')
+      .$castTo<FeedRow>();
+  });
+
+const typedPages = { own: declareTypedPage('own'), all: declareTypedPage('all') };
+
+/**
+ * Like `selectPageFor`, for the events of some types, all of which the reader may read. Reads at most one page of each
+ * type, however many other events lie between.
+ */
+export const selectTypedPageFor = ({ seesOrders }: Pick<EventReader, 'seesOrders'>) =>
+  typedPages[seesOrders === 'all' ? 'all' : 'own'];
+
+/** Builds a page from rows of `selectPageFor` or `selectTypedPageFor`. If it has fewer events than `limit`, it reaches the end of the feed. */
 export function toFeedPage(rows: readonly FeedRow[], limit: number): FeedPage {
   const events = rows.filter((row): row is FeedRow & EventRow => row.id !== null);
   const last = events.at(-1);
@@ -155,6 +217,9 @@ export function expiredEvents(): AppError {
     'after: the events after this one are no longer kept; read the store again and continue from after=now',
   );
 }
+
+/** The event that a request names is deleted. */
+export const expiredEvent = () => new AppError('events_expired', 'eventId: this event is no longer kept');
 
 export function unknownEvent(code: 'invalid_parameter' | 'invalid_body' = 'invalid_parameter'): AppError {
   return new AppError(code, `after ${afterRule}`);

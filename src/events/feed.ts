@@ -4,13 +4,19 @@ import { type Clock, secondMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { int64Max } from '../int64.ts';
 import type { Database } from '../storage/database.ts';
+import type { EventType } from './event.ts';
 import { canSee, type EventReader, everything } from './event-reader.ts';
 import {
+  type EventRow,
   endsOf,
+  expiredEvent,
   expiredEvents,
   type FeedPage,
   judgePosition,
+  selectEnds,
+  selectEvent,
   selectPageFor,
+  selectTypedPageFor,
   toFeedPage,
   unknownEvent,
 } from './feed-page.ts';
@@ -28,6 +34,8 @@ export interface FeedQuery {
   /** Starts the page after a position, at the oldest kept event, or at the end of the feed. */
   readonly start: bigint | 'oldest' | 'now';
   readonly limit: number;
+  /** The types of the events on the page, all of which the reader may read. Absent or null: all that it may read. */
+  readonly types?: readonly EventType[] | null;
 }
 
 export interface FeedWait {
@@ -44,6 +52,7 @@ interface Waiter extends PromiseWithResolvers<FeedPage> {
   /** The client has seen all events up to this position. */
   position: bigint;
   readonly limit: number;
+  readonly types: readonly EventType[] | null;
   readonly reader: EventReader;
   readonly keyId: string;
   /** The end of the wait, by `performance.now()`. */
@@ -81,14 +90,14 @@ export function createFeed(database: Database, clock: Clock, waitersMax = waitin
      */
     async readOrWait(query: FeedQuery, reader: EventReader, options: FeedWait): Promise<FeedPage> {
       const { seconds, keyId, onGone, noteHeld } = options;
-      const { limit } = query;
+      const { limit, types = null } = query;
       const page = await readFeed(database, query, reader);
       if (page.events.length > 0 || seconds === 0) return page;
       if (waiters.size >= waitersMax)
         throw new AppError('unavailable', 'too many requests are waiting for events; try again');
       const startedAtMs = performance.now();
       const endsAtMs = startedAtMs + seconds * secondMs;
-      const wait = { position: page.next, limit, reader, keyId, endsAtMs };
+      const wait = { position: page.next, limit, types, reader, keyId, endsAtMs };
       const waiter: Waiter = { ...wait, ...Promise.withResolvers<FeedPage>() };
       waiters.add(waiter);
       onGone(() => waiter.resolve(emptyPage(waiter)));
@@ -101,6 +110,8 @@ export function createFeed(database: Database, clock: Clock, waitersMax = waitin
         noteHeld(performance.now() - startedAtMs);
       }
     },
+
+    getEvent: (position: bigint, reader: EventReader) => readEvent(database, position, reader),
 
     countWaiting: () => waiters.size,
 
@@ -118,15 +129,34 @@ export function createFeed(database: Database, clock: Clock, waitersMax = waitin
  */
 export async function readFeed(
   database: Database,
-  { start, limit }: FeedQuery,
+  { start, limit, types = null }: FeedQuery,
   reader: EventReader,
 ): Promise<FeedPage> {
   const position = start === 'oldest' ? 0n : start === 'now' ? int64Max : start;
   const parameters = { after: position, count: BigInt(limit), accountId: reader.accountId };
-  const rows = await database.read(selectPageFor(reader), parameters);
+  const rows =
+    types === null
+      ? await database.read(selectPageFor(reader), parameters)
+      : await database.read(selectTypedPageFor(reader), { ...parameters, types: types.join(' ') });
   const judgement = typeof start === 'bigint' ? judgePosition(start, endsOf(rows)) : 'kept';
   if (judgement === 'kept') return toFeedPage(rows, limit);
   throw judgement === 'lost' ? expiredEvents() : unknownEvent();
+}
+
+/**
+ * Returns the event at a position. Null if there was never one, or if the reader may not see it. Throws `events_expired`
+ * if it is deleted, or if only a former server may have given the position.
+ */
+export async function readEvent(
+  database: Database,
+  position: bigint,
+  reader: EventReader,
+): Promise<EventRow | null> {
+  const [event] = await database.read(selectEvent, { position });
+  if (event !== undefined) return canSee(reader, event) ? event : null;
+  const { deleted_to, is_lost } = endsOf(await database.read(selectEnds, { position }));
+  if (position > 0n && (position <= deleted_to || is_lost === 1n)) throw expiredEvent();
+  return null;
 }
 
 /** Answers the requests that need not wait longer. Returns true if the store may have more events. */
@@ -158,11 +188,17 @@ async function poll(waiters: readonly Waiter[], database: Database, nowMs: numbe
 }
 
 /** Returns the events of a poll that a waiting request may see and has not seen yet. */
-function pageFor({ position, limit, reader }: Waiter, page: FeedPage): FeedPage {
-  const visible = page.events.filter((event) => event.id > position && canSee(reader, event));
+function pageFor({ position, limit, types, reader }: Waiter, page: FeedPage): FeedPage {
+  const visible = page.events.filter(
+    (event) => event.id > position && canSee(reader, event) && isAmong(types, event),
+  );
   const events = visible.slice(0, limit);
   const next = visible.length > limit ? events.at(-1)?.id : undefined;
   return { events, next: next ?? (page.next > position ? page.next : position) };
+}
+
+function isAmong(types: Waiter['types'], { type }: EventRow): boolean {
+  return types === null || (types as readonly string[]).includes(type);
 }
 
 function emptyPage({ position }: Waiter): FeedPage {

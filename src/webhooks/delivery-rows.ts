@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { eventTypes } from '../events/event.ts';
 import { isOrderType } from '../events/event-reader.ts';
-import { newest } from '../events/feed-page.ts';
+import { indexOfType, newest } from '../events/feed-page.ts';
 import { type RowOf, statement } from '../storage/database.ts';
 import type { Dialect, Keyset } from '../storage/dialect.ts';
 import { plannedMsMax } from './rules/retry.ts';
@@ -30,14 +30,8 @@ function searchNext(condition: RawBuilder<unknown>, key: Keyset[number], { keyse
   return sql`(select id from events where ${condition} and ${where} order by ${orderBy} limit 1)`;
 }
 
-const ofAnyAccount = [sql`true`, ['type', sql`wanted.type`]] as const;
-const ofOwnAccount = [
-  sql`account_id is not null`,
-  [
-    sql`cast(account_id as text) || ' ' || type`,
-    sql`cast(webhooks.account_id as text) || ' ' || wanted.type`,
-  ],
-] as const;
+const ofAnyAccount = indexOfType.all(sql`wanted.type`);
+const ofOwnAccount = indexOfType.own(sql`wanted.type`, sql`webhooks.account_id`);
 
 const allTypes = sql.join(
   eventTypes.map(

@@ -1,7 +1,7 @@
 import { addAuditEntry } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import { canSee } from '../events/event-reader.ts';
-import { endsOf, selectEnds, selectEvent } from '../events/feed-page.ts';
+import { endsOf, expiredEvent, selectEnds, selectEvent } from '../events/feed-page.ts';
 import { type Steps, statement, step, transaction } from '../storage/database.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { lockManaged, type Managed } from './change-webhook.ts';
@@ -65,8 +65,6 @@ function* requireReceivable(row: WebhookRow, position: bigint): Steps<void> {
   )
     throw new AppError('invalid_body', 'eventId: this webhook does not receive this event');
 }
-
-export const expiredEvent = () => new AppError('events_expired', 'eventId: this event is no longer kept');
 
 export const tooManyRequested = () =>
   new AppError(

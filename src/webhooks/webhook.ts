@@ -6,6 +6,7 @@ import {
   eventIdField,
   eventIdLength,
   eventTypes,
+  typesField,
 } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, narrowReader } from '../events/event-reader.ts';
@@ -42,19 +43,6 @@ const urlField = Type.String({
   description: 'The URL that gets the events: `https`, or in development also `http`.',
   examples: ['https://partner.example.com/animals'],
 });
-
-const EventTypeSchema = enumField(eventTypes, 'What may happen.', {
-  title: 'EventType',
-  about: 'The type of an event.',
-});
-
-const typesField = (description: string) =>
-  Type.Array(EventTypeSchema, {
-    minItems: 1,
-    maxItems: eventTypes.length,
-    rule: `must be a list of at least one of ${eventTypes.join(', ')}`,
-    description,
-  });
 
 /** Returns a schema that allows null or the object or enumeration with a name in `/openapi.json`. */
 const orNull = <T>(schema: TSchema) =>

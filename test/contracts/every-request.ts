@@ -80,7 +80,15 @@ export function listRequests(
       { path: `/orders/${reservedOfFew(1)}`, as: 'few' },
       { path: `/orders/${completed(0)}`, as: 'staff' },
     ],
-    listEvents: [...withFilters('/events', { after: [...after, 'now'], wait: [0] }), fullPage('/events')],
+    listEvents: [
+      ...withFilters('/events', {
+        after: [...after, 'now'],
+        type: ['pet.deleted', 'order.returned'],
+        wait: [0],
+      }),
+      fullPage('/events'),
+    ],
+    getEvent: [{ path: `/events/${after.at(-1)}` }],
     getAccount: [{ path: '/account' }],
     listKeys: [{ path: '/keys' }, fullPage('/keys')],
     listWebhooks: [{ path: '/webhooks' }, fullPage('/webhooks')],

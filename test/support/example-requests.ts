@@ -85,7 +85,8 @@ export function createExampleRequests(baseUrl: string, key: string, operations: 
       const example = String(parameter.schema.examples?.[0]);
       const collection = operation.path.slice(0, operation.path.indexOf('/{'));
       const put = find('PUT', `${collection}/{${parameter.name}}`);
-      if (put === undefined) made.set(example, await makeOne(collection));
+      if (collection === '/events') made.set(example, await makeEvent());
+      else if (put === undefined) made.set(example, await makeOne(collection));
       else await call('PUT', `${collection}/${example}`, readExampleBody(put));
       const order = made.get(example);
       if (operation.id === 'returnOrder') await call('POST', `/orders/${order}/complete`, null);

@@ -1,14 +1,22 @@
 import Type from 'typebox';
 import { type Caller, coversScope } from '../../accounts/account.ts';
-import { afterField, EventSchema, type EventType, eventIdExample } from '../../events/event.ts';
-import { writeEvents } from '../../events/event-json.ts';
-import type { EventReader } from '../../events/event-reader.ts';
+import { AppError, notFound } from '../../errors.ts';
+import {
+  afterField,
+  EventSchema,
+  type EventType,
+  eventIdExample,
+  eventIdField,
+  typesField,
+} from '../../events/event.ts';
+import { writeEvent, writeEvents } from '../../events/event-json.ts';
+import { canReadType, type EventReader } from '../../events/event-reader.ts';
 import { waitSecondsMax } from '../../events/feed.ts';
-import { expiredEvents, unknownEvent } from '../../events/feed-page.ts';
+import { expiredEvent, expiredEvents, unknownEvent } from '../../events/feed-page.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { dogs } from './categories.ts';
 import { orderExamples } from './orders.ts';
-import { answer, defaultLimit, example, limitField, limitMax } from './parts.ts';
+import { answer, defaultLimit, defineParameter, example, limitField, limitMax } from './parts.ts';
 import { rex } from './pets.ts';
 
 const rexOrdered = { ...rex, status: 'pending' };
@@ -42,6 +50,13 @@ const examples = {
   empty: example('Nothing has happened since', []),
 };
 
+const eventId = defineParameter(
+  'eventId',
+  'event',
+  { ...eventIdField('Identifier of the event.'), examples: [eventIdExample] },
+  (text) => text,
+);
+
 /** Returns the rights of a caller to read events. */
 export function eventReaderOf({ accountId, scopes }: Caller): EventReader {
   const seesOwn = coversScope(scopes, 'orders:read');
@@ -52,18 +67,30 @@ export function eventReaderOf({ accountId, scopes }: Caller): EventReader {
   };
 }
 
+/** Returns each type once. Throws `scope_missing` for a type that the reader may not read. */
+function requireReadable(types: readonly EventType[], reader: EventReader): readonly EventType[] {
+  const foreign = types.find((type) => !canReadType(reader, type));
+  if (foreign !== undefined)
+    throw new AppError('scope_missing', `type: this API key may not read ${foreign}`);
+  return [...new Set(types)];
+}
+
 export const eventOperations: readonly Operation[] = [
   defineOperation('listEvents', 'GET /events', ['pets:read', 'orders:read'], {
     guide: 'events',
     summary: 'List events',
     description:
-      'Returns every change, oldest first. The scope `pets:read` shows animals and categories, `orders:read` the orders of the account, and `orders:manage` all orders. Always follow the `Link` with `rel="next"`: an empty page is the current end. With `wait`, the response waits until an event happens. Events are kept for 30 days.',
+      'Returns every change, oldest first. The scope `pets:read` shows animals and categories, `orders:read` the orders of the account, and `orders:manage` all orders. Always follow the `Link` with `rel="next"`: an empty page is the current end. With `type`, the pages and their links pass over all other events; a page reads at most `limit` events of each type. With `wait`, the response waits until an event happens. Events are kept for 30 days.',
     query: Type.Object({
       after: Type.Optional(
         afterField(
           'Returns the events after this one: an event id, or `now` for the end of the feed. Default: from the oldest event on.',
         ),
       ),
+      type: Type.Optional({
+        ...typesField('Only events of these types, separated by commas. Default: all that the key may read.'),
+        examples: [['pet.added', 'order.expired']],
+      }),
       limit: limitField('events'),
       wait: Type.Optional(
         Type.Integer({
@@ -78,16 +105,38 @@ export const eventOperations: readonly Operation[] = [
     answers: answer(200, 'A page of events.', page, examples, ['NextLink']),
     failures: { events_expired: expiredEvents().message },
 
-    async handle({ query: { after, limit = defaultLimit, wait }, caller, onGone, noteHeld }, services) {
+    async handle({ query: { after, type, limit = defaultLimit, wait }, caller, onGone, noteHeld }, services) {
       const { feed, eventIds, baseUrl } = services;
       const reader = eventReaderOf(caller);
       const start = after === undefined ? 'oldest' : after === 'now' ? after : eventIds.read(after);
       if (start === null) throw unknownEvent();
+      const types = type === undefined ? null : requireReadable(type, reader);
       const waiting = { seconds: wait ?? 0, keyId: caller.keyId, onGone, noteHeld };
-      const { events, next } = await feed.readOrWait({ start, limit }, reader, waiting);
-      const keptWait = wait === undefined ? '' : `&wait=${wait}`;
-      const link = `<${baseUrl}/events?after=${eventIds.write(next)}&limit=${limit}${keptWait}>; rel="next"`;
+      const { events, next } = await feed.readOrWait({ start, limit, types }, reader, waiting);
+      const keptTypes = types === null ? '' : `&type=${types.join()}`;
+      const kept = `&limit=${limit}${keptTypes}${wait === undefined ? '' : `&wait=${wait}`}`;
+      const link = `<${baseUrl}/events?after=${eventIds.write(next)}${kept}>; rel="next"`;
       return { status: 200, text: writeEvents(events, reader, eventIds), headers: { link } };
+    },
+  }),
+
+  defineOperation('getEvent', 'GET /events/{eventId}', ['pets:read', 'orders:read'], {
+    guide: 'events',
+    summary: 'Get an event',
+    description:
+      'Returns one event. 404 if there was never such an event, or if the key may not read it; 410 once it is no longer kept.',
+    params: eventId,
+    answers: answer(200, 'The requested event.', EventSchema, {
+      event: example('An animal is ordered', eventExamples['pet.updated']),
+    }),
+    failures: { events_expired: expiredEvent().message },
+
+    async handle({ params, caller }, { feed, eventIds }) {
+      const reader = readerOf(caller);
+      const position = eventIds.read(eventId.read(params));
+      const found = position === null ? null : await feed.getEvent(position, reader);
+      if (found === null) throw notFound('eventId', 'event');
+      return { status: 200, text: writeEvent(found, reader, eventIds) };
     },
   }),
 ];

@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { CategoryEventSchema, eventIdExample, OrderEventSchema, PetEventSchema } from '../../events/event.ts';
+import { expiredEvent } from '../../events/feed-page.ts';
 import { enumField, fixedText, namedObject, timeField } from '../../schema.ts';
-import { expiredEvent, tooManyRequested } from '../../webhooks/requested-messages.ts';
+import { tooManyRequested } from '../../webhooks/requested-messages.ts';
 import { AttemptSchema, SendSchema } from '../../webhooks/webhook.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { answer, example, reply } from './parts.ts';

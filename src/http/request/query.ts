@@ -44,7 +44,13 @@ export function compileQuery(schema?: TObject): Route['readQuery'] {
   };
 }
 
-function compileParameter(schema: TSchema) {
+interface ParameterReader {
+  readonly read: (text: string) => unknown;
+  readonly accepts: (value: unknown) => boolean;
+  readonly rule: string;
+}
+
+function compileParameter(schema: TSchema): ParameterReader {
   const { type, format } = schema as { readonly type?: unknown; readonly format?: unknown };
   const rule = describeRule(schema);
   if (format === 'int64')
@@ -58,13 +64,16 @@ function compileParameter(schema: TSchema) {
   };
 }
 
-/** An invalid value of a list of int64 becomes null, which `accepts` refuses. */
-function compileList(schema: TSchema, rule: string) {
-  const { minItems, maxItems } = schema as unknown as Record<'minItems' | 'maxItems', number>;
+/** Commas separate the values of a list. */
+function compileList(schema: TSchema, rule: string): ParameterReader {
+  const { minItems, maxItems, items } = schema as unknown as Record<'minItems' | 'maxItems', number> & {
+    readonly items: TSchema;
+  };
+  const { read, accepts } = compileParameter(items);
   return {
-    read: (text: string) => text.split(',').map(parseCanonicalInt64),
-    accepts: (value: unknown) =>
-      Array.isArray(value) && value.length >= minItems && value.length <= maxItems && value.every(isInt64),
+    read: (text) => text.split(',').map(read),
+    accepts: (value) =>
+      Array.isArray(value) && value.length >= minItems && value.length <= maxItems && value.every(accepts),
     rule,
   };
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import type { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { coversScope, scopes } from '../../../src/accounts/account.ts';
+import { eventIdExample } from '../../../src/events/event.ts';
 import { createEventIds } from '../../../src/events/event-ids.ts';
 import { operations } from '../../../src/http/api/operations.ts';
 import { webhookIdExample } from '../../../src/http/api/webhooks.ts';
@@ -36,10 +38,14 @@ type Drive = () => Promise<RawResponse>;
 
 const shop = service.openFile();
 shop.exec('delete from events where id <= 2; update event_horizon set deleted_to = 2');
-const secret = shop.prepare("select value from secrets where name = 'cursor'").get();
-const eventIds = createEventIds(secret?.['value'] as Uint8Array);
+const eventIds = openEventIds(shop);
 const lostEvent = eventIds.write(1n);
 const keptEvent = { eventId: eventIds.write(5n) };
+
+function openEventIds(file: DatabaseSync) {
+  const secret = file.prepare("select value from secrets where name = 'cursor'").get();
+  return createEventIds(secret?.['value'] as Uint8Array);
+}
 
 function findAccountId(name: string): number {
   return Number(shop.prepare('select id from accounts where name = ?').get(name)?.['id']);
@@ -71,6 +77,7 @@ const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
   completeOrder: { 409: { path: '/orders/8/complete' } },
   cancelOrder: { 409: { path: '/orders/8/cancel' } },
   listEvents: { 410: { path: `/events?after=${lostEvent}` } },
+  getEvent: { 410: { path: `/events/${lostEvent}` } },
   getAccount: { 403: { key: suspended } },
   createKey: { 409: { key: full } },
   rotateKey: { 409: { path: '/keys/key_0000000000000000/rotate' } },
@@ -134,9 +141,20 @@ async function call(operation: Operation, change: Change = {}): Promise<RawRespo
 
 let clients = 0;
 
+/** An event of each service whose event ids are not those of `service`. */
+const eventOf = new Map<string, string>();
+
 async function send(operation: Operation, change: Change = {}): Promise<RawResponse> {
   const usual = { baseUrl: service.baseUrl, key, method: operation.method, path: pathOf(operation) };
-  const { baseUrl, path, key: sent, method, body = bodyOf(operation), headers } = { ...usual, ...change };
+  const {
+    baseUrl,
+    path: given,
+    key: sent,
+    method,
+    body = bodyOf(operation),
+    headers,
+  } = { ...usual, ...change };
+  const path = given.replace(eventIdExample, eventOf.get(baseUrl) ?? keptEvent.eventId);
   clients += 1;
   const answer = await fetch(baseUrl + path, {
     method,
@@ -164,6 +182,7 @@ async function startBroken(): Promise<{ baseUrl: string; key: string }> {
   const valid = await createKey('enterprise', undefined, { scopes });
   await request(valid, '/pets');
   const file = openFile();
+  eventOf.set(baseUrl, openEventIds(file).write(5n));
   const tables = file.prepare(
     "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'",
   );
@@ -173,6 +192,7 @@ async function startBroken(): Promise<{ baseUrl: string; key: string }> {
 
 const broken = await startBroken();
 const closed = await startFaultyService({ after });
+eventOf.set(closed.baseUrl, createEventIds(Buffer.alloc(32)).write(5n));
 /** Waits only for a moment, so only a request that never arrives is sent to it. */
 const hasty = await startBuiltServer(
   { after },

@@ -125,6 +125,7 @@ const headerOptions = { 'Idempotency-Key': 'idempotencyKey', 'If-Match': 'ifMatc
 function writeValue({ kind, value }) {
   const isNumber = /^-?\d+(?:,-?\d+)*$/.test(value);
   if (kind === 'numbers' && isNumber) return `[${value.split(',').map(writeNumber).join(', ')}]`;
+  if (kind === 'texts') return `[${value.split(',').map(writeText).join(', ')}]`;
   return kind === 'number' && isNumber ? writeNumber(value) : writeText(value);
 }
 

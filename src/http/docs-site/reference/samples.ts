@@ -42,8 +42,8 @@ export function chooseRequest(operation: Operation, baseUrl: string) {
 }
 
 /** Says how a program writes a parameter. */
-export function nameKind({ schema: { type, items } }: Parameter): 'number' | 'numbers' | 'text' {
-  if (items !== undefined) return 'numbers';
+export function nameKind({ schema: { type, items } }: Parameter): 'number' | 'numbers' | 'text' | 'texts' {
+  if (items !== undefined) return items.type === 'integer' ? 'numbers' : 'texts';
   return type === 'integer' ? 'number' : 'text';
 }
 

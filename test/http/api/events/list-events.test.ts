@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { type Scope, scopes } from '../../../../src/accounts/account.ts';
 import { expectError } from '../../../support/expect-error.ts';
 import { untilWaiting } from '../../../support/instances.ts';
@@ -135,4 +135,80 @@ test('a stopping service answers waiting requests', async (t) => {
   await ending.stop();
   const response = await waiting;
   assert.deepEqual([response.status, await response.text()], [200, '[]']);
+});
+
+describe('a list of some types', () => {
+  test('passes over the other events', async () => {
+    const start = await readEnd();
+    for (let count = 0; count < 3; count += 1) await addPet();
+    const { events } = await read(`${start}&type=pet.deleted`);
+    assert.deepEqual(events, []);
+    const [added] = (await read(start)).events;
+    assert.equal((await placeOrder({ petId: added?.data.id })).status, 201);
+    const wanted = await read(`${start}&type=order.reserved,pet.updated,pet.updated`);
+    assert.deepEqual(
+      wanted.events.map(({ type }) => type),
+      ['pet.updated', 'order.reserved'],
+    );
+  });
+
+  test('has links that keep the types and move past the other events', async () => {
+    const start = await readEnd();
+    await addPet();
+    const { next } = await read(`${start}&type=pet.deleted,order.expired`);
+    const end = await readEnd();
+    assert.equal(next, end.replace('&limit=20', '&limit=20&type=pet.deleted,order.expired'));
+  });
+
+  test('has each event of a type once over its pages', async () => {
+    const start = await readEnd();
+    for (let count = 0; count < 5; count += 1) await addPet();
+    const [{ data } = assert.fail()] = (await read(start)).events;
+    assert.equal((await placeOrder({ petId: data.id })).status, 201);
+    for (let count = 0; count < 2; count += 1) await addPet();
+    const met: string[] = [];
+    for (let path = `${start.replace('limit=20', 'limit=3')}&type=pet.added`; ; ) {
+      const { events, next } = await read(path);
+      if (events.length === 0) break;
+      met.push(...events.map(({ id }) => id));
+      path = next;
+    }
+    assert.equal(new Set(met).size, 7);
+    assert.equal(met.length, 7);
+  });
+
+  test('waits for an event of its types', async () => {
+    const start = await readEnd();
+    const waiting = read(`${start}&type=order.reserved&wait=20`);
+    await untilWaiting(service.app, 1);
+    await addPet();
+    const [{ data } = assert.fail()] = (await read(`${start}&wait=20`)).events;
+    assert.equal((await placeOrder({ petId: data.id })).status, 201);
+    assert.deepEqual(
+      (await waiting).events.map(({ type }) => type),
+      ['order.reserved'],
+    );
+  });
+
+  test('refuses an unknown type', async () => {
+    for (const type of [
+      '',
+      'pet',
+      'pet.added,',
+      'PET.ADDED',
+      'pet.added,pet.eaten',
+      'pet.added&type=pet.added',
+    ])
+      assert.match(
+        await expectError(await ask(`/events?type=${type}`), 400, 'invalid_parameter'),
+        /^type must be (?:given once|a list of at least one of pet\.added, .*)$/,
+      );
+  });
+
+  test('refuses a type that the key may not read', async () => {
+    const response = await ask('/events?type=pet.added,order.expired', await keyWith('pets:read'));
+    const message = await expectError(response, 403, 'scope_missing');
+    assert.equal(message, 'type: this API key may not read order.expired');
+    assert.equal((await ask('/events?type=order.expired', await keyWith('orders:read'))).status, 200);
+  });
 });
