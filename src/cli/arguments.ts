@@ -2,8 +2,9 @@ import { Argument, Option } from 'commander';
 import type { Clock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { type Limits, limitMax, openHoldsMax, type Plan, planNames, resolvePlan } from '../plans/plan.ts';
+import { readTime } from '../time-text.ts';
 import type { AppCommand } from './command.ts';
-import { parseAccountName, parseCountUpTo, parseDuration, parseInt64Id, readTime } from './parsers.ts';
+import { parseAccountName, parseCountUpTo, parseDuration, parseInt64Id, parseTime } from './parsers.ts';
 
 export function numericId(of: string): Argument {
   return new Argument('<id>', `the id of the ${of}`).argParser(parseInt64Id);
@@ -36,6 +37,19 @@ export function sinceOption(of: string, clock: Clock): Option {
   const parse = (text: string) => readTime(text) ?? clock() - parseDuration(text);
   return new Option('--since <time>', description).argParser(parse);
 }
+
+/** The option --until: a time, in Unix milliseconds. */
+export function untilOption(of: string): Option {
+  return new Option('--until <time>', `only ${of} before this time`).argParser(parseTime);
+}
+
+/** Throws UsageError if no time is from --since on and before --until. */
+export function checkRange({ since = -Infinity, until = Infinity }: TimeRange): void {
+  if (since >= until) throw new UsageError('--until must be later than --since');
+}
+
+/** The options --since and --until, in Unix milliseconds. */
+export type TimeRange = Partial<{ readonly since: number; readonly until: number }>;
 
 export type PlanOptions = Partial<Limits & { plan: string; openHolds: number }>;
 

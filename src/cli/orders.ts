@@ -1,14 +1,21 @@
 import { Option } from 'commander';
-import { UsageError } from '../errors.ts';
 import { type Order, OrderSchema, type OrderStatus, orderStatuses } from '../orders/order.ts';
 import { everyAccount } from '../orders/orders.ts';
 import type { Page } from '../storage/read-page.ts';
 import type { Store } from '../store.ts';
-import { accountFilter, limitOption, numericId, sinceOption } from './arguments.ts';
+import {
+  accountFilter,
+  checkRange,
+  limitOption,
+  numericId,
+  sinceOption,
+  type TimeRange,
+  untilOption,
+} from './arguments.ts';
 import { type AppCommand, orMissing, printLines, printTable } from './command.ts';
 import { addExportOptions, type ExportOptions, exportRows } from './export.ts';
 import { type Column, formatTime } from './output.ts';
-import { parseInt64Id, parseName, parseTime } from './parsers.ts';
+import { parseInt64Id, parseName } from './parsers.ts';
 
 export function addOrders(program: AppCommand): void {
   const orders = program.addGroup('orders', 'list, export and cancel orders');
@@ -51,8 +58,7 @@ async function findOrders({ orders, accounts }: Store, filters: Filters) {
     orders.list({ status, petId, reference, ofAccount, limit, newestId }, everyAccount);
 }
 
-/** The times are Unix milliseconds. */
-type OrdersExportOptions = ExportOptions & Filters & Partial<{ since: number; until: number }>;
+type OrdersExportOptions = ExportOptions & Filters & TimeRange;
 
 function addOrdersExport(orders: AppCommand): void {
   const leaf = orders
@@ -65,10 +71,10 @@ function addOrdersExport(orders: AppCommand): void {
 reference that begins with =, +, - or @ for a formula: import it as text.`)
     .addOption(accountFilter('orders'))
     .addOption(sinceOption('orders placed', orders.context.clock))
-    .option('--until <time>', 'only orders placed before this time', parseTime);
+    .addOption(untilOption('orders placed'));
   addExportOptions(leaf).does(async ({ withStore, terminal }, options: OrdersExportOptions) => {
     const { since = -Infinity, until = Infinity } = options;
-    if (since >= until) throw new UsageError('--until must be later than --since');
+    checkRange(options);
     return withStore(async (store) => {
       const found = listPlacedBetween(await findOrders(store, options), since, until);
       return exportRows(found, orderFields, 'order', options, terminal, store.audit);

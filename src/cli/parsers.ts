@@ -3,6 +3,7 @@ import { accountNameRule, isAccountName, parseScopes, type Scope } from '../acco
 import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import { int64Max, int64Min, parseCanonicalInt64 } from '../int64.ts';
 import { isReference } from '../orders/order.ts';
+import { readTime, timeRule } from '../time-text.ts';
 
 /** Returns a parser of commander, which fails with `rule` if `read` returns null. */
 export function parserOf<T>(read: (text: string) => T | null, rule: string): (text: string) => T {
@@ -28,17 +29,8 @@ export const parseLifetime = parserOf(
   'It must be at least one second.',
 );
 
-const timeText = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
-
-/** Parses a date, which begins in UTC, or an RFC 3339 time, to Unix milliseconds. */
-export const parseTime = parserOf(readTime, 'It must be a date or an RFC 3339 time, as in 2027-01-11.');
-
-/** Returns null if the text is not a time. `Date.parse` takes the 30th of February for the 2nd of March. */
-export function readTime(text: string): number | null {
-  const [date, ms] = [text.slice(0, 10), Date.parse(text)];
-  if (!timeText.test(text) || Number.isNaN(ms)) return null;
-  return new Date(date).toISOString().startsWith(date) ? ms : null;
-}
+/** Parses a time to Unix milliseconds. */
+export const parseTime = parserOf(readTime, `It must be ${timeRule}.`);
 
 export function parseScopeList(text: string): readonly Scope[] {
   const parsed = parseScopes(text);

@@ -3,9 +3,17 @@ import { type AuditAction, auditActions, type ListedAuditEntry } from '../audit/
 import { dayMs } from '../clock.ts';
 import { errorCodes } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
+import type { Store } from '../store.ts';
 import { type ListedRequest, listRequests } from '../usage/failed-requests.ts';
 import { type AccountUsage, listUsageByAccount, type UsageOrder, usageOrders } from '../usage/usage.ts';
-import { accountFilter, limitOption, sinceOption } from './arguments.ts';
+import {
+  accountFilter,
+  checkRange,
+  limitOption,
+  sinceOption,
+  type TimeRange,
+  untilOption,
+} from './arguments.ts';
 import { type AppCommand, printTable } from './command.ts';
 import { type Column, formatSecond } from './output.ts';
 import { parseAccountName, parseCountUpTo, parserOf } from './parsers.ts';
@@ -19,14 +27,16 @@ const parseCode = parserOf(
 
 /** `since` is in Unix milliseconds. */
 type ReportOptions = Partial<{ account: string; since: number }> & { readonly limit: number };
-type RequestsOptions = ReportOptions & Partial<{ key: string; status: number; code: string; id: string }>;
+type RequestsOptions = ReportOptions &
+  TimeRange &
+  Partial<{ key: string; status: number; code: string; id: string }>;
 
 export function addRequests(program: AppCommand): void {
   program
     .addLeaf('requests', 'show the requests that failed or took over a second')
     .withExamples(
       'requests --account "Acme Zoo" --since 24h',
-      'requests --status 409',
+      'requests --status 409 --since 2027-01-11 --until "2027-01-11 09:30Z"',
       'requests --id req_4f1c09a2b7de_7 --json',
     )
     .withNotes(`The newest request comes first. The store keeps requests for 7 days. Requests
@@ -38,29 +48,36 @@ request id.`)
     .option('--status <status>', 'only requests with this HTTP status', parseStatus)
     .option('--code <code>', 'only requests with this error code, as in pet_unavailable', parseCode)
     .addOption(sinceOption('requests', program.context.clock))
+    .addOption(untilOption('requests'))
     .option('--id <request id>', 'only the request with this X-Request-Id')
     .addOption(limitOption('requests'))
-    .doesWithStore(async ({ database, accounts }, options: RequestsOptions) => {
-      const { account, key: keyId, since: sinceMs, id: requestId, status, code, limit } = options;
-      const accountId = account === undefined ? undefined : await accounts.findId(account);
-      const query = { accountId, keyId, status, code, sinceMs, requestId, limit, newestId: null };
-      const { items } = await listRequests(database, query);
+    .does(async ({ withStore }, options: RequestsOptions) => {
+      checkRange(options);
+      const items = await withStore((store) => findRequests(store, options));
       return printTable(items, requestColumns, ({ id: _, ...request }) => request);
     });
 }
 
+async function findRequests({ database, accounts }: Store, options: RequestsOptions) {
+  const { account, key: keyId, since: sinceMs, until: untilMs, id: requestId, ...filters } = options;
+  const accountId = account === undefined ? undefined : await accounts.findId(account);
+  const query = { ...filters, accountId, keyId, sinceMs, untilMs, requestId, newestId: null };
+  return (await listRequests(database, query)).items;
+}
+
 const requestColumns: readonly Column<ListedRequest>[] = [
   { heading: 'WHEN', cell: ({ lastAtMs }) => formatSecond(lastAtMs) },
-  { heading: 'STATUS', cell: ({ status }) => String(status) },
-  { heading: 'CODE', cell: ({ code }) => code ?? '-' },
-  { heading: 'TIMES', cell: ({ times }) => String(times), leavesAt: 5 },
-  { heading: 'OPERATION', cell: ({ operation }) => operation ?? '-', leavesAt: 4 },
-  { heading: 'ACCOUNT', cell: ({ account }) => account ?? '-' },
-  { heading: 'KEY', cell: ({ keyId }) => keyId ?? '-', leavesAt: 3 },
-  { heading: 'ADDRESS', cell: ({ address }) => address ?? '-', leavesAt: 2 },
-  { heading: 'MS', cell: ({ durationMs }) => String(durationMs), leavesAt: 6 },
-  { heading: 'REQUEST ID', cell: ({ requestId }) => requestId ?? '-', leavesAt: 1 },
-  { heading: 'MESSAGE', cell: ({ message }) => message ?? '-', leavesAt: 7 },
+  { heading: 'OPERATION', cell: ({ operation }) => operation ?? '-' },
+  { heading: 'CODE', cell: ({ code, status }) => code ?? String(status) },
+  { heading: 'MESSAGE', cell: ({ message }) => message ?? '-' },
+  { heading: 'ABOUT', cell: ({ subject }) => subject ?? '-', leavesAt: 1 },
+  { heading: 'ACCOUNT', cell: ({ account }) => account ?? '-', leavesAt: 2 },
+  { heading: 'STATUS', cell: ({ status }) => String(status), leavesAt: 3 },
+  { heading: 'TIMES', cell: ({ times }) => String(times), leavesAt: 4 },
+  { heading: 'REQUEST ID', cell: ({ requestId }) => requestId ?? '-', leavesAt: 5 },
+  { heading: 'KEY', cell: ({ keyId }) => keyId ?? '-', leavesAt: 6 },
+  { heading: 'ADDRESS', cell: ({ address }) => address ?? '-', leavesAt: 7 },
+  { heading: 'MS', cell: ({ durationMs }) => String(durationMs), leavesAt: 8 },
 ];
 
 type UsageOptions = Required<ReportOptions> & { readonly by: UsageOrder };

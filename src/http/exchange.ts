@@ -43,6 +43,8 @@ export function openExchange(
     /** True once the gate has decided on the request, even if it refused the request. */
     isAdmitted: false,
     isAnswered: false,
+    /** The parsed body. Null until it is valid, and if there is none. */
+    given: null as unknown,
     /** The error that the client got. Null if there is none. */
     failure: null as AppError | null,
     /** Milliseconds that the response was held back: the client asked for it, or a refusal waited for its pace. */
@@ -65,10 +67,12 @@ export function readCall(exchange: Exchange, route: Route, bytes: Buffer | null)
   const { request, response, match, caller, decision, signedIn } = exchange;
   const { headers } = request;
   const strict = isStrict(headers['prefer']);
+  const query = route.readQuery(match.query, strict);
+  exchange.given = bytes === null ? null : route.body?.parse(bytes, strict);
   return {
     params: match.params,
-    query: route.readQuery(match.query, strict),
-    body: bytes === null ? null : route.body?.parse(bytes, strict),
+    query,
+    body: exchange.given,
     headers,
     caller,
     usage: decision?.usage ?? null,

@@ -97,7 +97,7 @@ export function recordRequests(
   addressOf: ClientAddress,
 ): RequestObserver {
   return {
-    note({ id, request, caller, match, failure }, status, ms) {
+    note({ id, request, caller, match, failure, given }, status, ms) {
       if (status < 400 && ms < slowRequestMs) return;
       const { accountId, keyId } = caller ?? nobody;
       const { route } = match;
@@ -109,15 +109,37 @@ export function recordRequests(
         durationMs: ms,
         address: clean(addressOf(request)),
         operation: route === null ? null : `${route.method} ${route.path}`,
+        subject: findSubject(match.params, given),
         code: failure?.code ?? null,
         message: failure === null ? null : clean(failure.message),
       });
     },
     noteMalformed({ requestId, status, address }) {
-      const unknown = { ...nobody, operation: null, code: null, message: null, durationMs: 0 };
+      const unknown = { ...nobody, operation: null, subject: null, code: null, message: null, durationMs: 0 };
       requests.note({ ...unknown, address: clean(address), status, requestId });
     },
   };
+}
+
+/** The parameters that name an object, each with its word. */
+const named = {
+  petId: 'animal',
+  orderId: 'order',
+  webhookId: 'webhook',
+  categoryId: 'category',
+  keyId: 'key',
+} as const;
+
+const subjectLengthMax = 80;
+
+/** Returns the object that a request names in its path or, as an order does, in its body: `animal 7`. */
+function findSubject(params: Exchange['match']['params'], body: unknown): string | null {
+  const fields = { ...(typeof body === 'object' ? body : null), ...params };
+  for (const [name, word] of Object.entries(named)) {
+    const id: unknown = Object.hasOwn(fields, name) ? fields[name as keyof typeof fields] : undefined;
+    if (id !== undefined) return clean(`${word} ${id}`).slice(0, subjectLengthMax);
+  }
+  return null;
 }
 
 function clean(text: string): string {

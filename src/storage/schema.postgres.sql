@@ -349,6 +349,7 @@ create table requests (
   duration_ms bigint not null,
   times bigint not null,
   merge_key text,
+  subject text,
   constraint requests_pkey primary key (id),
   constraint requests_merge_key_key unique (merge_key)
 );

@@ -224,7 +224,8 @@ create table requests (
   request_id text,
   duration_ms integer not null,
   times integer not null,
-  merge_key text unique
+  merge_key text unique,
+  subject text
 ) strict;
 
 create index requests_by_account on requests (account_id, id);

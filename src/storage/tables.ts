@@ -94,6 +94,8 @@ export interface Tables {
     key_id: string | null;
     address: string | null;
     operation: string | null;
+    /** The kind and the id of the object that the request named: `animal 7`. */
+    subject: string | null;
     status: bigint;
     code: string | null;
     message: string | null;

@@ -18,6 +18,8 @@ export interface FailedRequest {
   readonly address: string;
   /** Method and path of the operation. Null if there is no such operation. */
   readonly operation: string | null;
+  /** What the request was about, such as `animal 7`. Null if it named no object. */
+  readonly subject: string | null;
   readonly status: number;
   /** The code and the message of the error. Null for a slow request that succeeded. */
   readonly code: string | null;
@@ -50,6 +52,7 @@ export function createFailedRequests(database: Database, clock: Clock) {
         key_id: keyId,
         address: isShared ? null : request.address,
         operation: isShared ? null : request.operation,
+        subject: isShared ? null : request.subject,
         status: BigInt(request.status),
         code: request.code,
         message: isShared ? null : request.message,
@@ -99,23 +102,25 @@ type Filter = {
   readonly code: string;
   /** Unix milliseconds. */
   readonly sinceMs: bigint;
+  readonly untilMs: bigint;
   readonly requestId: string;
 };
 
-const filters = ['accountId', 'keyId', 'status', 'code', 'sinceMs', 'requestId'] as const;
+const filters = ['accountId', 'keyId', 'status', 'code', 'sinceMs', 'untilMs', 'requestId'] as const;
 
 const selectPage = byFilters(filters, (query, p: Filter & PageRange, set) =>
   query
     .selectFrom('requests')
     .leftJoin('accounts', 'accounts.id', 'requests.account_id')
     .select(['requests.id', 'at_ms', 'last_at_ms', 'times', 'accounts.name as account', 'key_id'])
-    .select(['address', 'operation', 'status', 'code', 'message', 'request_id', 'duration_ms'])
+    .select(['address', 'operation', 'subject', 'status', 'code', 'message', 'request_id', 'duration_ms'])
     .where('requests.id', '<=', p.newestId)
     .$if(set.accountId, (rows) => rows.where('account_id', '=', p.accountId))
     .$if(set.keyId, (rows) => rows.where('key_id', '=', p.keyId))
     .$if(set.status, (rows) => rows.where('status', '=', p.status))
     .$if(set.code, (rows) => rows.where('code', '=', p.code))
     .$if(set.sinceMs, (rows) => rows.where('last_at_ms', '>=', p.sinceMs))
+    .$if(set.untilMs, (rows) => rows.where('at_ms', '<', p.untilMs))
     .$if(set.requestId, (rows) => rows.where('request_id', '=', p.requestId))
     .orderBy('requests.id', 'desc')
     .limit(p.count),
@@ -129,7 +134,7 @@ export function listRequests(database: Database, query: PageQuery<Filter>): Prom
   return readPage(database, selectPage, query, toListed);
 }
 
-/** A row of several requests has no request id, no address and no message. */
+/** A row of several requests has no request id, address, subject and message. */
 function toListed(row: RowOf<typeof selectPage>) {
   return {
     id: row.id,
@@ -142,6 +147,7 @@ function toListed(row: RowOf<typeof selectPage>) {
     keyId: row.key_id,
     address: row.address,
     operation: row.operation,
+    subject: row.subject,
     status: Number(row.status),
     code: row.code,
     message: row.message,

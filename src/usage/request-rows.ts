@@ -22,7 +22,7 @@ const deletedRowsMax = 1_000;
 
 const columns = [
   ...(['at_ms', 'last_at_ms', 'account_id', 'key_id', 'address', 'operation', 'status'] as const),
-  ...(['code', 'message', 'request_id', 'duration_ms', 'times', 'merge_key'] as const),
+  ...(['subject', 'code', 'message', 'request_id', 'duration_ms', 'times', 'merge_key'] as const),
 ];
 
 const insertRequest = insertRow('requests', columns, undefined, ({ account_id }) =>

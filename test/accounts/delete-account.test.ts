@@ -186,7 +186,15 @@ await describeOnEngines('deleting an account', (engine) => {
     const { accounts, store, database, clock, smith } = await furnish(t, engine);
     const usage = createUsageCounts(database, clock.now);
     const requests = createFailedRequests(database, clock.now);
-    const of = { operation: null, code: null, message: null, requestId: 'r', durationMs: 1, keyId: null };
+    const of = {
+      operation: null,
+      subject: null,
+      code: null,
+      message: null,
+      requestId: 'r',
+      durationMs: 1,
+      keyId: null,
+    };
     for (const status of [404, 429]) {
       usage.note(smith, status);
       requests.note({ ...of, accountId: smith.accountId, address: '192.0.2.7', status });

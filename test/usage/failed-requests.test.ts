@@ -23,6 +23,7 @@ const conflict: FailedRequest = {
   durationMs: 3,
   address: '192.0.2.7',
   operation: 'POST /v1/orders',
+  subject: 'animal 7',
   message: 'the animal is not available',
 };
 
@@ -56,6 +57,7 @@ await describeOnEngines('failed requests', (engine) => {
       assert.deepEqual([found?.requestId, others], ['r1', []]);
     }
     assert.equal((await list({ sinceMs: clock.now() })).length, 1);
+    assert.deepEqual(fieldsOf(await list({ untilMs: clock.now() }), 'requestId'), [['r1']]);
     assert.equal((await list({ code: 'gone' })).length, 0);
   });
 
@@ -140,12 +142,14 @@ test('the operator finds why a request failed, by its request id and by account,
     account: 'Zoo',
     address: '127.0.0.1',
     operation: 'POST /v1/orders',
+    subject: 'animal 7',
     status: 404,
     code: 'not_found',
     message: 'petId: there is no animal with this identifier',
     requestId,
   });
   assert.equal((await find('--account', 'Zoo', '--since', '1h')).length, 1);
+  assert.deepEqual(JSON.parse(await print('requests', '--json', '--until', '2020-01-01')), []);
   const [{ account, status, message }] = await find('--code', 'api_key_invalid');
   assert.deepEqual([account, status, message?.includes('as_stg_wrong')], [null, 401, false]);
   const unknown = await runInProcess('requests --account Ark', url);

@@ -16,6 +16,7 @@ const conflict: FailedRequest = {
   durationMs: 3,
   address: '192.0.2.7',
   operation: 'POST /v1/orders',
+  subject: null,
   message: 'the animal is not available',
 };
 const refusal = { ...conflict, accountId: 2n, status: 429, code: 'rate_limit_exceeded' };

@@ -2,39 +2,41 @@ import Type from 'typebox';
 import manifest from '../../../../package.json' with { type: 'json' };
 import { partnerScopes, scopes } from '../../../accounts/account.ts';
 import { auditActions } from '../../../audit/audit-log.ts';
-import { hourMs } from '../../../clock.ts';
 import { AppError, errorCodes } from '../../../errors.ts';
 import { stringifyExactJson } from '../../../exact-json.ts';
 import { orderStatuses } from '../../../orders/order.ts';
 import { petInputs, petStatuses } from '../../../pets/pet.ts';
 import { listedLimits, openHoldsOf, planNames } from '../../../plans/plan.ts';
 import { enumField } from '../../../schema.ts';
+import { readTime, timeRule } from '../../../time-text.ts';
 import { listRequests } from '../../../usage/failed-requests.ts';
 import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 import { accountOrders } from './accounts.ts';
 import { webhookFilters } from './webhooks.ts';
 
-const timeRule = 'must be a time in UTC, such as 2027-01-02 12:00';
-/** A time in UTC as the pages write it, or only a date or a part of the time. */
-const timeFilter = Type.Optional(
-  Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d(?:[ T]\\d\\d:\\d\\d(?::\\d\\d)?Z?)?$', rule: timeRule }),
-);
+const timeFilter = Type.Optional(Type.String({ maxLength: 40 }));
 
 /** Returns the Unix milliseconds of a `timeFilter`. Throws `invalid_parameter` if there is no such time. */
-function readTime(text: string | undefined, field: string): number | undefined {
+function readFilter(text: string | undefined, field: string): number | undefined {
   if (text === undefined) return undefined;
-  const [day = '', time = '00:00'] = text.replace('Z', '').split(/[ T]/);
-  const ms = Date.parse(`${day}T${time}Z`);
-  if (Number.isNaN(ms)) throw new AppError('invalid_parameter', `${field} ${timeRule}`);
+  const ms = readTime(text);
+  if (ms === null) throw new AppError('invalid_parameter', `${field} must be ${timeRule}`);
   return ms;
 }
+
+/** The range of a list, in Unix milliseconds. */
+const readRange = ({ since, until }: { readonly [Name in 'since' | 'until']?: string | undefined }) => ({
+  sinceMs: readFilter(since, 'since'),
+  untilMs: readFilter(until, 'until'),
+});
 
 const requestFilters = {
   account: textFilter,
   key: textFilter,
   status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
   code: Type.Optional(enumField(errorCodes, 'The code of the error.')),
-  hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168 })),
+  since: timeFilter,
+  until: timeFilter,
   id: textFilter,
   before: int64Filter,
 };
@@ -94,18 +96,21 @@ export const serviceOperations = [
   }),
 
   /** Returns a page of the requests that failed or were slow. */
-  operation('GET /requests', requestFilters, async (query, { accounts, database, clock }) => {
-    const { account, key: keyId, status, code, hours, id: requestId, before: newestId = null } = query;
+  operation('GET /requests', requestFilters, async (query, { accounts, database }) => {
+    const { account, key: keyId, status, code, id: requestId, before: newestId = null } = query;
     const accountId = account === undefined ? undefined : await accounts.findId(account);
-    const sinceMs = hours === undefined ? undefined : clock() - hours * hourMs;
-    const filter = { accountId, keyId, status, code, sinceMs, requestId };
+    const filter = { accountId, keyId, status, code, ...readRange(query), requestId };
     return await listRequests(database, { ...filter, limit: pageRows, newestId });
   }),
 
   /** Returns a page of the audit log. */
   operation('GET /audit', auditFilters, async ({ before = null, since, until, ...query }, { audit }) => {
-    const times = { sinceMs: readTime(since, 'since'), untilMs: readTime(until, 'until') };
-    const page = await audit.list({ ...query, ...times, limit: pageRows, newestId: before });
+    const page = await audit.list({
+      ...query,
+      ...readRange({ since, until }),
+      limit: pageRows,
+      newestId: before,
+    });
     const items = page.items.map(({ actor, before: old, after, ...entry }) => ({
       ...entry,
       actorKind: actor.kind,

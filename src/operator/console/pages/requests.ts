@@ -4,6 +4,7 @@ import { Choice, Filters, TextFilter } from './fields.ts';
 import { formatDuration, formatNumber, formatTime } from './format.ts';
 import { AccountLink, Badge, PageHead, Pager, showLoaded } from './parts.ts';
 import { useResource } from './resource.ts';
+import { linkTo } from './routing.ts';
 import { useDeclared } from './session.ts';
 import { type Column, Table } from './table.ts';
 
@@ -14,28 +15,25 @@ type Request = AnswerOf<'GET /requests'>['items'][number];
 const columns: readonly Column<Request>[] = [
   { title: 'When', isTime: true, cell: ({ lastAtMs }) => formatTime(lastAtMs) },
   {
-    title: 'Status',
-    cell: ({ status }) => html`<${Badge} kind=${status >= 500 ? 'bad' : 'warn'}>${status}<//>`,
+    title: 'Operation',
+    isMinor: true,
+    cell: ({ operation }) => html`<span class="text">${operation ?? '–'}</span>`,
   },
   {
     title: 'Code',
-    cell: ({ code, message }) => html`${code ?? 'slow'}<div class="narrow text">${message}</div>`,
-  },
-  {
-    title: 'Account',
-    cell: ({ account }) => html`<${AccountLink} account=${account} />`,
+    cell: ({ code, status, operation, message }) =>
+      html`<${Badge} kind=${status >= 500 ? 'bad' : 'warn'}>${code ?? `slow ${status}`}<//>
+        <div class="narrow text">${operation} ${message}</div>`,
   },
   {
     title: 'Message',
     isMinor: true,
     cell: ({ message }) => html`<span class="text">${message ?? '–'}</span>`,
   },
+  { title: 'About', cell: ({ subject }) => html`<${Subject} subject=${subject} />` },
+  { title: 'Account', cell: ({ account }) => html`<${AccountLink} account=${account} />` },
+  { title: 'Status', cell: ({ status }) => status, isNumber: true, isMinor: true },
   { title: 'Times', cell: ({ times }) => formatNumber(times), isNumber: true, isMinor: true },
-  {
-    title: 'Operation',
-    cell: ({ operation }) => html`<span class="text">${operation ?? '–'}</span>`,
-    isMinor: true,
-  },
   { title: 'Took', cell: ({ durationMs }) => formatDuration(durationMs), isNumber: true, isMinor: true },
   { title: 'Key', cell: ({ keyId }) => keyId ?? '–', isMinor: true },
   { title: 'Address', cell: ({ address }) => address ?? '–', isMinor: true },
@@ -45,6 +43,14 @@ const columns: readonly Column<Request>[] = [
     isMinor: true,
   },
 ];
+
+/** The object that was refused. An animal and a webhook have a page to link to. */
+function Subject({ subject }: Pick<Request, 'subject'>) {
+  if (subject === null) return '–';
+  const [, kind, id = ''] = /^(animal|webhook) ([\w-]+)$/.exec(subject) ?? [];
+  const text = html`<span class="text">${subject}</span>`;
+  return kind === undefined ? text : html`<a href=${linkTo([`${kind}s`, id])}>${text}</a>`;
+}
 
 export function Requests({ query }: { readonly query: QueryOf<'GET /requests'> }) {
   const requests = useResource('GET /requests', query);
@@ -56,7 +62,8 @@ export function Requests({ query }: { readonly query: QueryOf<'GET /requests'> }
       <${TextFilter} name="key" label="Key" query=${query} />
       <${TextFilter} name="status" label="Status" query=${query} type="number" min="200" max="599" />
       <${Choice} id="code" label="Code" name="code" value=${query.code} choices=${errorCodes} all="all" />
-      <${TextFilter} name="hours" label="Last hours" query=${query} type="number" min="1" max="168" />
+      <${TextFilter} name="since" label="From" query=${query} placeholder="2027-01-02 12:00" size="18" />
+      <${TextFilter} name="until" label="Before" query=${query} placeholder="2027-01-03" size="18" />
       <${TextFilter} name="id" label="Request id" query=${query} />
     <//>
     ${showLoaded(

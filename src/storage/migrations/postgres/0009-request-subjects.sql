@@ -1,0 +1,1 @@
+alter table requests add column subject text;
