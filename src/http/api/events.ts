@@ -132,7 +132,7 @@ export const eventOperations: readonly Operation[] = [
     failures: { events_expired: expiredEvent().message },
 
     async handle({ params, caller }, { feed, eventIds }) {
-      const reader = readerOf(caller);
+      const reader = eventReaderOf(caller);
       const position = eventIds.read(eventId.read(params));
       const found = position === null ? null : await feed.getEvent(position, reader);
       if (found === null) throw notFound('eventId', 'event');
