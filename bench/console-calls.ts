@@ -135,6 +135,20 @@ export const listConsoleCalls = (eventId: string): readonly ConsoleCall[] => [
     (round) => `/webhooks/${numbered('wh_', round)}/send`,
     () => ({ eventId }),
   ),
+  get('/operators'),
+  get('/sessions'),
+  act(
+    'POST',
+    () => '/operators',
+    (round) => ({ name: numbered('person', round), role: 'reader' }),
+  ),
+  act(
+    'POST',
+    (round) => `/operators/${numbered('person', round)}/tokens`,
+    () => ({}),
+  ),
+  act('DELETE', (round) => `/operators/${numbered('person', round)}`),
+  act('DELETE', (round) => `/sessions/${numbered('console_', round, 8)}`),
 ];
 
 /** Lists the operations that no call measures. PATCH is left out: it needs an ETag and costs as much as DELETE. */

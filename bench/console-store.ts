@@ -55,6 +55,8 @@ export function fillStore(file: DatabaseSync, nowMs: number): void {
   file.exec(`${count(24 * 7)} insert into usage_hours (account_id, hour_at_ms, requests, refusals, errors)
     select accounts.id, ${nowMs - (nowMs % 3_600_000)} - n * 3600000, 100 + n, n % 7, n % 5
     from numbers, accounts where accounts.id = 1 or n <= 12`);
+  file.exec(`${count(100)} insert into console_sessions (token_hash, id, made_by, created_at_ms, expires_at_ms)
+    select randomblob(32), 'console_' || printf('%08d', n), 'mira', ${nowMs}, ${nowMs + dayMs} from numbers`);
   file.exec('commit');
 }
 

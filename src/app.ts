@@ -270,9 +270,9 @@ function buildOperator(
     const problems = await findProblems(checks, secondMs);
     return { problems, notes: [...describeSharing(counting.sharing()), ...listStoreNotes()] };
   };
-  const { environment, consoleUrl } = config;
+  const { environment } = config;
   const services = { ...store.aside, sessions, vitals, look, clock, environment, readHealth, eventIds };
-  const console = buildConsole(services, consoleUrl);
+  const console = buildConsole(services, config);
   return buildOperatorServer({ readHealth, registry, console, connectionsMax: shares.operator, log });
 }
 

@@ -8,6 +8,7 @@ import {
   oneOf,
   parseConnections,
   parseDatabaseUrl,
+  parseHeaderName,
   parseHost,
   parseNetworks,
   parseOrigins,
@@ -15,6 +16,7 @@ import {
   parseRedisUrl,
   parseSeconds,
   parseSecretKeys,
+  parseSharedSecret,
   parseTrustProxy,
 } from './setting-values.ts';
 
@@ -66,6 +68,9 @@ export const settings = {
   ),
   CORS_ORIGINS: setting('corsOrigins', parseOrigins, ''),
   CONSOLE_URL: setting('consoleUrl', addressEndingIn('/console'), none),
+  CONSOLE_USER_HEADER: setting('consoleUserHeader', parseHeaderName, none),
+  CONSOLE_USER_PEERS: setting('consoleUserPeers', parseNetworks, none),
+  CONSOLE_USER_SECRET: setting('consoleUserSecret', parseSharedSecret, none),
   WEBHOOK_ALLOW_NETWORKS: setting('webhookAllowNetworks', parseNetworks, (environment) =>
     environment === 'development' ? loopback : [],
   ),
@@ -97,6 +102,10 @@ export function parseConfig(variables: Readonly<Record<string, string | undefine
     }
   }
   const config = values as unknown as Config;
+  const { consoleUserHeader, consoleUserPeers, consoleUserSecret } = config;
+  const proxy = [consoleUserHeader, consoleUserPeers, consoleUserSecret].filter((value) => value !== null);
+  if (problems.length === 0 && proxy.length % 3 !== 0)
+    problems.push('CONSOLE_USER_HEADER, CONSOLE_USER_PEERS and CONSOLE_USER_SECRET must be set together');
   if (shareAPort(config)) problems.push('OPS_PORT must differ from PORT');
   if (problems.length > 0) throw new OperatorError(`wrong settings: ${problems.join('; ')}`);
   return config;

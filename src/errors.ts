@@ -38,27 +38,38 @@ export type ErrorCode = keyof typeof statuses;
 /** Every code, in the order of the documentation. */
 export const errorCodes = Object.keys(statuses) as readonly ErrorCode[];
 
-/** Additional codes of the operator's console (docs/console.md). No response under `/v1` has them. */
-const consoleStatuses = {
+/** Additional codes of the operator's port (docs/operations/operators.md). No response under `/v1` has them. */
+const operatorStatuses = {
   session_missing: 401,
+  token_missing: 401,
+  token_invalid: 401,
+  role_missing: 403,
   host_refused: 421,
   origin_refused: 403,
   not_done: 409,
 } as const;
 
-type AnyCode = ErrorCode | keyof typeof consoleStatuses;
+/** The codes of the operator's port. */
+export const operatorCodes = Object.keys(operatorStatuses) as readonly (keyof typeof operatorStatuses)[];
+
+/** A code of an Error body on either port. */
+export type AnyCode = ErrorCode | keyof typeof operatorStatuses;
 
 /** The HTTP status of every code. */
-export const errorStatus: Readonly<Record<AnyCode, number>> = { ...statuses, ...consoleStatuses };
+export const errorStatus: Readonly<Record<AnyCode, number>> = { ...statuses, ...operatorStatuses };
 
 /** A failure that the client sees: `message` names the field and the rule, no internals. `cause` is only logged. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: AnyCode;
 
-  constructor(code: AnyCode, message: string, options?: ErrorOptions) {
+  /** Whole seconds after which a further attempt may succeed. Null: unknown, or the rate limits of the exchange say it. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(code: AnyCode, message: string, options: ErrorOptions & { retryAfterSeconds?: number } = {}) {
     super(message, options);
     this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
   }
 }
 

@@ -177,6 +177,30 @@ function isNetwork(text: string): boolean {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= (version === 4 ? 32 : 128);
 }
 
+/** A name of a header, in lower case, that no client of HTTP sets for another purpose. */
+export function parseHeaderName(text: string): string {
+  const name = text.toLowerCase();
+  if (/^[a-z0-9-]{1,100}$/.test(name) && !takenHeaders.has(name)) return name;
+  throw new RangeError('the name of a header such as X-Forwarded-User, and none that HTTP itself uses');
+}
+
+const takenHeaders: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'host',
+  'origin',
+  'x-forwarded-for',
+]);
+
+const sharedSecretLengthMin = 32;
+
+export function parseSharedSecret(text: string): string {
+  if (text.length >= sharedSecretLengthMin && /^[!-~]{1,255}$/.test(text)) return text;
+  throw new RangeError(
+    `${sharedSecretLengthMin} to 255 visible ASCII characters, as "openssl rand -base64 ${sharedSecretLengthMin}" prints`,
+  );
+}
+
 export function parseOrigins(text: string): readonly string[] {
   const origins = splitList(text).filter((part) => part !== '');
   const isOrigin = (text: string) => /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text;

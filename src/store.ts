@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { countOpenHolds } from './accounts/accounts.ts';
 import { describeForeignKeys, keyEnvironmentOf } from './accounts/api-key.ts';
 import { selectAnyKey } from './accounts/key-rows.ts';
-import { commandActor, createAudit } from './audit/audit-log.ts';
+import { type Actor, commandActor, createAudit } from './audit/audit-log.ts';
 import { createCategories } from './categories/categories.ts';
 import { type Clock, secondMs } from './clock.ts';
 import type { Config } from './config.ts';
@@ -29,15 +29,16 @@ export async function openStore(
   clock: Clock,
   wrap: (database: Database) => Database = (database) => database,
   mayMigrate = true,
+  actor: Actor = commandActor(),
 ) {
   const database = wrap(
     await openDatabase(config.databaseUrl, undefined, mayMigrate, config.databaseConnections),
   );
   const version = createVersion(database);
   return {
-    ...openRooms(database, clock, config),
+    ...openRooms(database, clock, config, actor),
     /** The same for the console: its reads may take seconds, and hold up no request. */
-    aside: openRooms({ ...database, read: database.readAside, readNow: null }, clock, config),
+    aside: openRooms({ ...database, read: database.readAside, readNow: null }, clock, config, actor),
     version,
     feed: createFeed(database, clock),
     countOpenHolds: (accountId: bigint) => countOpenHolds(database, accountId),
@@ -45,7 +46,12 @@ export async function openStore(
   };
 }
 
-function openRooms(database: Database, clock: Clock, { environment }: Pick<Config, 'environment'>) {
+function openRooms(
+  database: Database,
+  clock: Clock,
+  { environment }: Pick<Config, 'environment'>,
+  actor: Actor,
+) {
   const firstAnswers = createFirstAnswers(database);
   const changeAs = prepareChanges(database, clock, keyEnvironmentOf[environment]);
   return {
@@ -56,8 +62,8 @@ function openRooms(database: Database, clock: Clock, { environment }: Pick<Confi
     orders: createOrders(database, firstAnswers),
     categories: createCategories(database, clock),
     changeAs,
-    ...changeAs(commandActor()),
-    audit: createAudit(database, clock),
+    ...changeAs(actor),
+    audit: createAudit(database, clock, actor),
   };
 }
 

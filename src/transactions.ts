@@ -7,7 +7,15 @@ import { deleteExpired } from './events/expire-events.ts';
 import { sequenceCopied } from './events/sequence-events.ts';
 import { liftBan } from './limits/bans.ts';
 import { writeConduct, writeWindows } from './limits/memory/counter-store.ts';
-import { endSessions, openSession } from './operator/sessions.ts';
+import { addOperator, removeOperator } from './operator/operators.ts';
+import {
+  addLink,
+  addToken,
+  endAllSessions,
+  endSession,
+  endSessions,
+  openSession,
+} from './operator/session-changes.ts';
 import { closeOrder, expireGiven } from './orders/close-order.ts';
 import { placeOrder } from './orders/place-order.ts';
 import { addOnePet, addPetByHand, addPetOnce, editPet } from './pets/catalogue.ts';
@@ -27,10 +35,13 @@ import { requestMessage } from './webhooks/requested-messages.ts';
 /** All transactions of the service. Only these can be run (`Database.transact`), because SQLite's writing thread has them. */
 export const transactions = {
   addHours,
+  addLink,
   addOnePet,
+  addOperator,
   addPetByHand,
   addPetOnce,
   addRequests,
+  addToken,
   addWebhook,
   changeAccount,
   changeWebhook,
@@ -41,6 +52,8 @@ export const transactions = {
   deleteExpired,
   disableWebhooksOfKey,
   editPet,
+  endAllSessions,
+  endSession,
   endSessions,
   expireGiven,
   issueKey,
@@ -50,6 +63,7 @@ export const transactions = {
   placeOrder,
   putCategory,
   removeCategory,
+  removeOperator,
   removeWebhook,
   requestMessage,
   resetAccountLimits,

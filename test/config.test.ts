@@ -35,6 +35,9 @@ describe('the settings of contract section 8', () => {
     logRequests: 'all',
     corsOrigins: [],
     consoleUrl: null,
+    consoleUserHeader: null,
+    consoleUserPeers: null,
+    consoleUserSecret: null,
     webhookAllowNetworks: ['127.0.0.0/8', '::1'],
     webhookSecretKeys: [],
   };
@@ -143,6 +146,9 @@ describe('a wrong setting', () => {
     LOG_LEVEL: ['verbose', 'INFO', '30'],
     LOG_REQUESTS: ['none', 'true', '5xx'],
     CONSOLE_URL: ['https://ops.example.com/console/', 'https://ops.example.com/v1'],
+    CONSOLE_USER_HEADER: ['X Forwarded User', 'x_user', 'Cookie', 'Authorization', 'Host'],
+    CONSOLE_USER_PEERS: ['0.0.0.0/0', 'proxy.example.com'],
+    CONSOLE_USER_SECRET: ['short', 'a b'.repeat(20)],
     CORS_ORIGINS: split(`
       * https://* https://*.example.com http://a.example:* https://a.example,https://*.b.example
       null example.com https://a.example/ https://a.example,x file:///x`),
@@ -154,6 +160,10 @@ describe('a wrong setting', () => {
       const rule = new RegExp(`^wrong settings: ${setting} must be [^;\n]+$`);
       for (const text of texts) assert.match(messageOf({ [setting]: text }), rule, text);
     });
+
+  test('is reported if only some of the settings of the proxy are set', () => {
+    assert.match(messageOf({ CONSOLE_USER_HEADER: 'X-User' }), /CONSOLE_USER_SECRET must be set together$/);
+  });
 
   test('is reported with the rule that an address with several hosts breaks', () => {
     const rules = {

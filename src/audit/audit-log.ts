@@ -11,28 +11,41 @@ import { insertRow } from '../storage/insert-row.ts';
 import type { Page } from '../storage/read-page.ts';
 import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
 
-/** The author of a change. `name` is the system user of a command, that of `consoleActor`, or the id of a key. */
+/** The author of a change. `name` is that of `commandActor` or of `consoleActor`, or the id of a key. */
 export interface Actor {
   readonly kind: 'command' | 'console' | 'key';
   readonly name: string;
 }
 
-/** Stands between the user and the session in the name of a console actor. */
+/** Stands between the name and the session in the name of a console actor. */
 const sessionMark = ' in ';
+/** Stands between the system user and the claimed name in the name of a command's actor. */
+const claimMark = ' as ';
 
-/** `user` is the system user who created the sign-in link. */
-export function consoleActor(user: string, sessionId: string): Actor {
-  return { kind: 'console', name: `${user}${sessionMark}${sessionId}` };
+/** `name` is that of the session or of the token of the operator's API. */
+export function consoleActor(name: string, sessionId: string): Actor {
+  return { kind: 'console', name: `${name}${sessionMark}${sessionId}` };
 }
 
-/** Returns the system user of this process as the actor. A user without a name is named by its user id. */
-export function commandActor(): Actor {
-  const kind = 'command';
+/** Returns the system user of this process as the actor, with the name that the user claims to act for, if any. */
+export function commandActor(claimed: string | null = null): Actor {
+  const user = readSystemUser();
+  return { kind: 'command', name: claimed === null ? user : `${user}${claimMark}${claimed}` };
+}
+
+/** A user without a name is named by its user id. */
+function readSystemUser(): string {
   try {
-    return { kind, name: userInfo().username };
+    return userInfo().username;
   } catch {
-    return { kind, name: `uid ${process.getuid?.() ?? 'unknown'}` };
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
+}
+
+/** Returns the name of the person who runs this command: the one behind `sudo`, else the system user. */
+export function readPerson(environment: Readonly<Record<string, string | undefined>>): string {
+  const { SUDO_USER: person = '' } = environment;
+  return process.geteuid?.() === 0 && person !== '' ? person : readSystemUser();
 }
 
 export const auditActions = [
@@ -62,9 +75,17 @@ export const auditActions = [
   'webhook.disabled',
   'webhook.replayed',
   'webhook.sent',
+  'console.link_made',
   'console.signed_in',
+  'console.session_ended',
+  'operator.added',
+  'operator.removed',
+  'operator.token_made',
+  'operator.token_ended',
   'store.backed_up',
   'store.restored',
+  'store.vacuumed',
+  'store.migrated',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];
@@ -91,7 +112,7 @@ export const auditKeptMs = 365 * dayMs;
 
 type Filter = {
   readonly accountId: bigint;
-  /** A system user, the id of a console session, or the id of a key. A user includes their console sessions. */
+  /** A name, the id of a session, of a token or of a key. A name includes its sessions, and commands that claim it. */
   readonly actor: string;
   readonly action: AuditAction;
   readonly subject: string;
@@ -146,8 +167,8 @@ function toRow(
 
 export type Audit = ReturnType<typeof createAudit>;
 
-/** Creates the audit log of a store. */
-export function createAudit(database: Database, clock: Clock) {
+/** Creates the audit log of a store. `actor` is the author of the acts of this process. */
+export function createAudit(database: Database, clock: Clock, actor: Actor = commandActor()) {
   async function findAccountId(name: string): Promise<bigint> {
     const [row] = await database.read(selectAccountId, { name });
     if (row === undefined)
@@ -162,7 +183,7 @@ export function createAudit(database: Database, clock: Clock) {
       subject: string,
       after: Readonly<Record<string, unknown>>,
     ): Promise<void> {
-      const by = { actor: commandActor(), nowMs: clock() };
+      const by = { actor, nowMs: clock() };
       await database.run(insertEntry, toRow(by, action, subject, { after }));
     },
 
@@ -212,13 +233,18 @@ const selectPage = byFilters(filters, (query, p: Filter & PageRange, set) =>
     .limit(p.count),
 );
 
-/** True for the rows of an actor. For a row of the console, either its user or its session matches. */
+/** True for the rows of an actor. Of the two parts of a name with a mark, either matches. */
 function isBy(actor: string): Expression<SqlBool> {
   const name = sql`cast(${actor} as text)`;
-  const mark = sql.lit(sessionMark);
-  const isUser = sql`substr(actor, 1, length(${name}) + length(${mark})) = ${name} || ${mark}`;
-  const isSession = sql`substr(actor, length(actor) - length(${name}) - length(${mark}) + 1) = ${mark} || ${name}`;
-  return sql<SqlBool>`(actor = ${name} or (actor_kind = 'console' and (${isUser} or ${isSession})))`;
+  const hasPart = (text: string) => {
+    const mark = sql.lit(text);
+    const isFirst = sql`substr(actor, 1, length(${name}) + length(${mark})) = ${name} || ${mark}`;
+    const isLast = sql`substr(actor, length(actor) - length(${name}) - length(${mark}) + 1) = ${mark} || ${name}`;
+    return sql`(${isFirst} or ${isLast})`;
+  };
+  return sql<SqlBool>`(actor = ${name}
+    or (actor_kind = 'console' and ${hasPart(sessionMark)})
+    or (actor_kind = 'command' and ${hasPart(claimMark)}))`;
 }
 
 const deleteOldEntries = deletesOld('audit', ['id'], 'at_ms', 'key');

@@ -146,11 +146,14 @@ export function addVacuum(program: AppCommand): void {
     .withExamples('vacuum')
     .withNotes(`The reads of the service go on. Its writes wait, some seconds per gigabyte, and
 get 503 after 10 s. The disk needs free space of twice the content.`)
-    .does(async ({ readConfig }) => {
+    .does(async ({ readConfig, withStore, terminal }) => {
       const refusal = 'PostgreSQL needs no vacuum: autovacuum does it';
       const location = requireSqlite(readConfig().databaseUrl, refusal);
       await requireStore(location);
       const { before, after } = await vacuumSqlite(location);
+      await recordOrWarn(terminal, () =>
+        withStore(({ audit }) => audit.record('store.vacuumed', location, { before, after })),
+      );
       const back = formatBytes(Math.max(0, before - after));
       return printLines({ before, after }, `gave ${back} back: the store takes ${formatBytes(after)}`);
     });

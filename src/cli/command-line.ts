@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
+import { commandActor, readPerson } from '../audit/audit-log.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { parseConfig, settings } from '../config.ts';
 import { AppError, OperatorError, UsageError } from '../errors.ts';
@@ -16,6 +17,7 @@ import { addExport } from './export.ts';
 import { addImport } from './import.ts';
 import { addBans, addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
+import { addOperators } from './operators.ts';
 import { addOrders } from './orders.ts';
 import { addPets } from './pets.ts';
 import { addAudit, addRequests, addUsage } from './reports.ts';
@@ -41,17 +43,31 @@ export async function runCommandLine(argv: readonly string[], options: CommandLi
     allowFileSystem(config.allowedFileSystem);
     return config;
   };
-  const withStore: CommandContext['withStore'] = async (task, makesStore = false) => {
-    const store = await openStore(readConfig(), clock, undefined, makesStore);
-    try {
-      return await task(store);
-    } finally {
-      await store.close();
-    }
+  const misnamed = listMisnamed(environment, Object.keys(settings));
+  const createContext = (claimed: string | null): CommandContext => {
+    const actor = commandActor(claimed);
+    return {
+      readConfig,
+      misnamed,
+      clock,
+      terminal,
+      lifetime,
+      actor,
+      person: readPerson(environment),
+      claimed,
+      claim: createContext,
+      async withStore(task, makesStore = false) {
+        const store = await openStore(readConfig(), clock, undefined, makesStore, actor);
+        try {
+          return await task(store);
+        } finally {
+          await store.close();
+        }
+      },
+    };
   };
   try {
-    const misnamed = listMisnamed(environment, Object.keys(settings));
-    const program = buildProgram({ readConfig, misnamed, clock, terminal, lifetime, withStore });
+    const program = buildProgram(createContext(null));
     await program.parseAsync(argv, { from: 'user' });
     return 0;
   } catch (error) {
@@ -86,6 +102,7 @@ const commands = [
   addOrders,
   addPets,
   addConsole,
+  addOperators,
   addWebhooks,
   addImport,
   addExport,

@@ -1,10 +1,13 @@
 import { Command } from 'commander';
+import type { Actor } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { AppError, OperatorError } from '../errors.ts';
+import { isOperatorName, operatorNameRule } from '../operator-role.ts';
 import type { Store } from '../store.ts';
 import type { Terminal } from './output.ts';
 import { type Column, withIsoTimes, writeColumns, writeJson, writeLine } from './output.ts';
+import { parserOf } from './parsers.ts';
 
 export interface Lifetime {
   /** Resolves on SIGTERM or SIGINT. */
@@ -23,6 +26,14 @@ export interface CommandContext {
   /** Variables that are no settings and look like one. */
   readonly misnamed: readonly { readonly variable: string; readonly meant: string }[];
   readonly clock: Clock;
+  /** The author of what the command changes. */
+  readonly actor: Actor;
+  /** The person who runs the command. */
+  readonly person: string;
+  /** The name for which the person claims to act. */
+  readonly claimed: string | null;
+  /** Returns the same for a user who claims to act for somebody. */
+  readonly claim: (name: string) => CommandContext;
   readonly terminal: Terminal;
   readonly lifetime: Lifetime;
   /** Opens the store for a task and closes it. Throws OperatorError if there is none, unless `makesStore`. */
@@ -69,7 +80,9 @@ export class AppCommand extends Command {
   addLeaf(name: string, description: string): AppCommand {
     const leaf: AppCommand = this.command(name).description(description);
     leaf.addHelpText('after', () => `${leaf.notes && `\n${leaf.notes}\n`}${formatExamples(leaf.examples)}`);
-    return leaf.option('--json', 'print one JSON value');
+    return leaf
+      .option('--json', 'print one JSON value')
+      .option('--as <name>', 'for the audit log: the name of the person who acts', parseOperatorName);
   }
 
   /** Sets what the help says before the examples, in lines of at most 80 characters. */
@@ -88,9 +101,9 @@ export class AppCommand extends Command {
   does<Options, Arguments extends unknown[]>(
     run: (context: CommandContext, options: Options, ...args: Arguments) => Promise<Printed>,
   ): void {
-    const { context } = this;
     this.action(async () => {
-      const { json, ...options } = this.opts();
+      const { json, as, ...options } = this.opts();
+      const context = as === undefined ? this.context : this.context.claim(as);
       const printed = await run(context, options as Options, ...(this.processedArgs as Arguments));
       if (json) writeJson(context.terminal, printed.json);
       else printed.print(context.terminal);
@@ -106,6 +119,12 @@ export class AppCommand extends Command {
     );
   }
 }
+
+/** Parses the name of an operator. */
+export const parseOperatorName = parserOf(
+  (text) => (isOperatorName(text) ? text : null),
+  `It ${operatorNameRule}.`,
+);
 
 function formatExamples(examples: readonly string[]): string {
   const lines = examples.map((example) => `\n  ${example.replace(/^(?=[a-z])/, 'animal-store ')}`);

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { type Authorship, addAuditEntry, commandActor } from '../audit/audit-log.ts';
+import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError, OutcomeUnknownError, reasonOf, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import { noteImportedFile } from '../pets/imported-files.ts';
@@ -45,10 +45,10 @@ adds an animal.`)
     .option('--ignore-unknown', 'ignore columns and fields that an animal does not have', false)
     .option('--dry-run', 'check every row and write nothing', false)
     .option('--once', 'refuse a file whose content (SHA-256) was imported before', false)
-    .does(async ({ withStore, clock, terminal }, given: ImportOptions, file: string) => {
+    .does(async ({ withStore, clock, terminal, actor }, given: ImportOptions, file: string) => {
       if (given.once && given.dryRun) throw new UsageError('--once and --dry-run cannot be used together');
       const options = { ...given, format: given.format ?? guessFormat(file) };
-      const by = { actor: commandActor(), nowMs: clock() };
+      const by = { actor, nowMs: clock() };
       return withStore(({ catalogue }) => importFile(catalogue, file, options, by, terminal), !given.dryRun);
     });
 }

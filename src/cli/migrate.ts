@@ -1,7 +1,10 @@
 import { reasonOf, UsageError } from '../errors.ts';
 import { parseDatabaseUrl } from '../setting-values.ts';
+import { newestSchema } from '../storage/migrations/migrate.ts';
+import { parseStoreAddress } from '../storage/store-address.ts';
+import { openStore } from '../store.ts';
 import { type AppCommand, type CommandContext, type Printed, printLines } from './command.ts';
-import { countThings, formatSecondsSince, startBar } from './output.ts';
+import { countThings, formatSecondsSince, recordOrWarn, startBar } from './output.ts';
 
 type MigrateOptions = Partial<{ from: string; to: string }>;
 
@@ -23,7 +26,10 @@ store. Changes to the old store after the start of the move are not copied.`)
       checkAddress('--to', to);
       if (from !== undefined && to !== undefined) return move(context, from, to);
       if (from !== to) throw new UsageError('--from and --to must be used together');
-      const engine = await context.withStore(async ({ database }) => database.engine, true);
+      const engine = await context.withStore(async ({ database, audit }) => {
+        await audit.record('store.migrated', database.engine, { schema: newestSchema.at(-1) });
+        return database.engine;
+      }, true);
       return printLines({ engine, schema: 'newest' }, `the ${engine} store has the newest schema`);
     });
 }
@@ -37,7 +43,11 @@ function checkAddress(option: string, address: string | undefined): void {
   }
 }
 
-async function move({ terminal }: CommandContext, from: string, to: string): Promise<Printed> {
+async function move(
+  { terminal, readConfig, clock, actor }: CommandContext,
+  from: string,
+  to: string,
+): Promise<Printed> {
   const { copyStore } = await import('../storage/transfer/copy-store.ts');
   const startedMs = performance.now();
   const format = '{phase} [{bar}] {percentage} % of {all}';
@@ -50,6 +60,11 @@ async function move({ terminal }: CommandContext, from: string, to: string): Pro
     shownPhase = phase;
   };
   const moved = await copyStore(from, to, showProgress).finally(() => bar?.stop());
+  const store = await openStore({ ...readConfig(), databaseUrl: to }, clock, undefined, false, actor);
+  const [source, target] = [from, to].map((address) => parseStoreAddress(address).engine);
+  await recordOrWarn(terminal, () =>
+    store.audit.record('store.migrated', String(target), { from: source, animals: moved.pets }),
+  ).finally(store.close);
   const animals = countThings(moved.pets, 'animal');
   const owners = `${countThings(moved.accounts, 'account')} and ${countThings(moved.api_keys, 'key')}`;
   return printLines(

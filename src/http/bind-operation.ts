@@ -18,23 +18,41 @@ import {
   makeTaggedAnswer,
 } from './response/answer.ts';
 import { announceDeprecation } from './response/deprecation.ts';
-import type { BodyReader, Call, Route } from './route.ts';
+import type { Access, BodyReader, Call, Route } from './route.ts';
 
-export function bindOperation(operation: Operation, services: Services): Route {
-  const { method, path, scope, deprecation = null, query, body, bodyTypes } = operation;
+/** An interface of which operations are a part. */
+export interface Surface {
+  /** The start of all paths. */
+  readonly prefix: string;
+  readonly access: Access;
+  /** Security headers for browsers. Null for the defaults. */
+  readonly securityHeaders: HeaderList | null;
+  /** Writes a body as JSON. Null: each body is written by its schema. */
+  readonly write: ((body: unknown) => string) | null;
+}
+
+const publicSurface: Surface = { prefix: '/v1', access: 'key', securityHeaders: null, write: null };
+
+export function bindOperation(
+  operation: Operation,
+  services: Pick<Services, 'baseUrl'>,
+  surface: Surface = publicSurface,
+): Route {
+  const { method, path, scope, role = null, deprecation = null, query, body, bodyTypes } = operation;
   const { isCached = false, isIdempotent = false } = operation;
   const announcement = deprecation === null ? [] : announceDeprecation(deprecation, services.baseUrl);
-  const serialise = compileAnswers(operation, announcement);
+  const serialise = compileAnswers(operation, announcement, surface.write);
   const refusals = listRefusals(operation);
-  const handle = operation.handle as (call: Call, services: Services) => ReturnType<Operation['handle']>;
+  const handle = operation.handle as (call: Call, services: object) => ReturnType<Operation['handle']>;
   return {
     method,
-    path: `/v1${path}`,
-    access: 'key',
+    path: `${surface.prefix}${path}`,
+    access: surface.access,
     scope,
+    role,
     deprecation,
     announcement,
-    securityHeaders: null,
+    securityHeaders: surface.securityHeaders,
     isCached,
     idempotentOperation: isIdempotent ? operation.id : null,
     readQuery: compileQuery(query),
@@ -66,14 +84,21 @@ export function compileBody(
   };
 }
 
-/** Returns a function that serialises the outcomes of an operation by their schemas. An int64 keeps all its digits. */
-function compileAnswers(operation: Operation, announcement: HeaderList): (outcome: Outcome) => Answer {
+/**
+ * Returns a function that serialises the outcomes of an operation with `write`, or by their schemas if it is null. An int64
+ * keeps all its digits.
+ */
+function compileAnswers(
+  operation: Operation,
+  announcement: HeaderList,
+  write: Surface['write'],
+): (outcome: Outcome) => Answer {
   const { answers, isNeverStored = false } = operation;
   const isTagged = hasValidators(operation);
   const fixed = isNeverStored ? [...announcement, 'cache-control', 'no-store'] : announcement;
   const writers = new Map<number, (body: unknown) => string>();
   for (const [status, { body }] of Object.entries(answers))
-    if (body !== undefined) writers.set(Number(status), build(body as Parameters<typeof build>[0]));
+    if (body !== undefined) writers.set(Number(status), write ?? build(body as Parameters<typeof build>[0]));
 
   return ({ status, body, text, headers, validated }) => {
     const all = headers === undefined ? fixed : [...fixed, ...listHeaders(headers)];

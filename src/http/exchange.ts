@@ -30,7 +30,7 @@ export function openExchange(
     body,
     /** Null until the key is verified, and for requests without a valid key. */
     caller: null as Caller | null,
-    /** The signed-in operator, for requests to the console. Null for all other requests. */
+    /** The operator, for requests to the console and to the operator's API. Null for all other requests. */
     signedIn: null as SignedIn | null,
     /** What the rate limits say. Null until the request is counted, and on the operator's port, which has no rate limits. */
     decision: null as Decision | null,

@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller, Scope } from '../accounts/account.ts';
-import type { ErrorCode } from '../errors.ts';
+import type { AnyCode } from '../errors.ts';
+import type { Role } from '../operator-role.ts';
 import type { Services } from './api/services.ts';
 import type { HeaderName } from './openapi/headers.ts';
 import type { HeaderTexts } from './response/answer.ts';
@@ -47,11 +48,18 @@ export interface PathParameter {
 export type NoFields = TObject<Record<never, never>>;
 
 /** The definition of one operation, from which its route, validation, OpenAPI description and client are derived. */
-export interface OperationDefinition<Query extends TObject, Body extends TObject> {
+export interface OperationDefinition<
+  Query extends TObject,
+  Body extends TObject,
+  Parts = Services,
+  Who = Caller,
+> {
   readonly summary: string;
   readonly description: string;
   /** `stable` if the interface document describes the operation (CONTRIBUTING.md, "Words"). Default: `beta`. */
   readonly stability?: 'stable' | 'beta';
+  /** The role that an operator needs. Only the operations of the operator's port have one. */
+  readonly role?: Role;
   readonly deprecation?: Deprecation;
   /** The identifier in the path. The operation reads it itself, because an invalid one gets 404 and not 400. */
   readonly params?: PathParameter;
@@ -68,7 +76,7 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
   readonly isConditional?: boolean;
   readonly answers: Readonly<Record<number, AnswerDefinition>>;
   /** Error codes of this operation alone, each with an example message. openapi/answers.ts adds all others. */
-  readonly failures?: Readonly<Partial<Record<ErrorCode, string>>>;
+  readonly failures?: Readonly<Partial<Record<AnyCode, string>>>;
   /** True if the response cache keeps the responses. They must depend only on the request target and the animals. */
   readonly isCached?: boolean;
   /** True if a person cannot take the act back. The form of the documentation then asks before it sends it. */
@@ -77,7 +85,7 @@ export interface OperationDefinition<Query extends TObject, Body extends TObject
   readonly guide?: string;
   /** True if the responses contain a secret or are outdated at once: `Cache-Control: no-store`, and no `ETag`. */
   readonly isNeverStored?: boolean;
-  handle(call: Call<Static<Query>, Static<Body>, Caller>, services: Services): Promise<Outcome>;
+  handle(call: Call<Static<Query>, Static<Body>, Who>, services: Parts): Promise<Outcome>;
 }
 
 /** An operation whose query and body types are erased. `defineOperation` has checked them. */
@@ -93,11 +101,16 @@ export interface Operation extends OperationDefinition<TObject, TObject> {
 }
 
 /** Completes the definition of an operation. `endpoint` is its method and its path, as in OpenAPI. */
-export function defineOperation<Query extends TObject = NoFields, Body extends TObject = NoFields>(
+export function defineOperation<
+  Query extends TObject = NoFields,
+  Body extends TObject = NoFields,
+  Parts = Services,
+  Who = Caller,
+>(
   id: string,
   endpoint: `${Method} /${string}`,
   scope: Operation['scope'],
-  definition: OperationDefinition<Query, Body>,
+  definition: OperationDefinition<Query, Body, Parts, Who>,
 ): Operation {
   const [method = '', path = ''] = endpoint.split(' ');
   const [, tag = ''] = path.split('/');

@@ -4,6 +4,7 @@ import { accountSuspended, coversScope } from '../accounts/account.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, errorStatus } from '../errors.ts';
 import type { Log } from '../observability/log.ts';
+import { coversRole, type Role } from '../operator-role.ts';
 import { lingerBytesMax } from './connection/bounds.ts';
 import { type Exchange, noteHeld, openExchange, readCall } from './exchange.ts';
 import { hasBody, isTooLongToDrop } from './request/body.ts';
@@ -19,7 +20,7 @@ import { removedError } from './response/deprecation.ts';
 import { type MakeErrorAnswer, toAppError } from './response/errors.ts';
 import type { ResponseCache } from './response/response-cache.ts';
 import { sendAnswer } from './response/send.ts';
-import type { BodyReader } from './route.ts';
+import type { BodyReader, SignedIn } from './route.ts';
 import type { Router } from './router.ts';
 
 export interface PipelineOptions {
@@ -172,17 +173,24 @@ function fail(parts: PipelineOptions, exchange: Exchange, error: unknown): void 
   answer(parts, exchange, parts.makeErrorAnswer(failure, [...(route?.announcement ?? []), ...allowed]));
 }
 
-function findRefusal({ request, match, caller }: Exchange, clock: Clock): AppError | null {
+function findRefusal({ request, match, caller, signedIn }: Exchange, clock: Clock): AppError | null {
   const { route, failure } = match;
   if (caller?.isSuspended) return accountSuspended();
   if (request.httpVersionMajor !== 1) return otherVersion;
   if (!hasOneHost(request)) return noHost;
   if (route === null) return failure;
-  const { deprecation, scope } = route;
+  const { deprecation, scope, role } = route;
   if (deprecation !== null && clock() >= deprecation.removedAtMs) return removedError(deprecation);
   if (scope !== null && (caller === null || !coversScope(caller.scopes, scope)))
     return new AppError('scope_missing', `this API key lacks the scope ${[scope].flat().join(' or ')}`);
+  if (role !== null && !coversRole(signedIn?.role ?? null, role)) return roleMissing(role, signedIn);
   return null;
+}
+
+function roleMissing(needed: Role, signedIn: SignedIn | null): AppError {
+  const held = signedIn?.role ?? null;
+  const has = held === null ? 'is no operator' : `has the role ${held}`;
+  return new AppError('role_missing', `this needs the role ${needed}, but ${signedIn?.name} ${has}`);
 }
 
 const otherVersion = new AppError('invalid_parameter', 'the request line must name HTTP/1.1 or HTTP/1.0');

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Scope } from '../accounts/account.ts';
 import type { Idempotency } from '../idempotency/answer-once.ts';
 import type { Usage } from '../limits/rules/decision.ts';
+import type { Role } from '../operator-role.ts';
 import type { Answer, HeaderList } from './response/answer.ts';
 import type { Deprecation } from './response/deprecation.ts';
 
@@ -24,15 +25,17 @@ export function methodsOf({ method }: Route): (Method | 'HEAD')[] {
  * - `key`: clients with an API key.
  * - `anyone`: an unknown path outside the API. A request with a valid key counts for its account.
  * - `reader`: the documentation, with a count of its own for each address.
- * - `operator`, `visitor`, `console`: on the operator's port, without counts, anyone who can reach it, anyone who opens the
- *   console in a browser, and an operator who is signed in to it.
+ * - `operator`, `visitor`, `console`, `token`: on the operator's port, without counts, anyone who can reach it, anyone who
+ *   opens the console in a browser, an operator who is signed in to it, and a program with the token of an operator.
  */
-export type Access = 'key' | 'anyone' | 'reader' | 'operator' | 'visitor' | 'console';
+export type Access = 'key' | 'anyone' | 'reader' | 'operator' | 'visitor' | 'console' | 'token';
 
 export interface SignedIn {
+  /** The id of the session or of the token. */
   readonly id: string;
-  /** The person who created the sign-in link of the session. */
-  readonly madeBy: string;
+  readonly name: string;
+  /** Null if no operator has the name. */
+  readonly role: Role | null;
 }
 
 export interface Call<Query = unknown, Body = unknown, Who = Caller | null> {
@@ -43,7 +46,7 @@ export interface Call<Query = unknown, Body = unknown, Who = Caller | null> {
   readonly caller: Who;
   /** What the account, or without a caller the address, has used after this request. Null if it is not counted. */
   readonly usage: Usage | null;
-  /** Null unless the access of the route is `console`. */
+  /** Null unless the access of the route is `console` or `token`. */
   readonly signedIn: SignedIn | null;
   /** Null if the request has no `Idempotency-Key` or the route ignores the header. */
   readonly idempotency: Idempotency | null;
@@ -69,6 +72,8 @@ export interface Route {
   readonly access: Access;
   /** The required scope, or a list of which any one is enough. */
   readonly scope: Scope | readonly Scope[] | null;
+  /** The role that an operator needs. Null: none, or the route is not for operators. */
+  readonly role: Role | null;
   /** From `removedAtMs` on, the route answers 410. Null if no removal is planned. */
   readonly deprecation: Deprecation | null;
   /** Headers that every response of the route has, including errors, such as those that announce a deprecation. */
@@ -88,6 +93,7 @@ export interface Route {
 /** What a route outside the API has: no scope, no query, no body, and nothing that is stored. */
 export const plainRoute = {
   scope: null,
+  role: null,
   deprecation: null,
   announcement: [],
   securityHeaders: null,

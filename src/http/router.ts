@@ -18,11 +18,12 @@ export interface Match {
 export type Router = ReturnType<typeof createRouter>;
 
 const underVersion = /^\/v1(?:\/|%2f|$)/i;
+const underOperatorsApi = /^\/ops\/v1(?:\/|%2f|$)/i;
 const documentation = /^\/(?:docs(?:\/|$)|$)/;
 const badPath = new AppError('invalid_parameter', 'the path is not valid percent-encoded UTF-8');
 const slashAtEnd = new AppError('not_found', 'no such endpoint: the path must not end in /');
 const noEndpoint = new AppError('not_found', 'no such endpoint');
-const operators: ReadonlySet<Access> = new Set(['operator', 'visitor', 'console']);
+const operators: ReadonlySet<Access> = new Set(['operator', 'visitor', 'console', 'token']);
 const noParams = {};
 
 export function createRouter(routes: readonly Route[]) {
@@ -66,7 +67,7 @@ export function createRouter(routes: readonly Route[]) {
 
   /** Returns the access level of a path without a route. A path that cannot be decoded counts as part of the API. */
   function accessOf(path: string | null): Access {
-    if (isOperators) return 'operator';
+    if (isOperators) return path === null || underOperatorsApi.test(path) ? 'token' : 'operator';
     if (path === null || underVersion.test(path)) return 'key';
     return documentation.test(path) ? 'reader' : 'anyone';
   }

@@ -13,6 +13,8 @@ import type { NewPet, PetPatch } from '../pets/pet.ts';
 import type { IfMatch } from '../pets/pet-values.ts';
 import type { Database } from '../storage/database.ts';
 import { createOperatorWebhooks } from '../webhooks/webhooks.ts';
+import { createOperators } from './operators.ts';
+import { createSessions } from './sessions.ts';
 
 /**
  * Returns a function that creates the changes of an operator for an actor, whom the audit log names. A change, its
@@ -28,6 +30,8 @@ export function prepareChanges(database: Database, clock: Clock, environment: Ke
       keyring: createKeyring(database, clock, environment, actor),
       bans: createBans(database, clock, actor),
       allWebhooks: createOperatorWebhooks(database, clock, actor),
+      operators: createOperators(database, clock, actor),
+      sessions: createSessions(database, clock, actor),
 
       addPet: (newPet: NewPet) => database.transact(addPetByHand, { newPet, by: byNow() }),
       changePet: (id: bigint, patch: PetPatch, tags: IfMatch) =>

@@ -1,69 +1,61 @@
 import { hash, randomBytes } from 'node:crypto';
-import { addAuditEntry, consoleActor } from '../audit/audit-log.ts';
-import { type Clock, hourMs, minuteMs } from '../clock.ts';
+import { type Authorship, commandActor, consoleActor } from '../audit/audit-log.ts';
+import { type Clock, dayMs } from '../clock.ts';
+import { OperatorError } from '../errors.ts';
 import type { SignedIn } from '../http/route.ts';
-import { int64Max } from '../int64.ts';
+import type { Role } from '../operator-role.ts';
 import { randomText } from '../random-text.ts';
-import { type Database, type Steps, statement, step, transaction } from '../storage/database.ts';
-import { insertRow } from '../storage/insert-row.ts';
+import { type Database, type RowOf, statement } from '../storage/database.ts';
+import type { SessionKind } from './operators.ts';
+import {
+  addLink,
+  addToken,
+  endAllSessions,
+  endSession,
+  endSessions,
+  linkMs,
+  openSession,
+} from './session-changes.ts';
 
 export const consolePath = '/console';
-/** Time in ms after which a link to the console expires. */
-const linkMs = 10 * minuteMs;
-/** Time in ms after which a session expires. */
-export const sessionMs = 12 * hourMs;
+/** Time in ms after which a token of the operator's API expires, unless a command says another. */
+export const tokenMs = 365 * dayMs;
 /** A token of 256 random bits cannot be guessed. */
 const tokenBytes = 32;
 const tokenText = /^[\w-]{43}$/;
 
-interface SignIn {
-  readonly linkHash: Uint8Array;
-  readonly tokenHash: Uint8Array;
-  readonly id: string;
-  readonly nowMs: number;
+export type ListedSession = ReturnType<typeof toListed>;
+
+/** The sessions and tokens of operators, shared by all instances. The store keeps only the hashes of the tokens. */
+export function createSessions(database: Database, clock: Clock, actor = commandActor()) {
+  const byNow = (): Authorship => ({ actor, nowMs: clock() });
+  return { ...createBeginnings(database, byNow), ...createEnds(database, byNow) };
 }
 
-/** Exchanges a link for a session in one transaction. Returns false if the link is used, expired or unknown. */
-export const openSession = transaction(
-  'openSession',
-  'row locks',
-  function* ({ linkHash, tokenHash, id, nowMs }: SignIn) {
-    const [link] = yield* step(takeLink, { tokenHash: linkHash });
-    const createdAtMs = BigInt(nowMs);
-    if (link === undefined || link.expires_at_ms <= createdAtMs) return false;
-    yield* step(insertSession, {
-      token_hash: tokenHash,
-      id,
-      made_by: link.made_by,
-      created_at_ms: createdAtMs,
-      expires_at_ms: createdAtMs + BigInt(sessionMs),
-    });
-    yield* addAuditEntry({ actor: consoleActor(link.made_by, id), nowMs }, 'console.signed_in', id);
-    return true;
-  },
-);
+export type Sessions = ReturnType<typeof createSessions>;
 
-/** Deletes the sessions and links that expire at `untilMs` or earlier. Returns the number of deleted sessions. */
-export const endSessions = transaction(
-  'endSessions',
-  'row locks',
-  function* (untilMs: bigint): Steps<number> {
-    yield* step(deleteLinks, { untilMs });
-    const ended = yield* step(deleteSessions, { untilMs });
-    return ended.length;
-  },
-);
-
-/** The sessions of the console, shared by all instances. The store keeps only the hashes of the tokens. */
-export function createSessions(database: Database, clock: Clock) {
+/** How links, tokens and sessions begin. */
+function createBeginnings(database: Database, byNow: () => Authorship) {
   return {
-    /** Returns the token and the expiry of a new link for a system user. It works once, within `linkMs`. */
-    async makeLink(madeBy: string) {
+    /**
+     * Returns the token and the expiry of a new link for a name. It works once, within `linkMs`. Throws OperatorError if
+     * `isNamed` and no operator has this name.
+     */
+    async makeLink(name: string, isNamed = false) {
       const token = generateToken();
-      const expiresAtMs = clock() + linkMs;
-      const row = { token_hash: hashToken(token), made_by: madeBy, expires_at_ms: BigInt(expiresAtMs) };
-      await database.run(insertLink, row);
-      return { token, expiresAtMs };
+      const by = byNow();
+      await database.transact(addLink, { tokenHash: hashToken(token), name, isNamed, by });
+      return { token, expiresAtMs: by.nowMs + linkMs };
+    },
+
+    /** Returns a new token of the operator's API, valid for `lifetimeMs`. Throws OperatorError if no operator has the name. */
+    async makeToken(name: string, lifetimeMs = tokenMs) {
+      const token = generateToken();
+      const id = `token_${randomText(8)}`;
+      const by = byNow();
+      const expiresAtMs = by.nowMs + lifetimeMs;
+      await database.transact(addToken, { tokenHash: hashToken(token), id, name, expiresAtMs, by });
+      return { id, token, expiresAtMs };
     },
 
     /** Exchanges the token of a link for that of a session. Returns null if it is used, expired or unknown. */
@@ -72,70 +64,88 @@ export function createSessions(database: Database, clock: Clock) {
       const token = generateToken();
       const hashes = { linkHash: hashToken(linkToken), tokenHash: hashToken(token) };
       const id = `console_${randomText(8)}`;
-      const isOpen = await database.transact(openSession, { ...hashes, id, nowMs: clock() });
+      const isOpen = await database.transact(openSession, { ...hashes, id, nowMs: byNow().nowMs });
       return isOpen ? token : null;
-    },
-
-    /** Returns the session of a token, or null if the token is expired or unknown. */
-    async find(token: string): Promise<SignedIn | null> {
-      if (!tokenText.test(token)) return null;
-      const wanted = { tokenHash: hashToken(token), nowMs: BigInt(clock()) };
-      const [row] = await database.read(selectSession, wanted);
-      return row === undefined ? null : { id: row.id, madeBy: row.made_by };
-    },
-
-    /** Ends the session of a token immediately. Does nothing if the session does not exist. */
-    async signOut(token: string): Promise<void> {
-      await database.run(deleteSession, { tokenHash: hashToken(token) });
-    },
-
-    /** Ends all sessions and links immediately. Returns the number of ended sessions. */
-    revokeAll: () => database.transact(endSessions, int64Max),
-    async sweep(): Promise<void> {
-      await database.transact(endSessions, BigInt(clock()));
     },
   };
 }
 
-export type Sessions = ReturnType<typeof createSessions>;
+/** How sessions and tokens are found, and how they end. */
+function createEnds(database: Database, byNow: () => Authorship) {
+  const now = () => BigInt(byNow().nowMs);
+  return {
+    /** Returns the session of a token, or null if the token is expired, unknown or of the other kind. */
+    async find(token: string, kind: SessionKind): Promise<SignedIn | null> {
+      if (!tokenText.test(token)) return null;
+      const wanted = { tokenHash: hashToken(token), kind, nowMs: now() };
+      const [row] = await database.read(selectSession, wanted);
+      return row === undefined ? null : { id: row.id, name: row.made_by, role: readRole(row) };
+    },
+
+    /** Returns the sessions and tokens that have not expired, newest first. */
+    list: async () => (await database.read(selectSessions, { nowMs: now() })).map(toListed),
+
+    /** Ends a session or a token immediately. Throws OperatorError if there is none with this id. */
+    end: (id: string) => database.transact(endSession, { id, by: byNow() }),
+
+    /** Ends the session of somebody who signs out. Does nothing if it has ended. */
+    async signOut({ id, name }: SignedIn): Promise<void> {
+      const by = { ...byNow(), actor: consoleActor(name, id) };
+      await database.transact(endSession, { id, by }).catch((error) => {
+        if (!(error instanceof OperatorError)) throw error;
+      });
+    },
+
+    /** Ends all sessions and links immediately, but no token. Returns the number of ended sessions. */
+    revokeAll: () => database.transact(endAllSessions, { by: byNow() }),
+    async sweep(): Promise<void> {
+      await database.transact(endSessions, now());
+    },
+  };
+}
 
 function generateToken(): string {
   return randomBytes(tokenBytes).toString('base64url');
 }
 
+/** Release 1.2.0 hashes a token alone. It knows no roles, so with this prefix it finds no session of a later release. */
 function hashToken(token: string): Uint8Array {
-  return hash('sha256', token, 'buffer');
+  return hash('sha256', `operator:${token}`, 'buffer');
 }
 
-const insertLink = insertRow('console_links', ['token_hash', 'made_by', 'expires_at_ms']);
+/** A person who has the shell of the service could do everything by commands, so such a session is that of an admin. */
+function readRole({ operator, role }: { readonly operator: string | null; readonly role: string | null }) {
+  return operator === null ? 'admin' : (role as Role | null);
+}
 
-/** Deletes a link and returns it. Of several concurrent callers, only one gets the row. */
-const takeLink = statement((query, p: { tokenHash: Uint8Array }) =>
-  query
-    .deleteFrom('console_links')
-    .where('token_hash', '=', p.tokenHash)
-    .returning(['made_by', 'expires_at_ms']),
-);
+function toListed(row: RowOf<typeof selectSessions>) {
+  return {
+    id: row.id,
+    kind: row.kind as SessionKind,
+    name: row.made_by,
+    role: readRole(row),
+    createdAtMs: Number(row.created_at_ms),
+    expiresAtMs: Number(row.expires_at_ms),
+  };
+}
 
-const insertSession = insertRow('console_sessions', [
-  ...(['token_hash', 'id', 'made_by', 'created_at_ms', 'expires_at_ms'] as const),
-]);
-
-const selectSession = statement((query, p: { tokenHash: Uint8Array; nowMs: bigint }) =>
+const selectSession = statement((query, p: { tokenHash: Uint8Array; kind: string; nowMs: bigint }) =>
   query
     .selectFrom('console_sessions')
-    .select(['id', 'made_by'])
+    .leftJoin('operators', 'operators.name', 'console_sessions.operator')
+    .select(['id', 'made_by', 'operator', 'role'])
     .where('token_hash', '=', p.tokenHash)
+    .where('kind', '=', p.kind)
     .where('expires_at_ms', '>', p.nowMs),
 );
 
-const deleteSession = statement((query, p: { tokenHash: Uint8Array }) =>
-  query.deleteFrom('console_sessions').where('token_hash', '=', p.tokenHash),
+const selectSessions = statement((query, p: { nowMs: bigint }) =>
+  query
+    .selectFrom('console_sessions')
+    .leftJoin('operators', 'operators.name', 'console_sessions.operator')
+    .select(['id', 'kind', 'made_by', 'operator', 'role'])
+    .select(['console_sessions.created_at_ms', 'expires_at_ms'])
+    .where('expires_at_ms', '>', p.nowMs)
+    .orderBy('console_sessions.created_at_ms', 'desc')
+    .orderBy('id', 'desc'),
 );
-
-const deleteExpired = (table: 'console_links' | 'console_sessions') =>
-  statement((query, p: { untilMs: bigint }) =>
-    query.deleteFrom(table).where('expires_at_ms', '<=', p.untilMs).returning('made_by'),
-  );
-const deleteLinks = deleteExpired('console_links');
-const deleteSessions = deleteExpired('console_sessions');

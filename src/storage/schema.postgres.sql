@@ -616,11 +616,21 @@ create table key_bans (
 
 create index key_bans_by_end on key_bans (forget_at_ms);
 
+create table operators (
+  name text not null,
+  role text not null,
+  created_at_ms bigint not null,
+  constraint operators_pkey primary key (name),
+  constraint operators_role_check check (role in ('reader', 'support', 'admin'))
+);
+
 create table console_links (
   token_hash bytea not null,
   made_by text not null,
   expires_at_ms bigint not null,
-  constraint console_links_pkey primary key (token_hash)
+  operator text,
+  constraint console_links_pkey primary key (token_hash),
+  constraint console_links_operator_fkey foreign key (operator) references operators(name) on delete cascade
 );
 
 create table console_sessions (
@@ -629,8 +639,14 @@ create table console_sessions (
   made_by text not null,
   created_at_ms bigint not null,
   expires_at_ms bigint not null,
+  operator text,
+  kind text not null default 'session',
   constraint console_sessions_pkey primary key (token_hash),
-  constraint console_sessions_id_key unique (id)
+  constraint console_sessions_id_key unique (id),
+  constraint console_sessions_operator_fkey foreign key (operator)
+    references operators(name)
+    on delete cascade,
+  constraint console_sessions_kind_check check (kind in ('session', 'token'))
 );
 
 create table secrets (

@@ -441,10 +441,17 @@ create table key_bans (
 
 create index key_bans_by_end on key_bans (forget_at_ms);
 
+create table operators (
+  name text primary key,
+  role text not null check (role in ('reader', 'support', 'admin')),
+  created_at_ms integer not null
+) strict;
+
 create table console_links (
   token_hash blob primary key,
   made_by text not null,
-  expires_at_ms integer not null
+  expires_at_ms integer not null,
+  operator text references operators (name) on delete cascade
 ) strict;
 
 create table console_sessions (
@@ -452,7 +459,9 @@ create table console_sessions (
   id text not null unique,
   made_by text not null,
   created_at_ms integer not null,
-  expires_at_ms integer not null
+  expires_at_ms integer not null,
+  operator text references operators (name) on delete cascade,
+  kind text not null default 'session' check (kind in ('session', 'token'))
 ) strict;
 
 create table secrets (

@@ -226,10 +226,12 @@ export interface Tables {
     refused_at_ms: string;
     forget_at_ms: bigint;
   };
+  operators: { name: string; role: string; created_at_ms: bigint };
   console_links: {
     token_hash: Uint8Array;
-    /** The user who ran the command that created the link. */
+    /** The name for which the link was made. */
     made_by: string;
+    operator: string | null;
     expires_at_ms: bigint;
   };
   console_sessions: {
@@ -237,6 +239,10 @@ export interface Tables {
     /** The name of the session in the audit log. */
     id: string;
     made_by: string;
+    /** Null for a person who has the shell of the service and is no operator. */
+    operator: string | null;
+    /** `session`: of the console. `token`: of the operator's API. */
+    kind: Generated<string>;
     created_at_ms: bigint;
     expires_at_ms: bigint;
   };

@@ -19,6 +19,7 @@ const pages = {
   webhooks: 'Webhooks',
   'webhooks/wh_8tKq2ZmX0aLr5VnC': 'wh_8tKq2ZmX0aLr5VnC',
   'webhooks?account=%C3%89lodie%E2%80%99s%20reptiles%20%26%20friends': 'Webhooks',
+  operators: 'Operators',
   audit: 'Audit log',
   '': 'Overview',
 };

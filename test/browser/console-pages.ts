@@ -41,4 +41,7 @@ export async function furnish({ store, createKey, request, send, post, openFile 
     },
   ]);
   await request(key, '/nothing');
+  await store.operators.add('mira@example.com', 'support');
+  await store.operators.add('a-program-with-a-long-name-that-reports-every-night', 'reader');
+  await store.sessions.makeToken('a-program-with-a-long-name-that-reports-every-night');
 }

@@ -202,5 +202,7 @@ export const consoleReads: Readonly<Record<string, readonly Sent[]>> = {
     status: ['enabled', 'failing', 'disabled'],
     before: [10_000],
   }),
+  'GET /operators': [{ path: '/operators' }],
+  'GET /sessions': [{ path: '/sessions' }],
   'GET /webhooks/{webhookId}': [{ path: `/webhooks/${webhookOf.few}` }],
 };

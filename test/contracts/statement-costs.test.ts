@@ -127,16 +127,16 @@ async function send(large: LargeStore, operation: Operation, caller: Caller, sen
 async function readConsole(large: LargeStore, services: ConsoleServices, address: string, path: string) {
   const operation = consoleOperations.find((each) => each.address === address);
   assert.ok(operation !== undefined, address);
-  const route = bindConsoleOperation(operation, services);
+  const [route] = bindConsoleOperation(operation, services);
   const names = address.split('/');
   const [place = '', query = ''] = path.split('?');
   const parts = place.split('/').map((part, at) => [names[at] ?? '', decodeURIComponent(part)] as const);
   const params = Object.fromEntries(
     parts.filter(([name]) => name.startsWith('{')).map(([name, part]) => [name.slice(1, -1), part]),
   );
-  const signedIn = { id: '1', madeBy: 'mira' };
+  const signedIn = { id: '1', name: 'mira', role: 'admin' };
   const call = { params, query: route.readQuery(query, true), body: null, signedIn };
-  await route.run(call as Parameters<typeof route.run>[0]);
+  await route.run({ ...call, headers: {} } as unknown as Parameters<typeof route.run>[0]);
   await large.measureCalls(nameRequest(`console ${address}`, path));
 }
 

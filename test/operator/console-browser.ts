@@ -20,15 +20,15 @@ export async function startConsole(test: Ending, settings: Record<string, string
     return fetch(`${consoleUrl}/api${path}`, { ...init, headers });
   }
 
-  const makeLink = async () => (await sessions.makeLink('mira')).token;
+  const makeLink = async (name = 'mira') => (await sessions.makeLink(name)).token;
 
   /** Exchanges the token of a link for a session and returns the answer. */
   const exchange = (token: string) =>
     call(null, '/sign-in', { method: 'POST', body: JSON.stringify({ token }) });
 
-  /** Signs in and returns the cookie. */
-  async function signIn(): Promise<string> {
-    const answer = await exchange(await makeLink());
+  /** Signs in and returns the cookie. A person who is no operator has the shell, and is an admin. */
+  async function signIn(name?: string): Promise<string> {
+    const answer = await exchange(await makeLink(name));
     const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';');
     return cookie;
   }

@@ -24,7 +24,7 @@ test('a sign-in link gives a HttpOnly, SameSite=Strict cookie until its owner si
   assert.deepEqual(attributes, ['Path=/console', 'Max-Age=43200', 'HttpOnly', 'SameSite=Strict']);
   const session = await call(cookie, '/session');
   assert.equal(session.headers.get('cache-control'), 'no-store');
-  assert.equal(((await session.json()) as { madeBy: string }).madeBy, 'mira');
+  assert.equal(((await session.json()) as { name: string }).name, 'mira');
 
   const other = await signIn();
   const left = await call(cookie, '/sign-out', { method: 'POST' });

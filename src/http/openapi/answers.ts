@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import Type, { type TObject, type TSchema } from 'typebox';
 import { accountSuspended, keyMessages } from '../../accounts/account.ts';
-import { type ErrorCode, errorCodes, errorStatus } from '../../errors.ts';
+import { type AnyCode, type ErrorCode, errorCodes, errorStatus, operatorCodes } from '../../errors.ts';
 import { enumField, namedObject, wholeNumberField } from '../../schema.ts';
 import { compileObject, describeRule, describeViolations } from '../../violations.ts';
 import { operations } from '../api/operations.ts';
@@ -20,15 +20,16 @@ export interface DescribedAnswer extends Omit<AnswerDefinition, 'examples'> {
   readonly examples?: Readonly<Record<string, Partial<Example>>>;
 }
 
-const ErrorSchema = namedObject('Error', 'What went wrong.', {
-  code: enumField(errorCodes, 'Machine-readable error code.'),
-  message: Type.String({
-    maxLength: 2_000,
-    pattern: '^[^\\x00-\\x1f\\x7f]*$',
-    description: 'Human-readable description.',
-  }),
-  status: wholeNumberField('The HTTP status code.', { minimum: 400, maximum: 599 }),
-});
+const describeError = (codes: readonly AnyCode[]) =>
+  namedObject('Error', 'What went wrong.', {
+    code: enumField(codes, 'Machine-readable error code.'),
+    message: Type.String({
+      maxLength: 2_000,
+      pattern: '^[^\\x00-\\x1f\\x7f]*$',
+      description: 'Human-readable description.',
+    }),
+    status: wholeNumberField('The HTTP status code.', { minimum: 400, maximum: 599 }),
+  });
 
 /** Describes each error status. `headers` are those that not every error response has. */
 const statuses: Readonly<Record<number, { when: string; headers?: readonly HeaderName[] }>> = {
@@ -55,23 +56,65 @@ const statuses: Readonly<Record<number, { when: string; headers?: readonly Heade
   503: { when: 'The service cannot answer at the moment.', headers: ['Retry-After'] },
 };
 
-/** The codes of every operation, each with an example message. An operation without a scope has no `scope_missing`. */
-const commonMessages = {
+/** The codes that every operation of each port can return, each with an example message. */
+const sharedMessages = {
   invalid_body: 'the body does not match the headers of the request',
   invalid_parameter: 'limt is not a query parameter of this operation',
-  ...keyMessages,
-  scope_missing: 'this API key lacks the scope pets:write',
-  account_suspended: accountSuspended().message,
   method_not_allowed: 'PUT is not allowed here',
   request_timeout: 'the request did not arrive in time',
   payload_too_large: 'the body is larger than 65536 bytes',
-  rate_limit_exceeded: 'rate limit exceeded; retry after 42 s',
-  key_banned:
-    'this API key is temporarily banned because it kept sending requests after a 429; retry after 60 s',
   headers_too_large: 'the head of the request is too large',
   internal_error: 'the service failed; try again',
   unavailable: 'the store cannot do this at the moment; try again',
+} satisfies Partial<Record<AnyCode, string>>;
+
+/** The same for the public port. An operation without a scope has no `scope_missing`. */
+const commonMessages = {
+  ...sharedMessages,
+  ...keyMessages,
+  scope_missing: 'this API key lacks the scope pets:write',
+  account_suspended: accountSuspended().message,
+  rate_limit_exceeded: 'rate limit exceeded; retry after 42 s',
+  key_banned:
+    'this API key is temporarily banned because it kept sending requests after a 429; retry after 60 s',
 } satisfies Partial<Record<ErrorCode, string>>;
+
+/** What the failures of all operations of an interface have in common. */
+export interface CommonFailures {
+  /** The codes of all operations, each with an example message. */
+  readonly messages: Readonly<Partial<Record<AnyCode, string>>>;
+  /** The conditions of statuses that mean something else than on the public port. */
+  readonly conditions: Readonly<Record<number, string>>;
+  readonly error: TSchema;
+  /** The headers that every failure has. */
+  readonly headers: readonly HeaderName[];
+}
+
+export const publicFailures: CommonFailures = {
+  messages: commonMessages,
+  conditions: {},
+  error: describeError(errorCodes),
+  headers: ['Cache-Control', 'HelpLink'],
+};
+
+/** The failures of the operator's API. */
+export const operatorFailures: CommonFailures = {
+  messages: {
+    ...sharedMessages,
+    token_missing: 'send a token of an operator as "Authorization: Bearer <TOKEN>"',
+    token_invalid: 'this token is not valid, or it has expired or was ended',
+    role_missing: 'this needs the role admin, but mira has the role reader',
+    rate_limit_exceeded: 'too many wrong tokens; retry after 42 s',
+  },
+  conditions: {
+    401: 'Missing or invalid token.',
+    403: 'The role of the operator does not allow the operation.',
+    409: 'The store cannot do this; the message says why.',
+    429: 'More than 60 wrong tokens in a minute.',
+  },
+  error: describeError([...errorCodes, ...operatorCodes]),
+  headers: ['Cache-Control'],
+};
 
 /** The codes that every operation can return. */
 export const commonCodes: ReadonlySet<string> = new Set(Object.keys(commonMessages));
@@ -81,9 +124,12 @@ const announcements: readonly HeaderName[] = ['Deprecation', 'Sunset', 'Successo
 const beforeOperation: ReadonlySet<number> = new Set([405, 408, 431]);
 
 /** Returns every response that an operation can give, sorted by status. */
-export function listAnswers(operation: Operation): readonly DescribedAnswer[] {
+export function listAnswers(operation: Operation, common = publicFailures): readonly DescribedAnswer[] {
   const announced = operation.deprecation === undefined ? [] : announcements;
-  const answers = [...describeSuccesses(operation, announced), ...describeFailures(operation, announced)];
+  const answers = [
+    ...describeSuccesses(operation, announced),
+    ...describeFailures(operation, announced, common),
+  ];
   return answers.sort((one, other) => one.status - other.status);
 }
 
@@ -106,18 +152,23 @@ function describeSuccesses(operation: Operation, announced: readonly HeaderName[
   return [...answers, { status: 304, description, headers: first.headers }];
 }
 
-function describeFailures(operation: Operation, announced: readonly HeaderName[]): DescribedAnswer[] {
-  return Array.from(listFailures(operation), ([status, messages]) => {
+function describeFailures(
+  operation: Operation,
+  announced: readonly HeaderName[],
+  common: CommonFailures,
+): DescribedAnswer[] {
+  return Array.from(listFailures(operation, common), ([status, messages]) => {
     const known = statuses[status];
     if (known === undefined) throw new Error(`no error has the status ${status}`);
-    const { when: description, headers = [] } = known;
+    const { when, headers = [] } = known;
+    const description = common.conditions[status] ?? when;
     const examples = messages.map(([code, message]) => [code, { value: { code, message, status } }]);
     const own = beforeOperation.has(status) ? [] : announced;
     return {
       status,
       description,
-      headers: ['Cache-Control', 'HelpLink', ...headers, ...own],
-      body: ErrorSchema,
+      headers: [...common.headers, ...headers, ...own],
+      body: common.error,
       examples: Object.fromEntries(examples),
     };
   });
@@ -128,17 +179,20 @@ function nameIf(isSent: boolean | undefined, name: HeaderName): HeaderName[] {
 }
 
 /** Returns the errors of an operation by status, each with an example message of this operation. */
-function listFailures(operation: Operation): Map<number, (readonly [code: ErrorCode, message: string])[]> {
+function listFailures(
+  operation: Operation,
+  common: CommonFailures,
+): Map<number, (readonly [code: AnyCode, message: string])[]> {
   const { scope, params, query, body, bodyTypes = jsonTypes.plain, isIdempotent, isConditional } = operation;
   const [refusal] = listRefusals(operation);
-  const messages: Partial<Record<ErrorCode, string>> = {
-    ...commonMessages,
-    method_not_allowed: describeRefusedMethod(operation),
+  const messages: Partial<Record<AnyCode, string>> = {
+    ...common.messages,
+    ...(common === publicFailures && { method_not_allowed: describeRefusedMethod(operation) }),
     ...(refusal && { invalid_parameter: refusal.message }),
     ...(isConditional && {
       invalid_parameter: 'If-Match must be * or a list of entity tags in double quotes',
     }),
-    ...(query && { invalid_parameter: findParameterMistake(query) }),
+    ...(query && hasFields(query) && { invalid_parameter: findParameterMistake(query) }),
     ...(scope && { scope_missing: `this API key lacks the scope ${[scope].flat().join(' or ')}` }),
     ...(params && { not_found: params.unknown }),
     ...operation.failures,
@@ -154,7 +208,11 @@ function listFailures(operation: Operation): Map<number, (readonly [code: ErrorC
     ...(operation.deprecation && { gone: removedError(operation.deprecation).message }),
   };
   if (scope === null) delete messages.scope_missing;
-  return Map.groupBy(Object.entries(messages) as [ErrorCode, string][], ([code]) => errorStatus[code]);
+  return Map.groupBy(Object.entries(messages) as [AnyCode, string][], ([code]) => errorStatus[code]);
+}
+
+function hasFields({ properties }: TObject): boolean {
+  return Object.keys(properties).length > 0;
 }
 
 /** Returns the message for a method that the path of an operation does not allow. */

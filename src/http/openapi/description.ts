@@ -5,8 +5,21 @@ import { tags } from '../api/operations.ts';
 import { pingMessageExample, WebhookMessageSchema } from '../api/webhook-messages.ts';
 import type { Operation } from '../operation.ts';
 import { jsonTypes } from '../request/body.ts';
-import { type DescribedAnswer, listAnswers, nameFailure } from './answers.ts';
-import { referToHeaders, requestHeaders, responseHeaders } from './headers.ts';
+import {
+  type CommonFailures,
+  type DescribedAnswer,
+  listAnswers,
+  nameFailure,
+  operatorFailures,
+  publicFailures,
+} from './answers.ts';
+import {
+  operatorHeaders,
+  referToHeaders,
+  requestHeaders,
+  responseHeaders,
+  universalHeaders,
+} from './headers.ts';
 import { describeParameter, listParameters } from './parameters.ts';
 import { createSharedSchemas, type SharedSchemas, shareSchemas } from './schemas.ts';
 
@@ -19,6 +32,9 @@ of the key's limits. After a 429, wait as long as \`Retry-After\` says. Every fa
 \`x-stability: beta\` may change.`;
 
 interface Shared {
+  readonly failures: CommonFailures;
+  /** The names of the headers that every response has. */
+  readonly universal: readonly string[];
   readonly schemas: SharedSchemas;
   readonly responses: Map<string, object>;
 }
@@ -32,13 +48,14 @@ export function describeApi(
   publicUrl: string | null,
   ownUrl: string,
 ): string {
-  const shared: Shared = { schemas: createSharedSchemas(), responses: new Map() };
+  const shared: Shared = {
+    failures: publicFailures,
+    universal: Object.keys(universalHeaders),
+    schemas: createSharedSchemas(),
+    responses: new Map(),
+  };
   const docs = publicUrl === null ? {} : { url: new URL('docs', publicUrl).href };
-  const paths: Record<string, Record<string, object>> = {};
-  for (const operation of operations) {
-    const { path, method } = operation;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation, shared) };
-  }
+  const paths = describePaths(operations, shared);
   return stringifyExactJson({
     openapi: '3.1.1',
     info: {
@@ -67,6 +84,63 @@ export function describeApi(
   });
 }
 
+function describePaths(operations: readonly Operation[], shared: Shared) {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of operations) {
+    const { path, method } = operation;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation, shared) };
+  }
+  return paths;
+}
+
+const operatorIntroduction = `What the console of the store shows and does, for programs. Send the token of an operator with every
+request: \`Authorization: Bearer <TOKEN>\`. \`x-role\` is the role that an operation needs. A page of a list has at most 50
+\`items\`; its \`next\` is the \`before\` of the next page. An \`int64\` has up to 19 digits, more than a JavaScript number can
+hold. The operations may change with each release.`;
+
+/** Returns the text of `/ops/openapi.json` (OpenAPI 3.1), the description of the operator's API below `prefix`. */
+export function describeOperatorApi(operations: readonly Operation[], prefix: string): string {
+  const shared: Shared = {
+    failures: operatorFailures,
+    universal: operatorHeaders,
+    schemas: createSharedSchemas(),
+    responses: new Map(),
+  };
+  const paths = describePaths(operations, shared);
+  const headerNames = [
+    ...operatorHeaders,
+    'Cache-Control',
+    'Retry-After',
+    'WWW-Authenticate',
+    'Allow',
+  ] as const;
+  const { Prefer: preference } = requestHeaders;
+  return stringifyExactJson({
+    openapi: '3.1.1',
+    info: {
+      title: 'Animal Store for operators',
+      version: '1.0.0',
+      description: operatorIntroduction,
+      license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
+    },
+    servers: [{ url: prefix }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    security: [{ operatorToken: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        operatorToken: { type: 'http', scheme: 'bearer', description: 'A token of an operator.' },
+      },
+      schemas: Object.fromEntries([...shared.schemas].filter(([, schema]) => schema !== null)),
+      parameters: {
+        Prefer: describeParameter({ place: 'header', name: 'Prefer', schema: preference }, shared.schemas),
+      },
+      headers: Object.fromEntries(headerNames.map((name) => [name, responseHeaders[name]])),
+      responses: Object.fromEntries(shared.responses),
+    },
+  });
+}
+
 function listServers(publicUrl: string | null, ownUrl: string) {
   if (publicUrl !== null) return [{ url: publicUrl, 'x-internal': false }];
   const loaded = 'Where this description was loaded from: local, staging or production.';
@@ -79,9 +153,12 @@ function listServers(publicUrl: string | null, ownUrl: string) {
 
 /** Describes an operation. Adds to `shared` the schemas and error responses that others can use too. */
 function describeOperation(operation: Operation, shared: Shared): object {
-  const { id, tag, summary, description, scope, stability, deprecation } = operation;
+  const { id, tag, summary, description, scope, role, stability, deprecation } = operation;
   const removal = deprecation && new Date(deprecation.removedAtMs).toISOString().slice(0, 10);
-  const responses = listAnswers(operation).map((answer) => [answer.status, describeAnswer(answer, shared)]);
+  const responses = listAnswers(operation, shared.failures).map((answer) => [
+    answer.status,
+    describeAnswer(answer, shared),
+  ]);
   return {
     operationId: id,
     tags: [tag],
@@ -89,7 +166,7 @@ function describeOperation(operation: Operation, shared: Shared): object {
     description,
     ...(removal && { deprecated: true, 'x-sunset': removal }),
     ...(stability === 'beta' && { 'x-stability': stability }),
-    'x-scope': scope,
+    ...(role === undefined ? { 'x-scope': scope } : { 'x-role': role }),
     parameters: listParameters(operation).map((parameter) =>
       parameter.place === 'header'
         ? { $ref: `#/components/parameters/${parameter.name}` }
@@ -107,11 +184,11 @@ function describeBody(operation: Operation, { schemas }: Shared): object {
 }
 
 /** Describes a response. An error response equal to the first one of its status refers to that one. */
-function describeAnswer(answer: DescribedAnswer, { schemas, responses }: Shared): object {
+function describeAnswer(answer: DescribedAnswer, { schemas, responses, universal }: Shared): object {
   const { status, description, headers, body, examples } = answer;
   const response = {
     description,
-    headers: referToHeaders(headers),
+    headers: referToHeaders(headers, universal),
     ...(body && { content: { 'application/json': { schema: shareSchemas(body, schemas), examples } } }),
   };
   if (status < 400) return response;

@@ -49,6 +49,14 @@ export const universalHeaders = {
   ),
 };
 
+/** The universal headers of the operator's port, which has no rate limits and no CORS. */
+export const operatorHeaders = [
+  'X-Request-Id',
+  'X-Content-Type-Options',
+  'X-Frame-Options',
+  'Content-Security-Policy',
+] as const;
+
 /** The response headers of operations, without those of HTTP itself, of preflights and of documentation. */
 export const responseHeaders = {
   ...universalHeaders,
@@ -84,10 +92,13 @@ export const responseHeaders = {
 
 export type HeaderName = keyof typeof responseHeaders;
 
-/** Returns references to the headers of a response: the universal headers, then `names`. */
-export function referToHeaders(names: readonly HeaderName[]) {
+/** Returns references to the headers of a response: the universal headers of its port, then `names`. */
+export function referToHeaders(
+  names: readonly HeaderName[],
+  universal: readonly string[] = Object.keys(universalHeaders),
+) {
   return Object.fromEntries(
-    [...Object.keys(universalHeaders), ...names].map((name) => [
+    [...universal, ...names].map((name) => [
       name.endsWith('Link') ? 'Link' : name,
       { $ref: `#/components/headers/${name}` },
     ]),

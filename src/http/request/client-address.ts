@@ -20,7 +20,8 @@ export function createClientAddress(trust: TrustProxy): ClientAddress {
   };
 }
 
-function listed(networks: readonly string[]): (address: string) => boolean {
+/** Returns a function that returns true for an address, with or without a port, in one of these networks. */
+export function listed(networks: readonly string[]): (address: string) => boolean {
   const trusted = new BlockList();
   for (const network of networks) {
     const [address = '', prefix] = network.split('/');

@@ -80,7 +80,7 @@ const usualScheme = 'Bearer ';
 const bearer = /^bearer(?: +|(?=\t))(.+)$/i;
 
 /** Returns the token of an `Authorization` header, or null. The regular expression is too slow for the usual form. */
-function readToken(authorization = ''): string | null {
+export function readToken(authorization = ''): string | null {
   const isUsual =
     authorization.startsWith(usualScheme) && authorization.charCodeAt(usualScheme.length) > 0x20;
   return isUsual ? authorization.slice(usualScheme.length) : (bearer.exec(authorization)?.[1] ?? null);

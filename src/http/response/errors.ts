@@ -15,11 +15,12 @@ export type MakeErrorAnswer = (error: AppError, headers?: HeaderList) => Answer;
 
 /** `docsUrl` is the URL of the documentation, for a `Link` to the explanation of the error. Null: there is no `Link`. */
 export function createErrorAnswers(docsUrl: string | null): MakeErrorAnswer {
-  return ({ code, message }, headers = []) => {
+  return ({ code, message, retryAfterSeconds }, headers = []) => {
     const status = errorStatus[code];
     const body = JSON.stringify({ code, message, status });
+    const retryAfter = retryAfterSeconds === null ? [] : ['retry-after', String(retryAfterSeconds)];
     const help = docsUrl === null ? [] : ['link', `<${docsUrl}/errors#${code}>; rel="help"`];
-    return makeAnswer(status, body, [...headers, ...errorHeaders(code), ...help]);
+    return makeAnswer(status, body, [...headers, ...errorHeaders(code), ...retryAfter, ...help]);
   };
 }
 
@@ -33,7 +34,7 @@ function errorHeaders(code: AppError['code']): HeaderList {
 /** Returns the value of `WWW-Authenticate` (RFC 6750), or null if another key would not help. */
 function findChallenge(code: AppError['code']): string | null {
   // A request with a key of another account may succeed, so the response asks for authentication.
-  if (code === 'api_key_missing' || code === 'account_suspended') return 'Bearer';
+  if (code === 'api_key_missing' || code === 'token_missing' || code === 'account_suspended') return 'Bearer';
   if (code === 'scope_missing') return 'Bearer error="insufficient_scope"';
   return errorStatus[code] === 401 ? 'Bearer error="invalid_token"' : null;
 }

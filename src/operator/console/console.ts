@@ -1,4 +1,6 @@
+import type { Config } from '../../config.ts';
 import { AppError } from '../../errors.ts';
+import { describeOperatorApi } from '../../http/openapi/description.ts';
 import {
   listHeaders,
   makeEmptyAnswer,
@@ -7,13 +9,16 @@ import {
 } from '../../http/response/answer.ts';
 import { chooseForm, openOnce, pagePolicy } from '../../http/response/served-file.ts';
 import { createPageRoute, type Route } from '../../http/route.ts';
+import type { Operators } from '../operators.ts';
 import { consolePath, type Sessions } from '../sessions.ts';
 import { accountOperations } from './api/accounts.ts';
 import { animalOperations } from './api/animals.ts';
+import { operatorOperations } from './api/operators.ts';
 import { serviceOperations } from './api/service.ts';
 import { webhookOperations } from './api/webhooks.ts';
 import { readConsoleFiles } from './console-files.ts';
-import { bindConsoleOperation, type ConsoleServices } from './operation.ts';
+import { bindConsoleOperation, type ConsoleServices, operatorsApiPath } from './operation.ts';
+import { createProxyUser, type ProxySettings } from './proxy-user.ts';
 import { createConsoleGate, createSignInRoutes } from './sign-in.ts';
 
 export const consoleOperations = [
@@ -21,23 +26,32 @@ export const consoleOperations = [
   ...accountOperations,
   ...animalOperations,
   ...webhookOperations,
+  ...operatorOperations,
 ];
 
 export type Console = ReturnType<typeof buildConsole>;
 
-/** Builds the web console. `consoleUrl` is the setting `CONSOLE_URL`, or null. */
+/** Builds the web console. The settings are those of the console. */
 export function buildConsole(
-  services: ConsoleServices & { readonly sessions: Sessions },
-  consoleUrl: string | null,
+  services: ConsoleServices & { readonly sessions: Sessions; readonly operators: Operators },
+  { consoleUrl, ...proxy }: Pick<Config, 'consoleUrl'> & ProxySettings,
 ) {
+  const findProxied = createProxyUser(proxy, services.operators.findRole);
   return {
-    gate: createConsoleGate(services.sessions, consoleUrl),
+    gate: createConsoleGate(services.sessions, consoleUrl, findProxied),
     routes: [
       ...createPageRoutes(),
+      createDescriptionRoute(),
       ...createSignInRoutes(services.sessions, consoleUrl),
-      ...consoleOperations.map((operation) => bindConsoleOperation(operation, services)),
+      ...consoleOperations.flatMap((operation) => bindConsoleOperation(operation, services)),
     ],
   };
+}
+
+/** The description has no secrets, so it needs no token. */
+function createDescriptionRoute(): Route {
+  const open = openOnce(async () => describeOperatorApi(consoleOperations, operatorsApiPath));
+  return createPageRoute('/ops/openapi.json', 'operator', null, async () => makeTaggedAnswer(await open()));
 }
 
 const pageHeaders = [

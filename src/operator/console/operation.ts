@@ -1,15 +1,17 @@
-import Type, { type Static, type TObject, type TProperties } from 'typebox';
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import type { Audit } from '../../audit/audit-log.ts';
 import { consoleActor } from '../../audit/audit-log.ts';
 import type { Environment } from '../../config.ts';
 import { AppError, OperatorError } from '../../errors.ts';
+import { stringifyExactJson } from '../../exact-json.ts';
 import type { Services } from '../../http/api/services.ts';
-import { compileBody } from '../../http/bind-operation.ts';
-import { compileQuery } from '../../http/request/query.ts';
-import { makeAnswer, makeEmptyAnswer, securityHeaders } from '../../http/response/answer.ts';
+import { bindOperation, type Surface } from '../../http/bind-operation.ts';
+import { defineOperation, type Operation } from '../../http/operation.ts';
+import { securityHeaders } from '../../http/response/answer.ts';
 import { type Call, type Method, plainRoute, type Route, type SignedIn } from '../../http/route.ts';
 import { parseCanonicalInt64 } from '../../int64.ts';
 import type { LookAtUsage } from '../../limits/counters.ts';
+import type { Role } from '../../operator-role.ts';
 import { int64Field } from '../../schema.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ChangeAs, Changes } from '../changes.ts';
@@ -17,7 +19,7 @@ import type { Health } from '../health.ts';
 import { consolePath } from '../sessions.ts';
 import type { Vitals } from './vitals.ts';
 
-/** The dependencies of the console's operations. The commands call the same functions. */
+/** What the operations of the operator's port work with. The commands call the same functions. */
 export interface ConsoleServices
   extends Pick<Services, 'catalogue' | 'countInventory' | 'orders' | 'categories' | 'eventIds' | 'clock'> {
   readonly database: Database;
@@ -37,19 +39,20 @@ type Context = ConsoleServices & Changes & { readonly signedIn: SignedIn };
 type Address = `${Method} /${string}`;
 
 /**
- * An operation of the console's own API. Only the pages of the console use this API. `Path` is the address with the
- * names of its parameters, and `Answer` the value that becomes the JSON of the response.
+ * An operation of the operator's port. The pages of the console call it below `/console/api`, and programs below `/ops/v1`.
+ * `Path` is the address with the names of its parameters, and `Answer` the value that becomes the JSON of the response.
  */
 export interface ConsoleOperation<
   Path extends Address = Address,
   Fields extends TProperties = TProperties,
   Answer = unknown,
-> {
+> extends Operation {
   /** Such as `GET /pets/{petId}`. */
   readonly address: Path;
+  readonly role: Role;
   /** The parameters of the query of a GET, or the fields of the body. */
   readonly fields: Fields;
-  handle(input: never, context: Context): Promise<Answer>;
+  act(input: never, context: Context): Promise<Answer>;
 }
 
 /** The parameters of paths that are an int64, each with the word for what it identifies. The others are texts. */
@@ -64,13 +67,66 @@ type Input<Path extends string, Fields extends TProperties> = {
   readonly [Name in ParameterOf<Path>]: Name extends keyof typeof identified ? bigint : string;
 } & Static<TObject<Fields>>;
 
-/** Declares an operation. `handle` gets parameters of the path and fields. Undefined becomes an empty 204. */
-export function operation<const Path extends Address, Fields extends TProperties, Answer>(
+interface About<Fields extends TProperties> {
+  /** Such as `List the accounts`. */
+  readonly summary: string;
+  /** What the summary does not say. */
+  readonly description?: string;
+  readonly fields?: Fields;
+  /** The schema of the response. Absent: an empty 204. */
+  readonly answer?: TSchema;
+}
+
+/** Declares an operation and the role that it needs. `act` gets the parameters of the path and the fields. */
+export function operation<
+  const Path extends Address,
+  Answer,
+  Fields extends TProperties = Record<never, never>,
+>(
+  id: string,
   address: Path,
-  fields: Fields,
-  handle: (input: Input<Path, Fields>, context: Context) => Promise<Answer>,
+  role: Role,
+  { summary, description = `${summary}.`, fields = {} as Fields, answer }: About<Fields>,
+  act: (input: Input<Path, Fields>, context: Context) => Promise<Answer>,
 ): ConsoleOperation<Path, Fields, Answer> {
-  return { address, fields, handle };
+  const schema = Type.Object(fields);
+  const params = describeParameters(address);
+  const isRead = address.startsWith('GET ');
+  const hasBody = !isRead && Object.keys(fields).length > 0;
+  const declared = defineOperation<TObject, TObject, ConsoleServices, null>(id, address, null, {
+    summary,
+    description,
+    role,
+    ...(params !== null && { params }),
+    ...(isRead && { query: schema }),
+    ...(hasBody && { body: schema }),
+    isNeverStored: true,
+    answers: answer === undefined ? { 204: done } : { 200: { description: 'Done.', body: answer } },
+    failures: { not_done: 'there is no account "Zoo": "accounts list" shows all accounts' },
+    async handle(call, services) {
+      const value = await run(act as ConsoleOperation['act'], call, services);
+      return answer === undefined ? { status: 204 } : { status: 200, body: value };
+    },
+  });
+  return { ...declared, role, address, fields, act };
+}
+
+const done = { description: 'Done.' };
+
+/** Returns the parameters of a path, or null if it has none. */
+function describeParameters(address: string) {
+  const names = Array.from(address.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
+  const fields = names.map((name) => {
+    const record = recordOf(name);
+    return [name, record === undefined ? Type.String() : int64Field(`Identifier of the ${record}.`)];
+  });
+  const record = recordOf(names[0] ?? '') ?? 'record';
+  const unknown = `there is no ${record} with this identifier`;
+  return names.length === 0 ? null : { schema: Type.Object(Object.fromEntries(fields)), unknown };
+}
+
+function recordOf(parameter: string): string | undefined {
+  return (identified as Readonly<Record<string, string>>)[parameter];
 }
 
 export const pageRows = 50;
@@ -90,44 +146,45 @@ export const textFilter = Type.Optional(
 
 export const noStore = ['cache-control', 'no-store'];
 
-export const apiRoute = {
-  ...plainRoute,
-  announcement: noStore,
-  securityHeaders: securityHeaders("default-src 'none'; frame-ancestors 'none'"),
-} as const;
+const apiSecurity = securityHeaders("default-src 'none'; frame-ancestors 'none'");
 
-export function bindConsoleOperation(operation: ConsoleOperation, services: ConsoleServices): Route {
-  const { address, fields } = operation;
-  const [method, path] = address.split(' ') as [Method, string];
-  const schema = Type.Object(fields);
-  const hasBody = method !== 'GET' && Object.keys(fields).length > 0;
-  return {
-    ...apiRoute,
-    method,
-    path: `${consolePath}/api${path}`,
-    access: 'console',
-    readQuery: compileQuery(method === 'GET' ? schema : undefined),
-    body: hasBody ? compileBody(schema) : null,
-    async run(call) {
-      const value = await handle(operation, call, services);
-      if (value === undefined) return makeEmptyAnswer(204, noStore);
-      // A browser would lose digits of a large number.
-      const write = (_: string, member: unknown) => (typeof member === 'bigint' ? String(member) : member);
-      return makeAnswer(200, JSON.stringify(value, write), noStore);
-    },
-  };
+export const apiRoute = { ...plainRoute, announcement: noStore, securityHeaders: apiSecurity } as const;
+
+/** The operations as the pages of the console call them. A browser would lose digits of a large number. */
+const consoleSurface: Surface = {
+  prefix: `${consolePath}/api`,
+  access: 'console',
+  securityHeaders: apiSecurity,
+  write: (value) =>
+    JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member)),
+};
+
+export const operatorsApiPath = '/ops/v1';
+
+/** The operations as programs call them. */
+const operatorsSurface: Surface = {
+  prefix: operatorsApiPath,
+  access: 'token',
+  securityHeaders: apiSecurity,
+  write: stringifyExactJson,
+};
+
+/** Returns the two routes of an operation: for the pages of the console, and for programs. */
+export function bindConsoleOperation(operation: ConsoleOperation, services: ConsoleServices): [Route, Route] {
+  const given = { ...services, baseUrl: operatorsApiPath };
+  return [bindOperation(operation, given, consoleSurface), bindOperation(operation, given, operatorsSurface)];
 }
 
 /** Converts an OperatorError into a response, so that the console shows the same message as the command line. */
-async function handle(operation: ConsoleOperation, call: Call, services: ConsoleServices) {
+async function run(act: ConsoleOperation['act'], call: Omit<Call, 'caller'>, services: ConsoleServices) {
   const { signedIn, params, query, body } = call;
-  if (signedIn === null) throw new Error('a route of the console was called without a session');
+  if (signedIn === null) throw new Error('a route of an operator was called without an operator');
   const parameters = Object.fromEntries(Object.entries(params).map(readParameter));
   const input = { ...(query as object), ...(body as object | null), ...parameters };
-  // The audit log also names the user who created the link, because the store deletes expired sessions.
-  const changes = services.changeAs(consoleActor(signedIn.madeBy, signedIn.id));
+  // The audit log also has the name, because the store deletes expired sessions.
+  const changes = services.changeAs(consoleActor(signedIn.name, signedIn.id));
   try {
-    return await operation.handle(input as never, { ...services, ...changes, signedIn });
+    return await act(input as never, { ...services, ...changes, signedIn });
   } catch (error) {
     if (error instanceof OperatorError) throw new AppError('not_done', error.message, { cause: error });
     throw error;
@@ -136,7 +193,7 @@ async function handle(operation: ConsoleOperation, call: Call, services: Console
 
 /** Throws `not_found` for a text that identifies nothing. */
 function readParameter([name, text = '']: [name: string, text: string | undefined]) {
-  const record = (identified as Readonly<Record<string, string>>)[name];
+  const record = recordOf(name);
   const id = record === undefined ? text : parseCanonicalInt64(text);
   // No stored text has a U+0000, and PostgreSQL accepts none in a query.
   if (id === null || text.includes('\0'))

@@ -7,8 +7,11 @@ import type { Exchange } from '../../http/exchange.ts';
 import { type Gate, openGate } from '../../http/request/gate.ts';
 import { makeEmptyAnswer } from '../../http/response/answer.ts';
 import type { Call, Route } from '../../http/route.ts';
-import { consolePath, type Sessions, sessionMs } from '../sessions.ts';
-import { apiRoute, type ConsoleOperation, noStore } from './operation.ts';
+import { sessionMs } from '../session-changes.ts';
+import { consolePath, type Sessions } from '../sessions.ts';
+import { apiRoute, noStore } from './operation.ts';
+import { type FindProxied, proxyId } from './proxy-user.ts';
+import { createTokenGate } from './token-gate.ts';
 
 interface Site {
   readonly origin: string;
@@ -76,18 +79,27 @@ const badLink = new AppError(
  * Admits requests to the operator's port:
  * - Every request for health and metrics is admitted.
  * - A request to the console needs the console's Host. An unsafe method must also come from the console's own pages.
- * - Except for public pages, a request to the console also needs the cookie of a session.
+ * - Except for public pages, a request to the console also needs the cookie of a session, or a person whom the proxy names.
+ * - A request to the operator's API needs a token in its `Authorization` header. Nothing else of it counts.
  */
-export function createConsoleGate(sessions: Pick<Sessions, 'find'>, consoleUrl: string | null): Gate {
+export function createConsoleGate(
+  sessions: Pick<Sessions, 'find'>,
+  consoleUrl: string | null,
+  findProxied: FindProxied,
+): Gate {
+  const admitToken = createTokenGate(sessions);
+
   async function admit(exchange: Exchange): Promise<AppError | null> {
     const { access } = exchange.match;
+    if (access === 'token') return admitToken(exchange);
     if (access !== 'visitor' && access !== 'console') return null;
     const { headers, method } = exchange.request;
     const site = findSite(headers.host, consoleUrl);
     if (site === null) return otherHost;
     if (!safeMethods.has(method) && !isOwnRequest(headers, site)) return otherOrigin;
     if (access === 'visitor') return null;
-    exchange.signedIn = await sessions.find(readCookie(headers, site));
+    exchange.signedIn =
+      (await findProxied(exchange.request)) ?? (await sessions.find(readCookie(headers, site), 'session'));
     return exchange.signedIn === null ? noSession : null;
   }
 
@@ -96,10 +108,16 @@ export function createConsoleGate(sessions: Pick<Sessions, 'find'>, consoleUrl: 
 
 const signInFields = { token: Type.String({ minLength: 1, maxLength: 100, rule: 'must be a text' }) };
 
-/** The operations of `createSignInRoutes`, as the pages call them. */
+interface SignInCall<Address extends string, Fields> {
+  readonly address: Address;
+  readonly fields: Fields;
+  act(input: never, context: never): Promise<void>;
+}
+
+/** The calls of `createSignInRoutes`, as the pages make them. */
 export type SignInOperation =
-  | ConsoleOperation<'POST /sign-in', typeof signInFields, void>
-  | ConsoleOperation<'POST /sign-out', Record<never, never>, void>;
+  | SignInCall<'POST /sign-in', typeof signInFields>
+  | SignInCall<'POST /sign-out', Record<never, never>>;
 
 /** Creates the routes that exchange the token of a link for a session, and that end the session. */
 export function createSignInRoutes(sessions: Sessions, consoleUrl: string | null): Route[] {
@@ -123,7 +141,7 @@ export function createSignInRoutes(sessions: Sessions, consoleUrl: string | null
       path: `${consolePath}/api/sign-out`,
       access: 'console',
       async run(call) {
-        await sessions.signOut(readCookie(call.headers, siteOf(call)));
+        if (call.signedIn !== null && call.signedIn.id !== proxyId) await sessions.signOut(call.signedIn);
         return setCookie(siteOf(call), '');
       },
     },

@@ -6,6 +6,7 @@ import { limitMax, type Plan, planNames, resolvePlan } from '../../../plans/plan
 import { enumField, wholeNumberField } from '../../../schema.ts';
 import { listUsageByAccount, sumUsage, usageOrders } from '../../../usage/usage.ts';
 import { webhooksMax } from '../../../webhooks/webhook.ts';
+import { answers } from '../answers.ts';
 import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 import { toShownWebhook } from './webhooks.ts';
 
@@ -56,29 +57,41 @@ function readPlan({ plan, ...numbers }: Static<TObject<typeof planFields>>): Pla
 
 export const accountOperations = [
   /** Lists accounts with their requests of 24 hours. Sorted by a count, there is one page, of the highest. */
-  operation('GET /accounts', listFields, async (query, { accounts, database, clock }) => {
-    const { name: start, sort = 'newest', before: firstId = null } = query;
-    const sinceMs = clock() - dayMs;
-    const by = start === undefined ? usageOrders.find((order) => order === sort) : undefined;
-    if (by !== undefined) {
-      const used = await listUsageByAccount(database, sinceMs, by, pageRows);
-      const counts = new Map(used.map(({ account, ...rest }) => [account, rest]));
-      const found = await accounts.listNamed([...counts.keys()]);
-      const items = found.map((item) => ({ ...item, ...(counts.get(item.account) ?? noRequests) }));
-      return { items, next: null };
-    }
-    const order = start === undefined && sort !== 'name' ? 'newest' : 'name';
-    const page = await accounts.listPage({ limit: pageRows, order, start: start ?? '', firstId });
-    const ids = page.items.map(({ id }) => id);
-    const counts = await sumUsage(database, sinceMs, ids);
-    const items = page.items.map((item) => ({ ...item, ...(counts.get(item.id) ?? noRequests) }));
-    return { items, next: page.next };
-  }),
+  operation(
+    'listAccounts',
+    'GET /accounts',
+    'reader',
+    { summary: 'List the accounts', fields: listFields, answer: answers.accounts },
+    async (query, { accounts, database, clock }) => {
+      const { name: start, sort = 'newest', before: firstId = null } = query;
+      const sinceMs = clock() - dayMs;
+      const by = start === undefined ? usageOrders.find((order) => order === sort) : undefined;
+      if (by !== undefined) {
+        const used = await listUsageByAccount(database, sinceMs, by, pageRows);
+        const counts = new Map(used.map(({ account, ...rest }) => [account, rest]));
+        const found = await accounts.listNamed([...counts.keys()]);
+        const items = found.map((item) => ({ ...item, ...(counts.get(item.account) ?? noRequests) }));
+        return { items, next: null };
+      }
+      const order = start === undefined && sort !== 'name' ? 'newest' : 'name';
+      const page = await accounts.listPage({ limit: pageRows, order, start: start ?? '', firstId });
+      const ids = page.items.map(({ id }) => id);
+      const counts = await sumUsage(database, sinceMs, ids);
+      const items = page.items.map((item) => ({ ...item, ...(counts.get(item.id) ?? noRequests) }));
+      return { items, next: page.next };
+    },
+  ),
 
   /** Returns everything that the page of an account shows, with a page of its keys. */
   operation(
+    'getAccount',
     'GET /accounts/{account}',
-    { keysFrom: Type.Optional(Type.String({ pattern: '^key_[0-9A-Za-z]{16}$' })) },
+    'reader',
+    {
+      summary: 'Show an account',
+      fields: { keysFrom: Type.Optional(Type.String({ pattern: '^key_[0-9A-Za-z]{16}$' })) },
+      answer: answers.account,
+    },
     async ({ account, keysFrom = null }, { accounts, look, keyring, allWebhooks, eventIds, clock }) => {
       const state = await accounts.readState(account, look);
       const [keyPage, webhooks, oldest] = await Promise.all([
@@ -97,70 +110,164 @@ export const accountOperations = [
     },
   ),
 
-  operation('POST /accounts', { account: nameField, ...planFields }, async (body, { accounts }) => {
-    await accounts.create(body.account, readPlan(body));
-    return { account: body.account };
-  }),
+  operation(
+    'createAccount',
+    'POST /accounts',
+    'admin',
+    {
+      summary: 'Create an account',
+      fields: { account: nameField, ...planFields },
+      answer: answers.accountName,
+    },
+    async (body, { accounts }) => {
+      await accounts.create(body.account, readPlan(body));
+      return { account: body.account };
+    },
+  ),
 
-  operation('PUT /accounts/{account}/plan', planFields, async (body, { accounts }) =>
-    accounts.setPlan(body.account, readPlan(body)),
+  operation(
+    'setPlan',
+    'PUT /accounts/{account}/plan',
+    'admin',
+    { summary: 'Move an account to another plan', fields: planFields },
+    async (body, { accounts }) => accounts.setPlan(body.account, readPlan(body)),
   ),
 
   /** Sets limits of one account alone, for some days or for good. */
-  operation('PUT /accounts/{account}/limits', limitFields, async (body, { accounts, clock }) => {
-    const limits = { perMinute: Number(body.perMinute), perDay: Number(body.perDay) };
-    const untilMs = body.days === undefined ? null : clock() + Number(body.days) * dayMs;
-    await accounts.setLimits(body.account, limits, untilMs);
-  }),
+  operation(
+    'setLimits',
+    'PUT /accounts/{account}/limits',
+    'admin',
+    { summary: 'Set limits for an account alone', fields: limitFields },
+    async (body, { accounts, clock }) => {
+      const limits = { perMinute: Number(body.perMinute), perDay: Number(body.perDay) };
+      const untilMs = body.days === undefined ? null : clock() + Number(body.days) * dayMs;
+      await accounts.setLimits(body.account, limits, untilMs);
+    },
+  ),
 
-  operation('PUT /accounts/{account}/name', { name: nameField }, async ({ account, name }, { accounts }) => {
-    await accounts.rename(account, name);
-    return { account: name };
-  }),
+  operation(
+    'renameAccount',
+    'PUT /accounts/{account}/name',
+    'admin',
+    {
+      summary: 'Rename an account',
+      fields: { name: nameField },
+      answer: answers.accountName,
+    },
+    async ({ account, name }, { accounts }) => {
+      await accounts.rename(account, name);
+      return { account: name };
+    },
+  ),
 
-  operation('POST /accounts/{account}/delete', deleteFields, async (body, { accounts }) => {
-    const { account, confirm, keepDays } = body;
-    if (confirm !== account)
-      throw new AppError('invalid_body', `confirm: type the name of the account, "${account}"`);
-    return await accounts.delete(account, keepDays === undefined ? null : Number(keepDays));
-  }),
+  operation(
+    'deleteAccount',
+    'POST /accounts/{account}/delete',
+    'admin',
+    {
+      summary: 'Delete an account and erase its data',
+      fields: deleteFields,
+      answer: answers.deletion,
+    },
+    async (body, { accounts }) => {
+      const { account, confirm, keepDays } = body;
+      if (confirm !== account)
+        throw new AppError('invalid_body', `confirm: type the name of the account, "${account}"`);
+      return await accounts.delete(account, keepDays === undefined ? null : Number(keepDays));
+    },
+  ),
 
-  operation('POST /accounts/{account}/suspend', {}, ({ account }, { accounts }) => accounts.suspend(account)),
-  operation('POST /accounts/{account}/resume', {}, ({ account }, { accounts }) => accounts.resume(account)),
-  operation('POST /accounts/{account}/reset-limits', {}, ({ account }, { accounts }) =>
-    accounts.resetLimits(account),
+  operation(
+    'suspendAccount',
+    'POST /accounts/{account}/suspend',
+    'support',
+    { summary: 'Suspend an account' },
+    ({ account }, { accounts }) => accounts.suspend(account),
+  ),
+  operation(
+    'resumeAccount',
+    'POST /accounts/{account}/resume',
+    'support',
+    { summary: 'Resume a suspended account' },
+    ({ account }, { accounts }) => accounts.resume(account),
+  ),
+  operation(
+    'resetLimits',
+    'POST /accounts/{account}/reset-limits',
+    'admin',
+    { summary: 'Let the windows of an account start again' },
+    ({ account }, { accounts }) => accounts.resetLimits(account),
   ),
 
   /** Creates a key for an account. Only this response contains the text of the key. */
-  operation('POST /accounts/{account}/keys', NewKeySchema.properties, async (body, { keyring }) => {
-    const { account, name = null, scopes, expiresInSeconds } = body;
-    const lifetimeMs = expiresInSeconds === undefined ? null : Number(expiresInSeconds) * secondMs;
-    const { id, key } = await keyring.issue({ account, plan: null, name, scopes, lifetimeMs });
-    return { id, key };
-  }),
+  operation(
+    'createKey',
+    'POST /accounts/{account}/keys',
+    'admin',
+    {
+      summary: 'Create a key for an account',
+      fields: NewKeySchema.properties,
+      answer: answers.newKey,
+    },
+    async (body, { keyring }) => {
+      const { account, name = null, scopes, expiresInSeconds } = body;
+      const lifetimeMs = expiresInSeconds === undefined ? null : Number(expiresInSeconds) * secondMs;
+      const { id, key } = await keyring.issue({ account, plan: null, name, scopes, lifetimeMs });
+      return { id, key };
+    },
+  ),
 
-  operation('POST /keys/{keyId}/rotate', rotateFields, async ({ keyId, overlapSeconds }, { keyring }) => {
-    const { id, key, oldEndsAtMs } = await keyring.rotate(keyId, Number(overlapSeconds) * secondMs);
-    return { id, key, oldEndsAtMs };
-  }),
+  operation(
+    'rotateKey',
+    'POST /keys/{keyId}/rotate',
+    'admin',
+    {
+      summary: 'Replace a key by a new one',
+      fields: rotateFields,
+      answer: answers.rotatedKey,
+    },
+    async ({ keyId, overlapSeconds }, { keyring }) => {
+      const { id, key, oldEndsAtMs } = await keyring.rotate(keyId, Number(overlapSeconds) * secondMs);
+      return { id, key, oldEndsAtMs };
+    },
+  ),
 
-  operation('POST /keys/{keyId}/revoke', revokeFields, async (body, { keyring, allWebhooks }) => {
-    await keyring.revoke(body.keyId);
-    if (body.disableWebhooks) await allWebhooks.disableOfKey(body.keyId);
-  }),
+  operation(
+    'revokeKey',
+    'POST /keys/{keyId}/revoke',
+    'admin',
+    { summary: 'Revoke a key', fields: revokeFields },
+    async (body, { keyring, allWebhooks }) => {
+      await keyring.revoke(body.keyId);
+      if (body.disableWebhooks) await allWebhooks.disableOfKey(body.keyId);
+    },
+  ),
 
   /** Returns a page of the current bans; the ban that expires first comes first. `before` is the `next` of a page. */
-  operation('GET /bans', banFields, async ({ before = '0.' }, { bans, clock }) => {
-    const [endsAtMs = '', firstId = ''] = before.split('.');
-    const { items, next } = await bans.listPage(pageRows, { endsAtMs: Number(endsAtMs), keyId: firstId });
-    const shown = items.map(({ keyId: id, visibleStart: start, keyName: name, ...ban }) => ({
-      ...ban,
-      id,
-      start,
-      name,
-    }));
-    return { items: shown, next: next && `${next.endsAtMs}.${next.keyId}`, nowMs: clock() };
-  }),
+  operation(
+    'listBans',
+    'GET /bans',
+    'reader',
+    { summary: 'List the banned keys', fields: banFields, answer: answers.bans },
+    async ({ before = '0.' }, { bans, clock }) => {
+      const [endsAtMs = '', firstId = ''] = before.split('.');
+      const { items, next } = await bans.listPage(pageRows, { endsAtMs: Number(endsAtMs), keyId: firstId });
+      const shown = items.map(({ keyId: id, visibleStart: start, keyName: name, ...ban }) => ({
+        ...ban,
+        id,
+        start,
+        name,
+      }));
+      return { items: shown, next: next && `${next.endsAtMs}.${next.keyId}`, nowMs: clock() };
+    },
+  ),
 
-  operation('POST /keys/{keyId}/lift-ban', {}, ({ keyId }, { bans }) => bans.lift(keyId)),
+  operation(
+    'liftBan',
+    'POST /keys/{keyId}/lift-ban',
+    'support',
+    { summary: 'Lift the ban of a key' },
+    ({ keyId }, { bans }) => bans.lift(keyId),
+  ),
 ];

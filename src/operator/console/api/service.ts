@@ -4,12 +4,14 @@ import { partnerScopes, scopes } from '../../../accounts/account.ts';
 import { auditActions } from '../../../audit/audit-log.ts';
 import { AppError, errorCodes } from '../../../errors.ts';
 import { stringifyExactJson } from '../../../exact-json.ts';
+import { coversRole, roles } from '../../../operator-role.ts';
 import { orderStatuses } from '../../../orders/order.ts';
 import { petInputs, petStatuses } from '../../../pets/pet.ts';
 import { listedLimits, openHoldsOf, planNames } from '../../../plans/plan.ts';
 import { enumField } from '../../../schema.ts';
 import { readTime, timeRule } from '../../../time-text.ts';
 import { listRequests } from '../../../usage/failed-requests.ts';
+import { answers } from '../answers.ts';
 import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 import { accountOrders } from './accounts.ts';
 import { webhookFilters } from './webhooks.ts';
@@ -64,60 +66,90 @@ const declared = {
   openHoldsOf,
   errorCodes,
   auditActions,
+  roles,
 };
 
 /** A browser would lose digits of large numbers, so it gets JSON as a text. */
 const toText = (value: unknown) => (value === null ? null : stringifyExactJson(value));
 
 export const serviceOperations = [
-  operation('GET /session', {}, async (_, { signedIn: { id, madeBy }, environment, database }) => {
-    return { id, madeBy, environment, engine: database.engine, version: manifest.version, declared };
-  }),
+  operation(
+    'getSession',
+    'GET /session',
+    'reader',
+    {
+      summary: 'Show who calls, and the service',
+      answer: answers.session,
+    },
+    async (_, { signedIn: { id, name, role }, environment, database }) => {
+      return { id, name, role, environment, engine: database.engine, version: manifest.version, declared };
+    },
+  ),
 
-  operation('GET /overview', {}, async (_, context) => {
-    const { vitals, readHealth, countInventory, allWebhooks, clock, database } = context;
-    const reads = [readHealth(), countInventory(null), allWebhooks.readLag()] as const;
-    const [health, inventory, { farthest, disabled }] = await Promise.all(reads);
-    return {
-      nowMs: clock(),
-      engine: database.engine,
-      health,
-      inventory,
-      webhooks: {
-        farthest: farthest[0] ?? null,
-        disabled: Object.values(disabled).reduce((sum, count) => sum + count, 0),
-      },
-      feedLagSeconds: await vitals.readMetric('event_lag_seconds'),
-      eventWaits: await vitals.readMetric('event_waits'),
-      storeFailures: await vitals.readMetric('store_failures_total'),
-      bansBegun: await vitals.readMetric('bans_begun_total'),
-      notes: vitals.list(),
-    };
-  }),
+  operation(
+    'getOverview',
+    'GET /overview',
+    'reader',
+    { summary: 'Show the state of the service', answer: answers.overview },
+    async (_, context) => {
+      const { vitals, readHealth, countInventory, allWebhooks, clock, database } = context;
+      const reads = [readHealth(), countInventory(null), allWebhooks.readLag()] as const;
+      const [health, inventory, { farthest, disabled }] = await Promise.all(reads);
+      return {
+        nowMs: clock(),
+        engine: database.engine,
+        health,
+        inventory,
+        webhooks: {
+          farthest: farthest[0] ?? null,
+          disabled: Object.values(disabled).reduce((sum, count) => sum + count, 0),
+        },
+        feedLagSeconds: await vitals.readMetric('event_lag_seconds'),
+        eventWaits: await vitals.readMetric('event_waits'),
+        storeFailures: await vitals.readMetric('store_failures_total'),
+        bansBegun: await vitals.readMetric('bans_begun_total'),
+        notes: vitals.list(),
+      };
+    },
+  ),
 
   /** Returns a page of the requests that failed or were slow. */
-  operation('GET /requests', requestFilters, async (query, { accounts, database }) => {
-    const { account, key: keyId, status, code, id: requestId, before: newestId = null } = query;
-    const accountId = account === undefined ? undefined : await accounts.findId(account);
-    const filter = { accountId, keyId, status, code, ...readRange(query), requestId };
-    return await listRequests(database, { ...filter, limit: pageRows, newestId });
-  }),
+  operation(
+    'listRequests',
+    'GET /requests',
+    'reader',
+    {
+      summary: 'List the requests that failed or were slow',
+      fields: requestFilters,
+      answer: answers.requests,
+    },
+    async (query, { accounts, database, signedIn }) => {
+      const { account, key: keyId, status, code, id: requestId, before: newestId = null } = query;
+      const accountId = account === undefined ? undefined : await accounts.findId(account);
+      const filter = { accountId, keyId, status, code, ...readRange(query), requestId };
+      const page = await listRequests(database, { ...filter, limit: pageRows, newestId });
+      if (coversRole(signedIn.role, 'admin')) return page;
+      return { ...page, items: page.items.map((item) => ({ ...item, address: null })) };
+    },
+  ),
 
   /** Returns a page of the audit log. */
-  operation('GET /audit', auditFilters, async ({ before = null, since, until, ...query }, { audit }) => {
-    const page = await audit.list({
-      ...query,
-      ...readRange({ since, until }),
-      limit: pageRows,
-      newestId: before,
-    });
-    const items = page.items.map(({ actor, before: old, after, ...entry }) => ({
-      ...entry,
-      actorKind: actor.kind,
-      actor: actor.name,
-      before: toText(old),
-      after: toText(after),
-    }));
-    return { items, next: page.next };
-  }),
+  operation(
+    'listAudit',
+    'GET /audit',
+    'reader',
+    { summary: 'List the entries of the audit log', fields: auditFilters, answer: answers.audit },
+    async ({ before = null, since, until, ...query }, { audit }) => {
+      const times = readRange({ since, until });
+      const page = await audit.list({ ...query, ...times, limit: pageRows, newestId: before });
+      const items = page.items.map(({ actor, before: old, after, ...entry }) => ({
+        ...entry,
+        actorKind: actor.kind,
+        actor: actor.name,
+        before: toText(old),
+        after: toText(after),
+      }));
+      return { items, next: page.next };
+    },
+  ),
 ];

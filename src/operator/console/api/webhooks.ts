@@ -3,6 +3,7 @@ import type { EventIds } from '../../../events/event-ids.ts';
 import { enumField } from '../../../schema.ts';
 import { AfterSchema, readAfter, readEventId, writeAfter } from '../../../webhooks/webhook.ts';
 import type { ListedWebhook } from '../../../webhooks/webhooks.ts';
+import { answers } from '../answers.ts';
 import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 
 export const webhookFilters = ['enabled', 'failing', 'disabled'] as const;
@@ -22,33 +23,63 @@ export function toShownWebhook({ position, ...webhook }: ListedWebhook, ids: Eve
 
 export const webhookOperations = [
   /** Returns a page of the webhooks of all accounts, and the oldest event from which a replay can start. */
-  operation('GET /webhooks', filters, async (query, { allWebhooks, eventIds }) => {
-    const { account, status, before } = query;
-    const filter = { limit: pageRows, account, status, newestId: before };
-    const [page, oldest] = await Promise.all([allWebhooks.listPage(filter), allWebhooks.readOldest()]);
-    const items = page.items.map((webhook) => toShownWebhook(webhook, eventIds));
-    return { items, next: page.next, oldest: eventIds.write(oldest) };
-  }),
-
-  operation(`GET ${path}`, {}, async ({ webhookId }, { allWebhooks, eventIds }) => {
-    const [found, oldest] = await Promise.all([allWebhooks.get(webhookId), allWebhooks.readOldest()]);
-    const attempts = found.attempts.map((attempt, index) => ({ id: index, ...attempt }));
-    return { webhook: toShownWebhook(found.webhook, eventIds), attempts, oldest: eventIds.write(oldest) };
-  }),
-
-  operation(`POST ${path}/send`, sendFields, async ({ webhookId, eventId }, { allWebhooks, eventIds }) =>
-    allWebhooks.send(webhookId, eventId, readEventId(eventId, eventIds)),
+  operation(
+    'listWebhooks',
+    'GET /webhooks',
+    'reader',
+    { summary: 'List the webhooks of all accounts', fields: filters, answer: answers.webhooks },
+    async (query, { allWebhooks, eventIds }) => {
+      const { account, status, before } = query;
+      const filter = { limit: pageRows, account, status, newestId: before };
+      const [page, oldest] = await Promise.all([allWebhooks.listPage(filter), allWebhooks.readOldest()]);
+      const items = page.items.map((webhook) => toShownWebhook(webhook, eventIds));
+      return { items, next: page.next, oldest: eventIds.write(oldest) };
+    },
   ),
 
-  operation(`POST ${path}/enable`, {}, ({ webhookId }, { allWebhooks }) =>
-    allWebhooks.change(webhookId, { status: 'enabled' }),
+  operation(
+    'getWebhook',
+    `GET ${path}`,
+    'reader',
+    { summary: 'Show a webhook and its last attempts', answer: answers.webhook },
+    async ({ webhookId }, { allWebhooks, eventIds }) => {
+      const [found, oldest] = await Promise.all([allWebhooks.get(webhookId), allWebhooks.readOldest()]);
+      const attempts = found.attempts.map((attempt, index) => ({ id: index, ...attempt }));
+      return { webhook: toShownWebhook(found.webhook, eventIds), attempts, oldest: eventIds.write(oldest) };
+    },
   ),
-  operation(`POST ${path}/disable`, {}, ({ webhookId }, { allWebhooks }) =>
-    allWebhooks.change(webhookId, { status: 'disabled' }),
+
+  operation(
+    'sendEvent',
+    `POST ${path}/send`,
+    'support',
+    { summary: 'Send an event to a webhook once more', fields: sendFields },
+    async ({ webhookId, eventId }, { allWebhooks, eventIds }) =>
+      allWebhooks.send(webhookId, eventId, readEventId(eventId, eventIds)),
+  ),
+
+  operation(
+    'enableWebhook',
+    `POST ${path}/enable`,
+    'support',
+    { summary: 'Enable a webhook' },
+    ({ webhookId }, { allWebhooks }) => allWebhooks.change(webhookId, { status: 'enabled' }),
+  ),
+  operation(
+    'disableWebhook',
+    `POST ${path}/disable`,
+    'support',
+    { summary: 'Disable a webhook' },
+    ({ webhookId }, { allWebhooks }) => allWebhooks.change(webhookId, { status: 'disabled' }),
   ),
 
   /** Sets the position of a webhook. The events after this position are sent, even if they were sent before. */
-  operation(`POST ${path}/replay`, { after: AfterSchema }, async (body, { allWebhooks, eventIds }) =>
-    allWebhooks.change(body.webhookId, { after: readAfter(body.after, eventIds) }),
+  operation(
+    'replayWebhook',
+    `POST ${path}/replay`,
+    'admin',
+    { summary: 'Set the position of a webhook', fields: { after: AfterSchema } },
+    async (body, { allWebhooks, eventIds }) =>
+      allWebhooks.change(body.webhookId, { after: readAfter(body.after, eventIds) }),
   ),
 ];

@@ -18,7 +18,7 @@ type Received<Value> = Value extends bigint
     : Value;
 
 export type AnswerOf<Of extends Address> = Operations[Of] extends {
-  handle(input: never, context: never): Promise<infer Answer>;
+  act(input: never, context: never): Promise<infer Answer>;
 }
   ? Received<Answer>
   : never;

@@ -30,7 +30,7 @@ const columns: readonly Column<Entry>[] = [
 
 /** The name of a console actor also has the session. The link finds all that its user did. */
 function Actor({ actorKind, actor }: Entry) {
-  const [person] = actor.split(' in ');
+  const [person] = actor.split(/ in | as /);
   return html`<span class="quiet">${actorKind}</span>
     ${' '}<a class="text" href=${linkTo(parts, { actor: person })}>${actor}</a>`;
 }

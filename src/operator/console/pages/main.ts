@@ -10,6 +10,7 @@ import { Audit } from './audit.ts';
 import { Bans } from './bans.ts';
 import { Categories } from './categories.ts';
 import { Notices, notify } from './notices.ts';
+import { Operators } from './operators.ts';
 import { Orders } from './orders.ts';
 import { Overview } from './overview.ts';
 import { Failure, PageHead } from './parts.ts';
@@ -30,6 +31,7 @@ const rooms = [
   { path: 'categories', title: 'Categories', page: Categories },
   { path: 'orders', title: 'Orders', page: Orders },
   { path: 'webhooks', title: 'Webhooks', page: Webhooks, one: Webhook },
+  { path: 'operators', title: 'Operators', page: Operators },
   { path: 'audit', title: 'Audit', page: Audit },
 ];
 
@@ -151,7 +153,7 @@ function Header({ session, roomPath, onSignedOut }: HeaderProps) {
       <a href=${linkTo(path === '' ? [] : [path])} aria-current=${current}>${title}</a>
     </li>`;
   };
-  const { environment, madeBy } = session;
+  const { environment, name, role } = session;
   return html`<header>
     <p class="brand">
       Animal Store <span class=${`environment ${environment}`}>${environment}</span>
@@ -160,7 +162,7 @@ function Header({ session, roomPath, onSignedOut }: HeaderProps) {
       <ul>${rooms.map(link)}</ul>
     </nav>
     <p class="who">
-      <span class="quiet">${madeBy}</span> <button type="button" onClick=${signOut}>Sign out</button>
+      <span class="quiet">${name} (${role})</span> <button type="button" onClick=${signOut}>Sign out</button>
     </p>
   </header>`;
 }

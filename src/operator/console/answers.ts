@@ -1,0 +1,174 @@
+import Type, { type TProperties } from 'typebox';
+import { partnerScopes } from '../../accounts/account.ts';
+import { CategorySchema } from '../../categories/categories.ts';
+import { OrderSchema } from '../../orders/order.ts';
+import { PetSchema } from '../../pets/pet.ts';
+import { int64Field, namedObject, nullable } from '../../schema.ts';
+
+/** The schemas of the responses of operators' operations, as far as no room declares them. Times are Unix milliseconds. */
+
+const text = Type.String();
+const id = int64Field('Identifier.');
+const count = Type.Integer({ minimum: 0, format: 'int64' });
+const time = Type.Integer({ format: 'int64', description: 'Unix milliseconds.' });
+const truth = Type.Boolean();
+const texts = Type.Array(text);
+/** An object whose members depend on the release. */
+const open = Type.Object({});
+
+const counts = { requests: count, refused: count, errors: count };
+const limits = Type.Object({ perMinute: count, perDay: count });
+
+const account = {
+  id,
+  account: text,
+  plan: text,
+  limits,
+  ownLimits: Type.Unsafe<unknown>({ type: ['object', 'null'] }),
+  openHolds: count,
+  suspendedAtMs: nullable(time),
+  createdAtMs: time,
+};
+
+const window = Type.Object({ limit: count, used: count, remaining: count, resetAtMs: nullable(time) });
+
+const webhook = namedObject('OperatorsWebhook', 'A webhook of an account.', {
+  id: text,
+  url: text,
+  types: texts,
+  keyId: text,
+  status: text,
+  disabledBecause: nullable(text),
+  account: text,
+  isPaused: truth,
+  eventsBehind: count,
+  behindMs: nullable(count),
+  lastAttemptAtMs: nullable(time),
+  lastResult: nullable(text),
+  after: nullable(text),
+});
+
+const key = namedObject('OperatorsKey', 'An API key of an account.', {
+  id: text,
+  name: nullable(text),
+  scopes: Type.Array(Type.String({ examples: [partnerScopes[0]] })),
+  expiresAt: nullable(text),
+  start: text,
+  state: text,
+  createdAt: text,
+  lastUsedAt: nullable(text),
+  bannedUntilMs: nullable(time),
+});
+
+const listed = {
+  account: namedObject('ListedAccount', 'An account with its requests of 24 hours.', {
+    ...account,
+    keys: count,
+    ...counts,
+  }),
+  ban: namedObject('ListedBan', 'A banned key.', {
+    id: text,
+    start: text,
+    name: nullable(text),
+    account: text,
+    beganAtMs: time,
+    endsAtMs: time,
+  }),
+  request: namedObject('ListedRequest', 'A request that failed or was slow, or several that were merged.', {
+    id,
+    atMs: time,
+    lastAtMs: time,
+    times: count,
+    account: nullable(text),
+    keyId: nullable(text),
+    address: nullable(text),
+    operation: nullable(text),
+    status: count,
+    code: nullable(text),
+    message: nullable(text),
+    requestId: nullable(text),
+    durationMs: count,
+  }),
+  entry: namedObject('AuditEntry', 'An entry of the audit log. `before` and `after` are JSON texts.', {
+    id,
+    atMs: time,
+    action: text,
+    subject: text,
+    account: nullable(text),
+    before: nullable(text),
+    after: nullable(text),
+    actorKind: text,
+    actor: text,
+  }),
+  pet: namedObject('ListedPet', 'An animal with the name of its category.', {
+    ...PetSchema.properties,
+    category: nullable(text),
+  }),
+  operator: namedObject('Operator', 'An operator.', {
+    name: text,
+    role: text,
+    createdAtMs: time,
+    sessions: count,
+    tokens: count,
+  }),
+  session: namedObject('OperatorsSession', 'A session of the console, or a token.', {
+    id: text,
+    kind: text,
+    name: text,
+    role: nullable(text),
+    createdAtMs: time,
+    expiresAtMs: time,
+  }),
+};
+
+/** A page of a list. `next` is the `before` of the next page; null on the last page. */
+function pageOf(item: ReturnType<typeof Type.Object>, next: object = nullable(id), more: TProperties = {}) {
+  return Type.Object({ items: Type.Array(item), next: Type.Unsafe<unknown>(next), ...more });
+}
+
+const noNext = { type: 'null' };
+
+export const answers = {
+  session: Type.Object({
+    id: text,
+    name: text,
+    role: text,
+    environment: text,
+    engine: text,
+    version: text,
+    declared: open,
+  }),
+  overview: open,
+  requests: pageOf(listed.request),
+  audit: pageOf(listed.entry),
+  accounts: pageOf(listed.account),
+  account: namedObject('OperatorsAccount', 'An account with its use, its webhooks and a page of its keys.', {
+    ...account,
+    minute: window,
+    day: window,
+    holdsOpen: count,
+    keysTotal: count,
+    usage: Type.Array(open),
+    lastDay: Type.Object({ requests: count, refusals: count, errors: count }),
+    nowMs: time,
+    keys: Type.Array(key),
+    nextKey: nullable(text),
+    webhooks: Type.Array(webhook),
+    oldest: nullable(text),
+  }),
+  accountName: Type.Object({ account: text }),
+  deletion: Type.Object({ keys: count, webhooks: count, holds: count }),
+  newKey: Type.Object({ id: text, key: text }),
+  rotatedKey: Type.Object({ id: text, key: text, oldEndsAtMs: time }),
+  bans: pageOf(listed.ban, nullable(text), { nowMs: time }),
+  pets: pageOf(listed.pet),
+  pet: Type.Object({ pet: listed.pet, tag: text, orders: Type.Array(OrderSchema), nowMs: time }),
+  categories: pageOf(CategorySchema),
+  category: Type.Object({ ...CategorySchema.properties, isNew: truth }),
+  orders: pageOf(OrderSchema, nullable(id), { nowMs: time }),
+  webhooks: pageOf(webhook, nullable(id), { oldest: nullable(text) }),
+  webhook: Type.Object({ webhook, attempts: Type.Array(open), oldest: nullable(text) }),
+  operators: pageOf(listed.operator, noNext),
+  sessions: pageOf(listed.session, noNext, { nowMs: time }),
+  token: Type.Object({ id: text, token: text, expiresAtMs: time }),
+};

@@ -1,0 +1,150 @@
+import { html } from 'htm/preact';
+import { h } from 'preact';
+import { type AnswerOf, callApi } from './api.ts';
+import { ActDialog, type Closing, useDialog } from './dialog.ts';
+import { Choice, Field, type Form } from './fields.ts';
+import { formatTime } from './format.ts';
+import { PageHead, showLoaded } from './parts.ts';
+import { useResource } from './resource.ts';
+import { linkTo } from './routing.ts';
+import { useDeclared } from './session.ts';
+import { type Column, Table } from './table.ts';
+
+type Operator = AnswerOf<'GET /operators'>['items'][number];
+type Listed = AnswerOf<'GET /sessions'>['items'][number];
+
+/** The people and programs that operate the store, and their sessions and tokens. */
+export function Operators() {
+  const operators = useResource('GET /operators', {});
+  const sessions = useResource('GET /sessions', {});
+  const dialog = useDialog();
+  const onDone = () => {
+    operators.reload();
+    sessions.reload();
+  };
+  const add = () => dialog.open((own) => h(AddDialog, { ...own, onDone }));
+  const remove = (operator: Operator) => dialog.open((own) => h(RemoveDialog, { ...own, operator, onDone }));
+  const end = (session: Listed) => dialog.open((own) => h(EndDialog, { ...own, session, onDone }));
+  const rows = ({ items }: AnswerOf<'GET /operators'>) => items.map((item) => ({ id: item.name, ...item }));
+  return html`
+    <${PageHead} title="Operators">
+      <button type="button" class="main" onClick=${add}>Add an operator</button>
+    <//>
+    ${showLoaded(
+      operators,
+      (data) =>
+        html`<${Table} caption="Operators" columns=${listColumns(remove)} rows=${rows(data)} empty="There is no operator yet. Whoever has the shell of the service is an admin." />`,
+    )}
+    <h2>Sessions and tokens</h2>
+    ${showLoaded(
+      sessions,
+      ({ items }) =>
+        html`<${Table} caption="Sessions and tokens" columns=${sessionColumns(end)} rows=${items} empty="Nobody is signed in." />`,
+    )}
+    ${dialog.shown}
+  `;
+}
+
+type OperatorRow = Operator & { readonly id: string };
+
+const showName = (name: string) =>
+  html`<a class="text" href=${linkTo(['audit'], { actor: name })}>${name}</a>`;
+
+function listColumns(remove: (operator: Operator) => void): readonly Column<OperatorRow>[] {
+  return [
+    { title: 'Name', by: 'name', cell: ({ name }) => showName(name) },
+    { title: 'Role', by: 'role', cell: ({ role }) => role },
+    { title: 'Sessions', isNumber: true, by: 'sessions', cell: ({ sessions }) => sessions },
+    { title: 'Tokens', isNumber: true, by: 'tokens', cell: ({ tokens }) => tokens },
+    {
+      title: 'Added',
+      isTime: true,
+      isMinor: true,
+      by: 'createdAtMs',
+      cell: (row) => formatTime(row.createdAtMs),
+    },
+    {
+      title: 'Actions',
+      cell: (row) =>
+        html`<button type="button" aria-label=${`Remove ${row.name}`} onClick=${() => remove(row)}>Remove</button>`,
+    },
+  ];
+}
+
+function sessionColumns(end: (session: Listed) => void): readonly Column<Listed>[] {
+  return [
+    { title: 'Name', by: 'name', cell: ({ name }) => showName(name) },
+    { title: 'Role', by: 'role', isMinor: true, cell: ({ role }) => role ?? '–' },
+    { title: 'Kind', by: 'kind', isMinor: true, cell: ({ kind }) => kind },
+    { title: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
+    {
+      title: 'Began',
+      isTime: true,
+      isMinor: true,
+      by: 'createdAtMs',
+      cell: (row) => formatTime(row.createdAtMs),
+    },
+    {
+      title: 'Expires',
+      isTime: true,
+      isMinor: true,
+      by: 'expiresAtMs',
+      cell: (row) => formatTime(row.expiresAtMs),
+    },
+    {
+      title: 'Actions',
+      cell: (row) =>
+        html`<button type="button" aria-label=${`End ${row.id}`} onClick=${() => end(row)}>End</button>`,
+    },
+  ];
+}
+
+interface AddDialogProps extends Closing {
+  readonly onDone: () => void;
+}
+
+function AddDialog(own: AddDialogProps) {
+  const { roles } = useDeclared();
+  const act = ({ name, role }: Form) => callApi('POST /operators', {}, { name, role });
+  return html`<${ActDialog} title="Add an operator" label="Add the operator" act=${act} notice="The operator is added." ...${own}>
+    <${Field} id="operator-name" label="Name">
+      <input id="operator-name" name="name" maxlength="100" autocapitalize="none" required />
+    <//>
+    <${Choice} id="operator-role" label="Role" name="role" value="reader" choices=${roles} />
+    <p class="quiet">"animal-store console --as NAME" prints a link for the operator.</p>
+  <//>`;
+}
+
+interface RemoveDialogProps extends AddDialogProps {
+  readonly operator: Operator;
+}
+
+function RemoveDialog({ operator: { name }, ...own }: RemoveDialogProps) {
+  return html`<${ActDialog}
+    title=${`Remove ${name}?`}
+    label="Remove the operator"
+    isDangerous
+    act=${() => callApi('DELETE /operators/{operator}', { operator: name })}
+    notice=${`${name} is no operator any more.`}
+    ...${own}
+  >
+    <p>The links, sessions and tokens of <strong class="text">${name}</strong> end at once.</p>
+  <//>`;
+}
+
+interface EndDialogProps extends AddDialogProps {
+  readonly session: Listed;
+}
+
+function EndDialog({ session: { id, kind, name }, ...own }: EndDialogProps) {
+  return html`<${ActDialog}
+    title=${`End the ${kind} ${id}?`}
+    label=${`End the ${kind}`}
+    isDangerous
+    act=${() => callApi('DELETE /sessions/{session}', { session: id })}
+    notice=${`The ${kind} of ${name} has ended.`}
+    ...${own}
+  >
+    <p>It is a ${kind} of <strong class="text">${name}</strong>.</p>
+  <//>`;
+}

@@ -1,0 +1,101 @@
+import { sql } from 'kysely';
+import type { Authored, Authorship } from '../audit/audit-log.ts';
+import { addAuditEntry } from '../audit/audit-log.ts';
+import type { Clock } from '../clock.ts';
+import { OperatorError } from '../errors.ts';
+import type { Role } from '../operator-role.ts';
+import { isOperatorName, operatorNameRule } from '../operator-role.ts';
+import { type Database, type RowOf, type Steps, statement, step, transaction } from '../storage/database.ts';
+
+/** Adds an operator. Throws OperatorError if there is one with this name. */
+export const addOperator = transaction(
+  'addOperator',
+  'row locks',
+  function* ({ name, role, by }: Authored & { readonly name: string; readonly role: Role }): Steps<void> {
+    const row = { name, role, created_at_ms: BigInt(by.nowMs) };
+    const added = yield* step(insertOperator, row);
+    if (added.length === 0)
+      throw new OperatorError(`there is an operator "${name}" already: remove it first to change its role`);
+    yield* addAuditEntry(by, 'operator.added', name, { after: { role } });
+  },
+);
+
+/** Removes an operator with its links, sessions and tokens. Throws OperatorError if there is none with this name. */
+export const removeOperator = transaction(
+  'removeOperator',
+  'row locks',
+  function* ({ name, by }: Authored & { readonly name: string }): Steps<void> {
+    const [removed] = yield* step(deleteOperator, { name });
+    if (removed === undefined) throw noOperator(name);
+    yield* addAuditEntry(by, 'operator.removed', name, { before: { role: removed.role } });
+  },
+);
+
+export function noOperator(name: string): OperatorError {
+  return new OperatorError(`there is no operator "${name}": "operators list" shows all operators`);
+}
+
+/** A session of the console, which a cookie proves, or a token of the operator's API. */
+export type SessionKind = 'session' | 'token';
+
+export type ListedOperator = ReturnType<typeof toListed>;
+
+/** The operators of the store. Their sessions and tokens are in sessions.ts. */
+export function createOperators(database: Database, clock: Clock, actor: Authorship['actor']) {
+  const byNow = (): Authorship => ({ actor, nowMs: clock() });
+  return {
+    /** Returns all operators, by name. */
+    list: async () => (await database.read(selectOperators, {})).map(toListed),
+    /** Throws OperatorError if the name is not valid or taken. */
+    async add(name: string, role: Role): Promise<void> {
+      if (!isOperatorName(name)) throw new OperatorError(`the name of an operator ${operatorNameRule}`);
+      await database.transact(addOperator, { name, role, by: byNow() });
+    },
+    remove: (name: string) => database.transact(removeOperator, { name, by: byNow() }),
+    /** Returns the role of an operator, or null if there is none with this name. */
+    async findRole(name: string): Promise<Role | null> {
+      const [row] = await database.read(selectOperator, { name });
+      return row === undefined ? null : (row.role as Role);
+    },
+  };
+}
+
+export type Operators = ReturnType<typeof createOperators>;
+
+function toListed({ name, role, created_at_ms: atMs, sessions, tokens }: RowOf<typeof selectOperators>) {
+  return {
+    name,
+    role: role as Role,
+    createdAtMs: Number(atMs),
+    sessions: Number(sessions),
+    tokens: Number(tokens),
+  };
+}
+
+const insertOperator = statement((query, p: { name: string; role: string; created_at_ms: bigint }) =>
+  query
+    .insertInto('operators')
+    .values(p)
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .returning('name'),
+);
+
+const deleteOperator = statement((query, p: { name: string }) =>
+  query.deleteFrom('operators').where('name', '=', p.name).returning('role'),
+);
+
+const selectOperator = statement((query, p: { name: string }) =>
+  query.selectFrom('operators').select('role').where('name', '=', p.name),
+);
+
+/** Returns a subquery with the number of sessions or of tokens of the operator in the row. */
+const countOf = (kind: SessionKind) =>
+  sql<bigint>`(select count(*) from console_sessions where operator = operators.name and kind = ${sql.lit(kind)})`;
+
+const selectOperators = statement((query, _: Record<never, never>) =>
+  query
+    .selectFrom('operators')
+    .select(['name', 'role', 'created_at_ms'])
+    .select([countOf('session').as('sessions'), countOf('token').as('tokens')])
+    .orderBy('name'),
+);

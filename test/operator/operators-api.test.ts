@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { dayMs } from '../../src/clock.ts';
+import { operatorCodes } from '../../src/errors.ts';
+import { wrongTokensMax } from '../../src/operator/console/token-gate.ts';
+import { startConsole } from './console-browser.ts';
+
+const shared = await startConsole({ after });
+await shared.store.operators.add('mira', 'admin');
+
+type Service = typeof shared;
+
+/** Sends a request to the operator's API. */
+function send({ app }: Service, token: string | null, path: string, init: RequestInit = {}) {
+  const headers = new Headers(init.headers);
+  if (token !== null) headers.set('authorization', `Bearer ${token}`);
+  if (init.body !== undefined) headers.set('content-type', 'application/json');
+  return fetch(`${app.opsUrl}/ops/v1${path}`, { ...init, headers });
+}
+
+async function expectError(answer: Response, status: number, code: string): Promise<void> {
+  const body = (await answer.json()) as Record<string, unknown>;
+  assert.deepEqual(
+    [answer.status, Object.keys(body), body['code']],
+    [status, ['code', 'message', 'status'], code],
+  );
+}
+
+const makeToken = async (service: Service) => (await service.sessions.makeToken('mira')).token;
+
+test('an operation changes the store and is in the audit log with the name and the token', async () => {
+  const { id, token } = await shared.sessions.makeToken('mira');
+  const body = JSON.stringify({ account: 'Zoo', plan: 'free' });
+  const answer = await send(shared, token, '/accounts', { method: 'POST', body });
+  assert.deepEqual([answer.status, await answer.json()], [200, { account: 'Zoo' }]);
+  const { items } = await shared.store.audit.list({ limit: 1, newestId: null, action: 'account.created' });
+  assert.deepEqual(items[0]?.actor, { kind: 'console', name: `mira in ${id}` });
+});
+
+test('an int64 is a JSON integer with all its digits', async () => {
+  const token = await makeToken(shared);
+  const path = '/categories/9223372036854775807';
+  await send(shared, token, path, { method: 'PUT', body: '{"name":"Dogs"}' });
+  assert.match(
+    await (await send(shared, token, '/categories')).text(),
+    /"id":9223372036854775807,"name":"Dogs"/,
+  );
+});
+
+test('the cookie of a session gives nothing in the API', async () => {
+  const cookie = await shared.signIn('mira');
+  await expectError(await send(shared, null, '/session', { headers: { cookie } }), 401, 'token_missing');
+});
+
+test('the token of a session or of an API key is no token of the API', async () => {
+  const [, session = ''] = (await shared.signIn('mira')).split('=');
+  await expectError(await send(shared, session, '/session'), 401, 'token_invalid');
+  await expectError(await send(shared, await shared.createKey('pro'), '/session'), 401, 'token_invalid');
+});
+
+test('a token is no cookie of the console', async () => {
+  const [name] = (await shared.signIn('mira')).split('=');
+  const answer = await shared.call(`${name}=${await makeToken(shared)}`, '/session');
+  await expectError(answer, 401, 'session_missing');
+});
+
+test('an unknown path needs a token before it is 404', async () => {
+  await expectError(await send(shared, null, '/nothing'), 401, 'token_missing');
+  await expectError(await send(shared, await makeToken(shared), '/nothing'), 404, 'not_found');
+});
+
+test('a page of another origin may not call the API', async () => {
+  const headers = { origin: 'https://app.example.com', 'access-control-request-method': 'GET' };
+  const preflight = await send(shared, null, '/session', { method: 'OPTIONS', headers });
+  assert.equal(preflight.ok, false);
+  const answer = await send(shared, await makeToken(shared), '/session', { headers });
+  assert.equal(answer.headers.get('access-control-allow-origin'), null);
+});
+
+test('the store has only the hash of a token', async () => {
+  const token = await makeToken(shared);
+  const rows = shared.openFile().prepare('select token_hash from console_sessions').all();
+  assert.ok(rows.length > 0);
+  for (const { token_hash: stored } of rows)
+    assert.notDeepEqual(Buffer.from(stored as Uint8Array), Buffer.from(token, 'base64url'));
+});
+
+test('a token expires', async (t) => {
+  const service = await startConsole(t);
+  await service.store.operators.add('mira', 'reader');
+  const { token } = await service.sessions.makeToken('mira', dayMs);
+  service.clock.advance(dayMs - 1);
+  assert.equal((await send(service, token, '/session')).status, 200);
+  service.clock.advance(1);
+  await expectError(await send(service, token, '/session'), 401, 'token_invalid');
+});
+
+test('removing an operator ends its sessions and tokens at once', async (t) => {
+  const service = await startConsole(t);
+  await service.store.operators.add('mira', 'admin');
+  const [cookie, token] = [await service.signIn('mira'), await makeToken(service)];
+  const link = await service.makeLink('mira');
+  await service.store.operators.remove('mira');
+  await expectError(await service.call(cookie, '/session'), 401, 'session_missing');
+  await expectError(await send(service, token, '/session'), 401, 'token_invalid');
+  await expectError(await service.exchange(link), 401, 'session_missing');
+});
+
+test('ending a session leaves the others', async (t) => {
+  const service = await startConsole(t);
+  await service.store.operators.add('mira', 'admin');
+  const [one, other] = [await service.signIn('mira'), await service.signIn('mira')];
+  const { id } = (await (await service.call(one, '/session')).json()) as { readonly id: string };
+  assert.equal((await service.call(other, `/sessions/${id}`, { method: 'DELETE' })).status, 204);
+  await expectError(await service.call(one, '/session'), 401, 'session_missing');
+  assert.equal((await service.call(other, '/session')).status, 200);
+  const { items } = await service.store.audit.list({ limit: 1, newestId: null });
+  assert.deepEqual([items[0]?.action, items[0]?.subject], ['console.session_ended', id]);
+});
+
+test('beyond 60 wrong tokens in a minute, wrong ones get 429', async (t) => {
+  const service = await startConsole(t);
+  await service.store.operators.add('mira', 'reader');
+  const wrong = 'A'.repeat(43);
+  for (let sent = 0; sent < wrongTokensMax; sent += 1)
+    await expectError(await send(service, wrong, '/session'), 401, 'token_invalid');
+  const refused = await send(service, wrong, '/session');
+  assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d?$/);
+  await expectError(refused, 429, 'rate_limit_exceeded');
+  // A right token passes all the same.
+  assert.equal((await send(service, await makeToken(service), '/session')).status, 200);
+});
+
+interface Description {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly 'x-role': string }>>>>;
+  readonly components: {
+    readonly schemas: { readonly Error: { readonly properties: { code: { enum: string[] } } } };
+  };
+}
+
+test('the description of the API has every operation with its role', async () => {
+  const answer = await fetch(`${shared.app.opsUrl}/ops/openapi.json`);
+  const { paths, components } = (await answer.json()) as Description;
+  assert.equal(paths['/accounts/{account}/suspend']?.['post']?.['x-role'], 'support');
+  assert.equal(paths['/operators']?.['post']?.['x-role'], 'admin');
+  for (const code of operatorCodes) assert.ok(components.schemas.Error.properties.code.enum.includes(code));
+});
