@@ -7,7 +7,7 @@ import { formatTime } from './format.ts';
 import { PageHead, showLoaded } from './parts.ts';
 import { useResource } from './resource.ts';
 import { linkTo } from './routing.ts';
-import { useDeclared } from './session.ts';
+import { useDeclared, useSession } from './session.ts';
 import { type Column, Table } from './table.ts';
 
 type Operator = AnswerOf<'GET /operators'>['items'][number];
@@ -18,6 +18,9 @@ export function Operators() {
   const operators = useResource('GET /operators', {});
   const sessions = useResource('GET /sessions', {});
   const dialog = useDialog();
+  const isAdmin = useSession().role === 'admin';
+  /** Only an admin may do what the last column offers. */
+  const forRole = <Row>(columns: readonly Column<Row>[]) => (isAdmin ? columns : columns.slice(0, -1));
   const onDone = () => {
     operators.reload();
     sessions.reload();
@@ -28,18 +31,29 @@ export function Operators() {
   const rows = ({ items }: AnswerOf<'GET /operators'>) => items.map((item) => ({ id: item.name, ...item }));
   return html`
     <${PageHead} title="Operators">
-      <button type="button" class="main" onClick=${add}>Add an operator</button>
+      ${isAdmin && html`<button type="button" class="main" onClick=${add}>Add an operator</button>`}
     <//>
     ${showLoaded(
       operators,
-      (data) =>
-        html`<${Table} caption="Operators" columns=${listColumns(remove)} rows=${rows(data)} empty="There is no operator yet. Whoever has the shell of the service is an admin." />`,
-    )}
-    <h2>Sessions and tokens</h2>
-    ${showLoaded(
-      sessions,
-      ({ items }) =>
-        html`<${Table} caption="Sessions and tokens" columns=${sessionColumns(end)} rows=${items} empty="Nobody is signed in." />`,
+      (data) => html`
+        <${Table}
+          caption="Operators"
+          columns=${forRole(listColumns(remove))}
+          rows=${rows(data)}
+          empty="There is no operator yet. Whoever has the shell of the service is an admin."
+        />
+        <h2>Sessions and tokens</h2>
+        ${showLoaded(
+          sessions,
+          ({ items }) =>
+            html`<${Table}
+              caption="Sessions and tokens"
+              columns=${forRole(sessionColumns(end))}
+              rows=${items}
+              empty="Nobody is signed in."
+            />`,
+        )}
+      `,
     )}
     ${dialog.shown}
   `;

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { commandActor } from '../../src/audit/audit-log.ts';
+import { dayMs } from '../../src/clock.ts';
+import { fieldOf } from '../accounts/world.ts';
+import { describeOnEngines, type Engine } from '../support/engines.ts';
+import { openAdministration } from './administration.ts';
+
+async function openOperators(t: TestContext, engine: Engine) {
+  const world = await openAdministration(t, engine);
+  const { operators, sessions } = world.changeAs(commandActor('omar'));
+  const signIn = async (name: string) =>
+    (await sessions.signIn((await sessions.makeLink(name)).token)) ??
+    assert.fail('the link gives no session');
+  return { ...world, operators, sessions, signIn };
+}
+
+await describeOnEngines('operators', (engine) => {
+  test('a session has the name and the role of its operator', async (t) => {
+    const { operators, sessions, signIn } = await openOperators(t, engine);
+    await operators.add('mira', 'support');
+    const found = await sessions.find(await signIn('mira'), 'session');
+    assert.deepEqual([found?.name, found?.role], ['mira', 'support']);
+  });
+
+  test('a session of a person who is no operator is that of an admin', async (t) => {
+    const { sessions, signIn } = await openOperators(t, engine);
+    const found = await sessions.find(await signIn('root'), 'session');
+    assert.deepEqual([found?.name, found?.role], ['root', 'admin']);
+  });
+
+  test('a link for a named operator is refused if there is none', async (t) => {
+    const { sessions } = await openOperators(t, engine);
+    await assert.rejects(sessions.makeLink('mira', true), { name: 'OperatorError' });
+  });
+
+  test('removing an operator ends its links, sessions and tokens', async (t) => {
+    const { operators, sessions, signIn } = await openOperators(t, engine);
+    await operators.add('mira', 'admin');
+    const [session, { token }] = [await signIn('mira'), await sessions.makeToken('mira')];
+    const link = await sessions.makeLink('mira');
+    await operators.remove('mira');
+    assert.equal(await sessions.find(session, 'session'), null);
+    assert.equal(await sessions.find(token, 'token'), null);
+    assert.equal(await sessions.signIn(link.token), null);
+  });
+
+  test('an operator who is added again has none of the earlier sessions', async (t) => {
+    const { operators, sessions, signIn } = await openOperators(t, engine);
+    await operators.add('mira', 'admin');
+    const session = await signIn('mira');
+    await operators.remove('mira');
+    await operators.add('mira', 'reader');
+    assert.equal(await sessions.find(session, 'session'), null);
+    assert.deepEqual(await operators.list(), [
+      { name: 'mira', role: 'reader', createdAtMs: Date.UTC(2027, 0, 2, 12), sessions: 0, tokens: 0 },
+    ]);
+  });
+
+  test('ending all sessions leaves the tokens', async (t) => {
+    const { operators, sessions, signIn } = await openOperators(t, engine);
+    await operators.add('mira', 'admin');
+    await signIn('mira');
+    await signIn('root');
+    await sessions.makeToken('mira');
+    assert.equal(await sessions.revokeAll(), 2);
+    assert.deepEqual(fieldOf(await sessions.list(), 'kind'), ['token']);
+  });
+
+  test('an expired token is listed no more', async (t) => {
+    const { operators, sessions, clock } = await openOperators(t, engine);
+    await operators.add('mira', 'admin');
+    await sessions.makeToken('mira', dayMs);
+    assert.equal((await sessions.list()).length, 1);
+    clock.advance(dayMs);
+    assert.deepEqual(await sessions.list(), []);
+  });
+
+  test('an instance of release 1.2.0 finds no session of an operator', async (t) => {
+    const { operators, signIn, store } = await openOperators(t, engine);
+    await operators.add('mira', 'reader');
+    const former = hash('sha256', await signIn('mira'), 'hex');
+    const [row] = await store.execute('select token_hash from console_sessions');
+    const { token_hash: stored = assert.fail() } = row as { readonly token_hash?: Uint8Array };
+    assert.notEqual(Buffer.from(stored).toString('hex'), former);
+  });
+
+  test('the audit log finds the acts of a claimed name', async (t) => {
+    const { operators, listEntries } = await openOperators(t, engine);
+    await operators.add('mira', 'reader');
+    const [entry] = await listEntries({ actor: 'omar' });
+    assert.deepEqual([entry?.action, entry?.actor], ['operator.added', commandActor('omar')]);
+    assert.deepEqual(await listEntries({ actor: 'oma' }), []);
+  });
+});
