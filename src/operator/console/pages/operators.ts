@@ -68,8 +68,8 @@ function listColumns(remove: (operator: Operator) => void): readonly Column<Oper
   return [
     { title: 'Name', by: 'name', cell: ({ name }) => showName(name) },
     { title: 'Role', by: 'role', cell: ({ role }) => role },
-    { title: 'Sessions', isNumber: true, by: 'sessions', cell: ({ sessions }) => sessions },
-    { title: 'Tokens', isNumber: true, by: 'tokens', cell: ({ tokens }) => tokens },
+    { title: 'Sessions', isNumber: true, isMinor: true, by: 'sessions', cell: ({ sessions }) => sessions },
+    { title: 'Tokens', isNumber: true, isMinor: true, by: 'tokens', cell: ({ tokens }) => tokens },
     {
       title: 'Added',
       isTime: true,
