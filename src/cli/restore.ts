@@ -1,4 +1,3 @@
-import { commandActor } from '../audit/audit-log.ts';
 import { UsageError } from '../errors.ts';
 import { openDatabase } from '../storage/open-database.ts';
 import {
@@ -30,10 +29,10 @@ and "webhooks resume --all" lets them go on.`)
     });
 }
 
-async function restoreHere({ readConfig, clock }: CommandContext): Promise<Printed> {
+async function restoreHere({ readConfig, clock, actor }: CommandContext): Promise<Printed> {
   const { databaseUrl } = readConfig();
   const { engine, location } = parseStoreAddress(databaseUrl);
-  const by = { actor: commandActor(), nowMs: clock() };
+  const by = { actor, nowMs: clock() };
   if (engine === 'sqlite') {
     const skipped = `the next ${skippedIdsUnknown} ids of each kind are skipped`;
     const line = `restored the store ${location} in place: ${skipped}`;
@@ -46,12 +45,15 @@ async function restoreHere({ readConfig, clock }: CommandContext): Promise<Print
   return describe(line, store, store, { webhooksOnHold, keysThatWorkAgain: null });
 }
 
-async function restoreFile({ readConfig, clock, terminal }: CommandContext, file: string): Promise<Printed> {
+async function restoreFile(
+  { readConfig, clock, terminal, actor }: CommandContext,
+  file: string,
+): Promise<Printed> {
   const { databaseUrl } = readConfig();
   const refusal = 'a file is restored only over SQLite: use pg_restore, and then "restore --in-place"';
   const store = requireSqlite(databaseUrl, refusal);
   await requireNotStore(file, databaseUrl);
-  const restored = await restoreSqlite(store, file, { actor: commandActor(), nowMs: clock() });
+  const restored = await restoreSqlite(store, file, { actor, nowMs: clock() });
   if (restored.keysThatWorkAgain === null)
     writeWarning(
       terminal,

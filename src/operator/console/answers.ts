@@ -86,6 +86,7 @@ const listed = {
     status: count,
     code: nullable(text),
     message: nullable(text),
+    subject: nullable(text),
     requestId: nullable(text),
     durationMs: count,
   }),
