@@ -226,7 +226,10 @@ class Surface(unittest.TestCase):
             "completeOrder": lambda: orders.complete(1),
             "cancelOrder": lambda: orders.cancel(1),
             "returnOrder": lambda: orders.return_(1),
-            "listEvents": lambda: events.list(after="now", limit=1, wait=0),
+            "listEvents": lambda: events.list(
+                after="now", type=["pet.added", "pet.deleted"], limit=1, wait=0
+            ),
+            "getEvent": lambda: events.get("evt_1"),
             "getAccount": own.account,
             "listKeys": lambda: keys.list(limit=1, cursor="c"),
             "createKey": lambda: keys.create({"scopes": ["pets:read"]}),
