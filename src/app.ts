@@ -227,6 +227,8 @@ function buildPublicServer(
     countOpenHolds,
     version,
     environment: config.environment,
+    otherEnvironmentUrl: config.otherEnvironmentUrl,
+    webhookSourceNetworks: config.webhookSourceNetworks,
     publicUrl,
     trustProxy,
     corsOrigins,

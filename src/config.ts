@@ -55,6 +55,7 @@ export const settings = {
   OPS_PORT: setting('opsPort', parsePort, '8081'),
   ENVIRONMENT: setting('environment', oneOf(environments), 'development'),
   PUBLIC_URL: setting('publicUrl', addressEndingIn('/v1'), none),
+  OTHER_ENVIRONMENT_URL: setting('otherEnvironmentUrl', addressEndingIn('/v1'), none),
   DATABASE_URL: setting('databaseUrl', parseDatabaseUrl, 'sqlite:./data/animal-store.db'),
   DATABASE_CONNECTIONS: setting('databaseConnections', parseConnections, String(connectionsDefault)),
   REQUIRE_STORE: setting('requireStore', (text) => oneOf(['true', 'false'])(text) === 'true', 'false'),
@@ -74,6 +75,7 @@ export const settings = {
   WEBHOOK_ALLOW_NETWORKS: setting('webhookAllowNetworks', parseNetworks, (environment) =>
     environment === 'development' ? loopback : [],
   ),
+  WEBHOOK_SOURCE_NETWORKS: setting('webhookSourceNetworks', parseNetworks, () => []),
   WEBHOOK_SECRET_KEY: setting('webhookSecretKeys', parseSecretKeys, () => []),
 } as const;
 

@@ -24,6 +24,7 @@ describe('the settings of contract section 8', () => {
     opsPort: 8081,
     environment: 'development',
     publicUrl: null,
+    otherEnvironmentUrl: null,
     databaseUrl: 'sqlite:./data/animal-store.db',
     databaseConnections: 10,
     requireStore: false,
@@ -39,6 +40,7 @@ describe('the settings of contract section 8', () => {
     consoleUserPeers: null,
     consoleUserSecret: null,
     webhookAllowNetworks: ['127.0.0.0/8', '::1'],
+    webhookSourceNetworks: [],
     webhookSecretKeys: [],
   };
 
@@ -59,6 +61,7 @@ describe('the settings of contract section 8', () => {
     OPS_PORT: { 1: 1 },
     ENVIRONMENT: same('staging', 'production'),
     PUBLIC_URL: same('https://api.example.com/v1', 'http://localhost:9000/shop/v1'),
+    OTHER_ENVIRONMENT_URL: same('https://staging.example.com/v1'),
     DATABASE_URL: same(
       'sqlite:/var/lib/store.db',
       'postgresql://h/d',
@@ -83,6 +86,7 @@ describe('the settings of contract section 8', () => {
     LOG_REQUESTS: same('errors', 'all'),
     CORS_ORIGINS: { 'https://a.example, http://b:8000': ['https://a.example', 'http://b:8000'] },
     WEBHOOK_ALLOW_NETWORKS: { '10.1.0.0/16, fd00::1': ['10.1.0.0/16', 'fd00::1'] },
+    WEBHOOK_SOURCE_NETWORKS: { '192.0.2.1, 2001:db8::/64': ['192.0.2.1', '2001:db8::/64'] },
     WEBHOOK_SECRET_KEY: { [keys]: [key, former] },
   };
 
@@ -118,6 +122,7 @@ describe('a wrong setting', () => {
       example.com/v1 https://example.com https://example.com/v1/ https://example.com/v2 https://example.com/notv1
       https://example.com/v1?x=1 https://example.com/v1? https://example.com/v1#x https://example.com/v1#
       https://user:secret@example.com/v1 ftp://example.com/v1`),
+    OTHER_ENVIRONMENT_URL: ['staging.example.com/v1', 'https://staging.example.com', 'staging'],
     DATABASE_URL: [
       ...split(`
       mysql://u:secret@h/d ./store.db sqlite: sqlite::memory: sqlite:file:/tmp/store.db postgres: postgres:d
@@ -153,6 +158,13 @@ describe('a wrong setting', () => {
       * https://* https://*.example.com http://a.example:* https://a.example,https://*.b.example
       null example.com https://a.example/ https://a.example,x file:///x`),
     WEBHOOK_ALLOW_NETWORKS: ['10.0.0.0/0', '::/0', 'example.com', '10.0.0.0/33', '10.1', 'all', '10.0.0.1;'],
+    WEBHOOK_SOURCE_NETWORKS: [
+      '0.0.0.0/0',
+      'hooks.example.com',
+      '192.0.2.1/33',
+      '192.0.2.1,',
+      '2001:db8::/129',
+    ],
     WEBHOOK_SECRET_KEY: ['secret', keyOf(31), keyOf(33), `${keyOf(32)},`, Buffer.alloc(32).toString('hex')],
   };
   for (const [setting, texts] of Object.entries(wrongs))

@@ -47,6 +47,9 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   /** Default: `heldBodyBytesMax`. */
   readonly heldBodyBytesMax?: number;
   readonly environment: Environment;
+  /** What the documentation says about the installation. */
+  readonly otherEnvironmentUrl: string | null;
+  readonly webhookSourceNetworks: readonly string[];
   /** Default: all operations of api/operations.ts. */
   readonly operations?: readonly Operation[];
 }
@@ -60,7 +63,9 @@ export function buildServer(options: ServerOptions): HttpService {
 
   const services = pickServices(options, baseUrl);
   const findOwnUrl = () => `${service.findUrl()}/v1`;
-  const docs = createDocsRoutes({ operations, publicUrl, findOwnUrl });
+  const { environment, otherEnvironmentUrl: otherUrl, webhookSourceNetworks: webhookSources } = options;
+  const addresses = { environment, publicUrl, otherUrl, webhookSources };
+  const docs = createDocsRoutes({ operations, findOwnUrl, ...addresses });
   const routes = [...operations.map((operation) => bindOperation(operation, services)), ...docs];
 
   const addressOf = createClientAddress(options.trustProxy);

@@ -44,7 +44,9 @@ async function toCommand({ path, line, info, code }: Example, service: ExampleSe
   if (info === 'sh') return { name, code: service.adapt(code) };
   const [program, ending] = info === 'ts' ? ['node', 'ts'] : [pythonWithClient, 'py'];
   const file = `example-${line}.${ending}`;
-  await writeFile(join(service.folder, file), service.adapt(code));
+  // The sources of the client, as no example installs its package.
+  const local = code.replace("'@animal-store/client'", "'./client/src/index.ts'");
+  await writeFile(join(service.folder, file), service.adapt(local));
   return { name, code: `${program} ${file}` };
 }
 

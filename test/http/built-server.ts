@@ -51,6 +51,8 @@ export async function startBuiltServer(
     eventIds,
     webhooks: createWebhooks(store.database, eventIds, createSecretBox([])),
     environment: 'staging',
+    otherEnvironmentUrl: null,
+    webhookSourceNetworks: [],
     allowsHttp: false,
     clock,
     log: createLog('silent', new PassThrough()),

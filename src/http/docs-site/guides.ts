@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Operation } from '../operation.ts';
 import type { Page } from './frame.ts';
+import { type Installation, tellAddresses } from './installation.ts';
 import { renderDocument } from './markdown.ts';
 import { html, type Markup, trusted } from './markup.ts';
 import { nameOperation } from './name-operation.ts';
@@ -15,7 +16,7 @@ export const guides = [
     path: 'docs/getting-started.md',
     title: 'Quickstart',
     group: 'Start',
-    searchWords: 'curl sandbox start hello first request tutorial base url',
+    searchWords: 'curl start hello first request tutorial base url',
   },
   {
     name: 'authentication',
@@ -23,6 +24,13 @@ export const guides = [
     title: 'Authentication',
     group: 'Start',
     searchWords: 'api key keys token bearer scope scopes permissions rotate secret login',
+  },
+  {
+    name: 'environments',
+    path: 'docs/environments.md',
+    title: 'Environments',
+    group: 'Start',
+    searchWords: 'sandbox staging production development live test address base url',
   },
   {
     name: 'client',
@@ -78,7 +86,15 @@ export const guides = [
     path: 'docs/webhooks.md',
     title: 'Webhooks',
     group: 'Guides',
-    searchWords: 'webhook callback notification push signature verify hmac tunnel localhost secret',
+    searchWords:
+      'webhook callback notification push signature verify hmac localhost secret firewall allowlist ip',
+  },
+  {
+    name: 'testing',
+    path: 'docs/testing.md',
+    title: 'Test your integration',
+    group: 'Guides',
+    searchWords: 'sandbox tunnel localhost listen trigger mock fake unit test simulate ngrok',
   },
   {
     name: 'limits',
@@ -124,18 +140,19 @@ const contentsMin = 3;
 const undatedPart = /\n## Unreleased\n(?:(?!## ).*\n)*/;
 
 /**
- * Renders the page of a guide for `baseUrl`. It links to the operations that it mentions, and lists those that name it.
+ * Renders the page of a guide for an installation. It links to the operations that it mentions, and lists those that name it.
  * Throws if the document links to one that is not served.
  */
 export async function readGuide(
   guide: Guide,
-  baseUrl: string,
+  installation: Installation,
   operations: readonly Operation[],
 ): Promise<Page> {
   const { name, path, title, group, searchWords } = guide;
   const document = new URL(path, root);
   const [text = ''] = (await readFile(document, 'utf8')).split(`\n${operatorPart}`, 1);
-  const served = text.replace(undatedPart, '\n').replaceAll(usualUrl, new URL('.', baseUrl).href);
+  const told = tellAddresses(text.replace(undatedPart, '\n'), installation);
+  const served = told.replaceAll(usualUrl, new URL('.', installation.baseUrl).href);
   const linked = served.replaceAll(/\]\(([^)\s]+)\)/g, (_, href) => `](${toAddress(href, document)})`);
   // The README of a client begins with the name of its package.
   const titled = linked.replace(/^# .*/, `# ${title}`);

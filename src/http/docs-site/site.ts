@@ -7,11 +7,12 @@ import { readAssets } from './assets.ts';
 import { colourPages } from './code.ts';
 import { addressOf, makeNotFoundPage, markdownOf, type Page, renderPage, welcomePage } from './frame.ts';
 import { guides, readGuide } from './guides.ts';
+import type { Installation } from './installation.ts';
 import { toAnchor } from './markdown.ts';
 import { html, toText } from './markup.ts';
 import { listReference, makeOverview } from './reference/pages.ts';
 
-export interface SiteOptions {
+export interface SiteOptions extends Omit<Installation, 'baseUrl'> {
   readonly operations: readonly Operation[];
   readonly publicUrl: string | null;
   /** Returns the base URL at which this machine reaches the service. The server must be listening. */
@@ -29,12 +30,12 @@ const pageHeaders = {
 const neverStored = listHeaders({ ...pageHeaders, 'cache-control': 'no-store' });
 
 /** Renders all pages, each also as Markdown (`.md`). Throws if a guide links to a page that does not exist. */
-export async function makeSite({ operations, publicUrl, findOwnUrl }: SiteOptions) {
+export async function makeSite({ operations, publicUrl, findOwnUrl, ...addresses }: SiteOptions) {
   const baseUrl = publicUrl ?? findOwnUrl();
   const docsUrl = new URL('docs', baseUrl).href;
   const plain = [
     makeOverview(operations, baseUrl),
-    ...(await Promise.all(guides.map((guide) => readGuide(guide, baseUrl, operations)))),
+    ...(await Promise.all(guides.map((guide) => readGuide(guide, { ...addresses, baseUrl }, operations)))),
     ...listReference(operations, baseUrl, publicUrl),
   ];
   const { version, files: assets } = await readAssets(plain);

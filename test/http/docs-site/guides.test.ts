@@ -3,6 +3,13 @@ import { test } from 'node:test';
 import { operations } from '../../../src/http/api/operations.ts';
 import { guides, readGuide } from '../../../src/http/docs-site/guides.ts';
 
+const installation = {
+  environment: 'staging',
+  baseUrl: 'http://localhost/v1',
+  otherUrl: null,
+  webhookSources: [],
+} as const;
+
 for (const { id, guide } of operations)
   test(`${id} names its guide`, () => {
     assert.ok(
@@ -13,7 +20,7 @@ for (const { id, guide } of operations)
 
 for (const guide of guides)
   test(`the page ${guide.name} has the title that the navigation has`, async () => {
-    const { title, content, markdown } = await readGuide(guide, 'http://localhost/v1', operations);
+    const { title, content, markdown } = await readGuide(guide, installation, operations);
     assert.match(content.markup, new RegExp(`<h1>${title}</h1>`));
     assert.ok(markdown.startsWith(`# ${title}\n`));
   });

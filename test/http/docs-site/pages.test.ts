@@ -258,6 +258,23 @@ test('the guides name PUBLIC_URL, or else the address of the service', async (t)
   assert.equal(findAll(policy, /(http)/g).length, 1);
 });
 
+test('the pages show the addresses that the operator has set', async (t) => {
+  assert.match(read('/docs/environments'), /<td>Production<\/td>\s*<td>ask the operator<\/td>/);
+  assert.match(read('/docs/webhooks'), /ask the operator for the addresses/);
+  const { app: shown } = await startService(t, {
+    ENVIRONMENT: 'production',
+    PUBLIC_URL: 'https://api.example.com/v1',
+    OTHER_ENVIRONMENT_URL: 'https://staging.example.com/v1',
+    WEBHOOK_SOURCE_NETWORKS: '192.0.2.1,2001:db8::/64',
+  });
+  await untilRendered(shown.url);
+  const environments = await (await fetch(`${shown.url}/docs/environments.md`)).text();
+  assert.match(environments, /^\| Production \| `https:\/\/api\.example\.com\/v1` \| `as_live_` \|$/m);
+  assert.match(environments, /^\| Staging \| `https:\/\/staging\.example\.com\/v1` \| `as_stg_` \|$/m);
+  const webhooks = await (await fetch(`${shown.url}/docs/webhooks.md`)).text();
+  assert.match(webhooks, /sends webhooks: `192\.0\.2\.1`, `2001:db8::\/64`\./);
+});
+
 test('the guides omit the part for operators', () => {
   const html = read('/docs/limits');
   assert.match(html, /How a good client behaves/);
@@ -330,7 +347,14 @@ test('an unknown page of the documentation gets a small 404 page with the naviga
 test('only a request for pages that are not ready after 30 s gets 503', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const findOwnUrl = () => 'http://127.0.0.1:8080/v1';
-  const routes = createDocsRoutes({ operations, publicUrl: null, findOwnUrl });
+  const routes = createDocsRoutes({
+    operations,
+    findOwnUrl,
+    environment: 'development',
+    publicUrl: null,
+    otherUrl: null,
+    webhookSources: [],
+  });
   const { run } = routes.find(({ path }) => path === '/docs') ?? assert.fail();
   const call = { params: {}, headers: {} } as Call;
   const answered = run(call);
