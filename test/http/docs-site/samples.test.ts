@@ -31,6 +31,14 @@ async function readSample(operation: Operation, language: string): Promise<strin
   return toText(code);
 }
 
+test('a sample in Python prints the code of an error', { skip: noPython }, async () => {
+  const [operation = assert.fail()] = operations;
+  const file = join(project, 'error.py');
+  await writeFile(file, await readSample(operation, 'Python'));
+  const env = { PATH: process.env['PATH'], ANIMAL_STORE_KEY: 'as_stg_wrong' };
+  await assert.rejects(run('python3', [file], { env }), { code: 1, stderr: 'api_key_invalid\n' });
+});
+
 for (const operation of operations)
   for (const [language, [program, ending]] of Object.entries(languages))
     test(`the sample of ${operation.id} in ${language} works as shown on its page`, {

@@ -57,7 +57,7 @@ function writeCurl(request) {
   return parts.join(' \\\n  ');
 }
 
-const pythonLoop = 'for item in json.load(response):\n        print(item)';
+const pythonLoop = 'for item in json.load(response):\n            print(item)';
 const pythonUses = {
   list: pythonLoop,
   array: pythonLoop,
@@ -78,10 +78,10 @@ const python = {
 function writePython(request) {
   const { method, baseUrl, body, answer } = request;
   const { given, makesKey } = listHeaders(request);
-  const needsJson = body !== null || answer !== 'nothing';
   return [
-    ...(needsJson ? ['import json'] : []),
+    'import json',
     'import os',
+    'import urllib.error',
     'import urllib.request',
     ...(makesKey ? ['import uuid'] : []),
     '',
@@ -96,8 +96,11 @@ function writePython(request) {
     '    },',
     ...(body === null ? [] : [`    data=json.dumps(${rewriteJson(body.text, python)}).encode(),`]),
     ')',
-    'with urllib.request.urlopen(request) as response:',
-    `    ${pythonUses[answer]}`,
+    'try:',
+    '    with urllib.request.urlopen(request) as response:',
+    `        ${pythonUses[answer]}`,
+    'except urllib.error.HTTPError as error:',
+    '    raise SystemExit(json.load(error)["code"])',
   ].join('\n');
 }
 
