@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countOpenHolds } from './accounts/accounts.ts';
-import { describeForeignKeys, keyEnvironmentOf } from './accounts/api-key.ts';
+import { describeForeignKeys, foreignKeysMax, keyEnvironmentOf } from './accounts/api-key.ts';
 import { selectAnyKey } from './accounts/key-rows.ts';
 import { type Actor, commandActor, createAudit } from './audit/audit-log.ts';
 import { createCategories } from './categories/categories.ts';
@@ -69,8 +69,6 @@ function openRooms(
 
 /** Time in ms that the store may take to close. If the disk hangs longer, the store closes when the process ends. */
 const storeCloseMsMax = secondMs / 2;
-/** Maximum number of keys that the warning about other environments lists. */
-const foreignKeysMax = 10;
 
 /** Opens the store that this process serves, and claims it, until `parts` is disposed of. Logs warnings about its keys. */
 export async function openServedStore(
@@ -104,7 +102,7 @@ async function warnOfKeys({ keyring, database }: Store, { environment }: Config,
   if (foreign.length > 0) {
     const keyIds = foreign.slice(0, foreignKeysMax);
     const andMore = foreign.length > foreignKeysMax;
-    log.warn({ keyIds, andMore }, describeForeignKeys(keyIds, andMore, environment));
+    log.warn({ keyIds, andMore }, describeForeignKeys(foreign, environment));
   }
   if (environment === 'development' || (await database.read(selectAnyKey, { count: 1n })).length > 0) return;
   log.warn('the store has no keys: "animal-store keys create --plan free --account NAME" creates one');

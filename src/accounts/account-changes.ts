@@ -66,13 +66,15 @@ function applyChange(account: AccountRow, change: AccountChange, nowMs: number):
   if ('newName' in change) {
     const { newName: name } = change;
     if (account.name === name) return null;
-    const [before, after] = [{ account: account.name }, { account: name }];
+    const before = { account: account.name };
+    const after = { account: name };
     return { columns: { name }, action: 'account.renamed', before, after };
   }
   if ('plan' in change) {
     const noLimits = { own_per_minute: null, own_per_day: null, own_until_ms: null };
     const columns = { ...toPlanColumns(change.plan), ...noLimits };
-    const [before, after] = [describePlan(readPlan(account)), describePlan(change.plan)];
+    const before = describePlan(readPlan(account));
+    const after = describePlan(change.plan);
     return { columns, action: 'account.plan_changed', before, after };
   }
   if ('limits' in change) {

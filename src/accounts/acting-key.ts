@@ -34,13 +34,16 @@ export const selectLockedKey = statement((query, p: Acting, { lockRows }) =>
   selectRights(query, p).modifyEnd(lockRows),
 );
 
-/** Throws what authentication would say now, if the key has ended or its account is suspended or deleted. */
+/**
+ * Throws what authentication would say now, if the key has ended or its account is suspended or deleted. No row counts as
+ * revoked: a key keeps its row for good, so the store was replaced by one without it.
+ */
 export function requireLive(row: KeyRights | undefined, { nowMs }: Pick<ActingKey, 'nowMs'>): void {
   const error = row === undefined ? keyError('api_key_revoked') : findKeyError(row, nowMs);
   if (error !== null) throw error;
 }
 
-/** Runs both: from then on, the key and its account stay as they are until the transaction ends. */
+/** Locks the acting key (`selectLockedKey`) and judges it (`requireLive`). */
 export function* lockActingKey({ accountId, keyId, nowMs }: ActingKey): Steps<void> {
   const [row] = yield* step(selectLockedKey, { accountId, keyId });
   requireLive(row, { nowMs });

@@ -68,12 +68,12 @@ function checksum(body: string): string {
   return text;
 }
 
+/** Maximum number of keys of other environments that a warning lists. Ask for one more, to learn whether there are more. */
+export const foreignKeysMax = 10;
+
 /** Returns the words of a start and of the doctor for keys of other environments, which come from a copied store. */
-export function describeForeignKeys(
-  keyIds: readonly string[],
-  mayBeMore: boolean,
-  environment: string,
-): string {
-  const more = mayBeMore ? ' and maybe more' : '';
-  return `keys of another environment do not work in ${environment}: ${keyIds.join(', ')}${more}`;
+export function describeForeignKeys(keyIds: readonly string[], environment: string): string {
+  const listed = keyIds.slice(0, foreignKeysMax).join(', ');
+  const more = keyIds.length > foreignKeysMax ? ' and more' : '';
+  return `keys of another environment do not work in ${environment}: ${listed}${more}`;
 }

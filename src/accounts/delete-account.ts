@@ -15,7 +15,7 @@ import { eraseRequests } from '../usage/request-rows.ts';
 import { eraseUsage } from '../usage/usage.ts';
 import { deleteWebhooks, eraseWebhooks } from '../webhooks/erase-webhooks.ts';
 import { findAccount } from './account-changes.ts';
-import { eraseKeyNames, revokeKeys } from './key-rows.ts';
+import { eraseKeyNames, revokeKeysOfAccount } from './key-rows.ts';
 
 type Deletion = Authored & { readonly name: string; readonly keptMs: bigint | null };
 
@@ -36,7 +36,7 @@ export const deleteAccount = transaction(
     const deletedName = `deleted-${id}`;
     const nowMs = BigInt(by.nowMs);
     yield* step(blankAccount, { id, name: deletedName, nowMs });
-    const keys = yield* step(revokeKeys, { id: null, accountId: id, nowMs });
+    const keys = yield* step(revokeKeysOfAccount, { accountId: id, nowMs });
     const webhooks = yield* step(deleteWebhooks, { accountId: id });
     yield* step(insertReset, { account_id: id, at_ms: nowMs });
     yield* step(insertErasure, { account_id: id });

@@ -12,7 +12,7 @@ import {
   type KeyRow,
   type ListedKey,
   readScopes,
-  revokeKeys,
+  revokeOneKey,
   selectKey,
   toListedKey,
   updateKeyRotated,
@@ -151,7 +151,7 @@ export const revokeKey = transaction(
 );
 
 function* endKey(key: KeyRow, by: Authorship): Steps<void> {
-  yield* step(revokeKeys, { id: key.id, accountId: null, nowMs: BigInt(by.nowMs) });
+  yield* step(revokeOneKey, { id: key.id, nowMs: BigInt(by.nowMs) });
   yield* addKeyEntry(by, 'key.revoked', key, describe(key), null);
 }
 

@@ -17,10 +17,16 @@ import { type Scope, scopes } from './account.ts';
 import { limitColumns } from './account-rows.ts';
 import { readState } from './key-state.ts';
 
-/** Inserts a key: the hash and the visible start of its text, never the text itself. A null expiry never comes. */
+/** Inserts a key: the hash and the visible start of its text, never the text itself. With a null expiry, it never expires. */
 export const insertApiKey = insertRow('api_keys', [
-  ...(['id', 'account_id', 'secret_hash', 'visible_start'] as const),
-  ...(['name', 'scopes', 'created_at_ms', 'expires_at_ms'] as const),
+  'id',
+  'account_id',
+  'secret_hash',
+  'visible_start',
+  'name',
+  'scopes',
+  'created_at_ms',
+  'expires_at_ms',
 ]);
 
 const selectKeyRows = (query: QueryCreator<Tables>) =>
@@ -74,9 +80,13 @@ export const selectKeys = byFilters(['accountId', 'isCurrent', 'firstId'], (quer
     .limit(p.count),
 );
 
+/** `isCurrent` is 1n or null. Its value is no part of the statement. */
 type KeyFilter = { accountId: bigint; firstId: string; isCurrent: 1n; count: bigint };
 
-/** Counts the keys of an account that are neither rotated, revoked nor expired. Reads only such keys, from an index. */
+/**
+ * Counts the keys of an account that are neither rotated, revoked nor expired. Reads only such keys, from an index: each part
+ * of the union is one range of it.
+ */
 export const countActiveKeys = statement((query, p: { accountId: bigint; nowMs: bigint }) => {
   const notRotated = query
     .selectFrom('api_keys')
@@ -84,8 +94,9 @@ export const countActiveKeys = statement((query, p: { accountId: bigint; nowMs: 
     .where('account_id', '=', p.accountId)
     .where('revoked_at_ms', 'is', null);
   const endless = notRotated.where('expires_at_ms', 'is', null);
+  const unexpired = notRotated.where('expires_at_ms', '>', p.nowMs);
   return query
-    .selectFrom(endless.unionAll(notRotated.where('expires_at_ms', '>', p.nowMs)).as('active'))
+    .selectFrom(endless.unionAll(unexpired).as('active'))
     .select(({ fn }) => fn.countAll<bigint>().as('count'));
 });
 
@@ -96,22 +107,27 @@ export const updateKeyRotated = statement((query, p: Pick<KeyRow, 'id' | (typeof
   query.updateTable('api_keys').set(pick(p, rotatedColumns)).where('id', '=', p.id),
 );
 
-type Revoked = { id: string; accountId: bigint; nowMs: bigint };
-
 /**
- * Revokes a key, or all keys of an account, and returns the ids of those that were not revoked. A key that is revoked in
- * the millisecond of its expiry gets the next millisecond, because equal values would mark it as rotated.
+ * Revokes keys and returns the ids of those that were not revoked. A key that is revoked in the millisecond of its expiry
+ * gets the next millisecond, because equal values would mark it as rotated. The caller adds which keys.
  */
-export const revokeKeys = byFilters(['id', 'accountId'], (query, p: Revoked, set) =>
+const revoke = (query: QueryCreator<Tables>, nowMs: bigint) =>
   query
     .updateTable('api_keys')
     .set({
-      revoked_at_ms: sql<bigint>`case expires_at_ms when ${p.nowMs} then expires_at_ms + 1 else ${p.nowMs} end`,
+      revoked_at_ms: sql<bigint>`case expires_at_ms when ${nowMs} then expires_at_ms + 1 else ${nowMs} end`,
     })
     .where(isNotRevoked)
-    .$if(set.id, (rows) => rows.where('id', '=', p.id))
-    .$if(set.accountId, (rows) => rows.where('account_id', '=', p.accountId))
-    .returning('id'),
+    .returning('id');
+
+/** Revokes one key (see `revoke`). */
+export const revokeOneKey = statement((query, p: { id: string; nowMs: bigint }) =>
+  revoke(query, p.nowMs).where('id', '=', p.id),
+);
+
+/** Revokes all keys of an account (see `revoke`). */
+export const revokeKeysOfAccount = statement((query, p: { accountId: bigint; nowMs: bigint }) =>
+  revoke(query, p.nowMs).where('account_id', '=', p.accountId),
 );
 
 /** Stores the time of a key's last use, unless a later time is stored. Instances may write out of order. */
@@ -123,14 +139,19 @@ const updateKeyLastUse = statement((query, p: { id: string; lastUsedAtMs: bigint
     .where(sql<boolean>`(last_used_at_ms is null or last_used_at_ms < ${p.lastUsedAtMs})`),
 );
 
-/** Writes when keys were last used, in Unix milliseconds by key id. */
+/**
+ * Writes when keys were last used, in Unix milliseconds by key id. The entries come in the order of their ids, so that two
+ * instances lock the rows in the same order and do not deadlock.
+ */
 export const writeUses = transaction(
   'writeUses',
   'row locks',
   function* (uses: NamedEntries<number>): Steps<void> {
-    yield* together(
-      ...uses.map(([id, usedAtMs]) => lastStep(updateKeyLastUse, { id, lastUsedAtMs: BigInt(usedAtMs) })),
-    );
+    const steps = uses.map(([id, usedAtMs]) => {
+      const lastUsedAtMs = BigInt(usedAtMs);
+      return lastStep(updateKeyLastUse, { id, lastUsedAtMs });
+    });
+    yield* together(...steps);
   },
 );
 

@@ -1,7 +1,15 @@
 import { Argument, Option } from 'commander';
 import type { Clock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
-import { type Limits, limitMax, openHoldsMax, type Plan, planNames, resolvePlan } from '../plans/plan.ts';
+import {
+  type Limits,
+  limitMax,
+  openHoldsMax,
+  openHoldsOf,
+  type Plan,
+  planNames,
+  resolvePlan,
+} from '../plans/plan.ts';
 import { readTime } from '../time-text.ts';
 import type { AppCommand } from './command.ts';
 import { parseAccountName, parseCountUpTo, parseDuration, parseInt64Id, parseTime } from './parsers.ts';
@@ -56,7 +64,7 @@ export type PlanOptions = Partial<Limits & { plan: string; openHolds: number }>;
 export function addPlanOptions(command: AppCommand, isRequired: boolean): AppCommand {
   const plan = new Option('--plan <plan>', 'the plan of the account').choices(planNames);
   const count = parseCountUpTo(limitMax);
-  const holds = 'orders that may be reserved at a time, for enterprise (default: 100)';
+  const holds = `orders that may be reserved at a time, for enterprise (default: ${openHoldsOf.enterprise})`;
   return command
     .addOption(plan.makeOptionMandatory(isRequired))
     .option('--per-minute <count>', 'requests per minute, for enterprise', count)

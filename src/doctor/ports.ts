@@ -40,11 +40,18 @@ async function checkPort(subject: Port, isServed: boolean | null): Promise<Findi
   const place = `${setting} ${host}:${port}`;
   if (port === 0) return ok('port', `${setting} is 0: each start takes a free port`);
   const failure = await tryToListen(host, port);
-  switch (failure?.code) {
-    case undefined:
-      return ok('port', `${place} is free`);
-    case 'EADDRINUSE':
-      return askHolder(subject, place, isServed);
+  if (failure === null) return ok('port', `${place} is free`);
+  if (failure.code === 'EADDRINUSE') return askHolder(subject, place, isServed);
+  return describeFailure(failure, subject);
+}
+
+/** The finding about a port on which the service cannot listen, although it is not in use. */
+export function describeFailure(
+  failure: NodeJS.ErrnoException,
+  { setting, host, port }: Pick<Port, 'setting' | 'host' | 'port'>,
+): Finding {
+  const place = `${setting} ${host}:${port}`;
+  switch (failure.code) {
     case 'EACCES': {
       const todo = `set ${setting} to 1024 or above, or give the service CAP_NET_BIND_SERVICE`;
       return problem('port', `this user may not listen on ${place}`, todo);
@@ -64,7 +71,7 @@ async function checkPort(subject: Port, isServed: boolean | null): Promise<Findi
 async function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoException | null> {
   const server = createServer();
   try {
-    await once(server.listen({ host, port, exclusive: true }), 'listening');
+    await once(server.listen({ host, port }), 'listening');
     await once(server.close(), 'close');
     return null;
   } catch (error) {
@@ -72,18 +79,29 @@ async function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoExce
   }
 }
 
+/** An address that means all addresses is for listening only. A request goes to one of them. */
+const nearOf: ReadonlyMap<string, string> = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+]);
+
 /** Asks the program that uses the port who it is. */
 async function askHolder(subject: Port, place: string, isServed: boolean | null): Promise<Finding> {
   const { setting, host, port, path, isOurs } = subject;
   const stopIt = `stop it, or set ${setting} to another port`;
   const another = problem('port', `${place} is in use by another program`, stopIt);
-  const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   try {
-    const request = get({ host: near, port, path, agent: false, signal: AbortSignal.timeout(answerMsMax) });
+    const signal = AbortSignal.timeout(answerMsMax);
+    // Without an agent, so that the connection ends with the answer.
+    const request = get({ host: nearOf.get(host) ?? host, port, path, agent: false, signal });
     const [answer]: IncomingMessage[] = await once(request, 'response');
-    if (answer === undefined || !isOurs(answer.headers, await text(answer))) return another;
+    if (answer === undefined) return another;
+    const body = await text(answer);
+    if (!isOurs(answer.headers, body)) return another;
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'AbortError') return another;
+    // Of a request, the timeout of the signal is an AbortError too.
+    const isTimeout = error instanceof Error && error.name === 'AbortError';
+    if (!isTimeout) return another;
     const is = `${place} is in use by a program that does not answer within ${answerMsMax / secondMs} s`;
     return warning('port', is, 'if it is the service, restart it; else stop it');
   }

@@ -1,13 +1,14 @@
-import { describeForeignKeys, keyEnvironmentOf } from '../accounts/api-key.ts';
+import { describeForeignKeys, foreignKeysMax, keyEnvironmentOf } from '../accounts/api-key.ts';
 import { type Clock, dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import type { Environment } from '../config.ts';
 import { compareSchema, listRunMigrations } from '../storage/migrations/migrate.ts';
 import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
 import { howToSetClock } from './machine.ts';
 
-const foreignKeysMax = 10;
-
-/** `usage_windows` has the reset time of the day window, so the query subtracts one day. */
+/**
+ * Any use of the store soon writes a time to one of these tables: a command that adds accounts or keys, or a request, which
+ * uses a key. `usage_windows` has the reset time of the day window, so the query subtracts one day.
+ */
 const newestRowSql = `
   select max(at_ms) as newest from (
     select max(created_at_ms) as at_ms from accounts
@@ -25,22 +26,21 @@ export async function checkContent(
 ): Promise<Finding[]> {
   const migrations = await listRunMigrations(async (sql) => (await list(sql)).map((name) => ({ name })));
   const findings = [checkSchema(migrations)];
+  // The queries name tables and columns of the newest schema.
   if (compareSchema(migrations) !== 'newest') return findings;
   const [newest] = await list(newestRowSql);
   // A service may write rows until this one is read, so the clock is read afterwards.
   if (newest != null) findings.push(checkNewestRow(Number(newest), clock()));
   if (environment !== 'development') findings.push(checkBackup((await list(lastBackupSql))[0], clock()));
+  // The `_` of LIKE stands for any character, but all keys have theirs in the same places. The conditions are those of
+  // `selectForeignKeys`, which needs an open store.
   const foreignKeys = await list(
     `select id from api_keys where visible_start not like 'as_${keyEnvironmentOf[environment]}_%'
       and (expires_at_ms is null or expires_at_ms > ${clock()})
-      and (revoked_at_ms is null or revoked_at_ms = expires_at_ms) order by id limit ${foreignKeysMax}`,
+      and (revoked_at_ms is null or revoked_at_ms = expires_at_ms) order by id limit ${foreignKeysMax + 1}`,
   );
   if (foreignKeys.length > 0) {
-    const is = describeForeignKeys(
-      foreignKeys.map(String),
-      foreignKeys.length === foreignKeysMax,
-      environment,
-    );
+    const is = describeForeignKeys(foreignKeys.map(String), environment);
     const todo = 'create new keys with "keys create", or set ENVIRONMENT to the environment of these keys';
     findings.push(warning('keys', is, todo));
   }
@@ -116,6 +116,6 @@ export async function compareClocks(whose: string, read: () => Promise<number>):
 export function formatSpan(ms: number): string {
   if (ms < 2 * minuteMs) return `${Math.round(ms / secondMs)} s`;
   if (ms < 2 * hourMs) return `${Math.round(ms / minuteMs)} min`;
-  if (ms < 48 * hourMs) return `${Math.round(ms / hourMs)} h`;
-  return `${Math.round(ms / (24 * hourMs)).toLocaleString('en-US')} days`;
+  if (ms < 2 * dayMs) return `${Math.round(ms / hourMs)} h`;
+  return `${Math.round(ms / dayMs).toLocaleString('en-US')} days`;
 }

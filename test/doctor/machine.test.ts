@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Finding } from '../../src/doctor/finding.ts';
 import { checkClock, checkNode, checkSecretFiles } from '../../src/doctor/machine.ts';
+import { describeFailure } from '../../src/doctor/ports.ts';
 import { compareClocks } from '../../src/doctor/store.ts';
 import { createWorld } from '../support/command-line.ts';
 import { listen } from '../support/local-server.ts';
@@ -78,6 +79,20 @@ describe('about a port, the doctor reports', () => {
   test('that this machine does not have the configured address', async (t) => {
     const findings = await examinePorts(t, { HOST: '192.0.2.1', PORT: '8080' });
     expectFinding(findings, 'port', 'problem', /has no address 192\.0\.2\.1/);
+  });
+
+  test('a problem if the service cannot listen, even for a reason without a code', () => {
+    const finding = describeFailure(new Error('out of luck'), {
+      setting: 'PORT',
+      host: 'localhost',
+      port: 1,
+    });
+    expectFinding(
+      [finding],
+      'port',
+      'problem',
+      /^the service cannot listen on PORT localhost:1: out of luck$/,
+    );
   });
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, glob, mkdir, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { foreignKeysMax } from '../../src/accounts/api-key.ts';
 import { dayMs, systemClock } from '../../src/clock.ts';
 import { checkOwnership } from '../../src/doctor/machine.ts';
 import { inspectSqlite } from '../../src/doctor/sqlite.ts';
@@ -192,5 +193,19 @@ describe('about a SQLite store, the doctor reports', () => {
     expectFinding(await examineWith(elsewhere), 'keys', 'warning', named);
     await print(`keys revoke ${id}`);
     assert.ok((await examineWith(elsewhere)).every(({ check }) => check !== 'keys'));
+  });
+
+  test('that there are more keys from another environment only if it does not list them all', async (t) => {
+    const { settings, execute } = await makeStore(t);
+    const elsewhere = { ...settings, ENVIRONMENT: 'production' };
+    const addKeys = (count: number) =>
+      execute(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+        insert into api_keys (id, account_id, secret_hash, visible_start, scopes, created_at_ms)
+        select 'key_' || hex(randomblob(8)), account_id, randomblob(32), visible_start, scopes, created_at_ms
+        from n, (select * from api_keys limit 1)`);
+    addKeys(foreignKeysMax - 1);
+    expectFinding(await examineWith(elsewhere), 'keys', 'warning', /: key_\w+(?:, key_\w+){9}$/);
+    addKeys(1);
+    expectFinding(await examineWith(elsewhere), 'keys', 'warning', /: key_\w+(?:, key_\w+){9} and more$/);
   });
 });
