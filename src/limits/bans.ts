@@ -6,7 +6,7 @@ import { type Database, type RowOf, type Steps, statement, step, transaction } f
 import type { Page } from '../storage/read-page.ts';
 import { insertLift } from './corrections.ts';
 
-/** A ban as operators see it. Times are Unix milliseconds. */
+/** A ban as operators see it. Times are Unix milliseconds. `rules/bans.ts` says when a ban begins and ends. */
 export type ListedBan = ReturnType<typeof toListed>;
 
 /** The place of a ban in the list. */

@@ -89,8 +89,11 @@ interface Edit {
 
 /**
  * Closes an overdue hold of an animal, then changes or deletes the animal and returns it, a deleted one as it was. A
- * refusal is returned, not thrown, because an error would roll back the closing of the hold. The triggers `pets_updated` and
- * `pets_deleted` record the event (`updatePet`, `deletePet`).
+ * refusal is returned, not thrown, because an error would roll back the closing of the hold.
+ *
+ * Triggers record the event and count the animal (`updatePet`, `deletePet`). With the event, the version of all animals
+ * changes, so nobody gets a cached answer from before (`storage/content-version.ts`). An edit that first closes a hold writes
+ * two more events, one of the animal and one of the order (`expireHolds`).
  */
 export const editPet = transaction('editPet', 'row locks', function* ({ id, patch, tags, by }: Edit): Steps<
   Pet | Refusal

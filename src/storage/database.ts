@@ -9,19 +9,23 @@ import type { Tables } from './tables.ts';
  *       query.selectFrom('pets').select('name').where('id', '=', p.id),
  *     );
  *
- * A list with a filter. If the parameter `status` is null, `set.status` is false:
+ * A page of a list with a filter. If the parameter `status` is null, `set.status` is false. `PageRange` (`read-page.ts`) has
+ * the parameters `newestId` and `count`. A list that always has the value of a column needs `dialect.keyset` instead, so that
+ * both engines read only the rows of the page:
  *
- *     const selectNewest = byFilters(['status'], (query, p: { status: string; count: bigint }, set) =>
+ *     const selectNewest = byFilters(['status'], (query, p: { status: string } & PageRange, set) =>
  *       query
  *         .selectFrom('pets')
  *         .select(['id', 'name'])
+ *         .where('id', '<=', p.newestId)
  *         .$if(set.status, (pets) => pets.where('status', '=', p.status))
  *         .orderBy('id', 'desc')
  *         .limit(p.count),
  *     );
  *
- * A transaction of two steps, to be listed in `src/transactions.ts`. What it throws undoes it. `lockRows` keeps the row from
- * others until it ends (`Dialect` has what else differs between the engines), and the second step is its last one:
+ * A transaction of two steps, to be listed in `src/transactions.ts`. What it throws undoes it (`notFound` is in
+ * `src/errors.ts`). `lockRows` keeps the row from others until it ends (`Dialect` has what else differs between the engines),
+ * and the second step is its last one:
  *
  *     const lockName = statement((query, p: { id: bigint }, { lockRows }) =>
  *       query.selectFrom('pets').select('name').where('id', '=', p.id).modifyEnd(lockRows),
@@ -39,10 +43,11 @@ import type { Tables } from './tables.ts';
  * How a database runs them:
  *
  *     const [pet] = await database.read(selectName, { id: 7n });
- *     const anyStatus = await database.read(selectNewest, { status: null, count: 20n });
+ *     const page = await readPage(database, selectNewest, { status: 'sold', limit: 5 }, ({ name }) => name);
  *     const nameBefore = await database.transact(renamePet, { id: 7n, name: 'Rex' });
  *
- * `readPage` reads a page of such a list for a client, and `insertRow` declares an insert. A test runs this example.
+ * `insertRow` (`insert-row.ts`) declares an insert. A new table needs its columns in `tables.ts` and two migrations, as
+ * `CONTRIBUTING.md` says. `test/contracts/worked-example.test.ts` runs this example.
  */
 
 /** A column value on any engine. Integers are bigints, because a number cannot represent every int64. */
@@ -75,8 +80,9 @@ export function statement<P extends Parameters, R>(
 }
 
 /**
- * Declares a statement for each combination of these parameters that are set. One that is null or absent is not set, and
- * then `build` must leave it out.
+ * Declares a statement for each combination of these parameters that are set. One that is null is not set, and neither is one
+ * that a call of `readPage` leaves out. Then `build` must leave it out too. Unlike in `statement`, `build` gets `set` before
+ * the dialect.
  */
 export function byFilters<P extends Parameters, Filter extends keyof P & string, R>(
   filters: readonly Filter[],
@@ -103,7 +109,13 @@ export function step<P extends Parameters, R>(target: Statement<P, R>, parameter
   return new RunnableStep(target, parameters, false);
 }
 
-/** The last step of a transaction, which changes a row. PostgreSQL commits with it. The body then only returns. */
+/**
+ * The last step of a transaction, which changes a row. It saves a round trip, because PostgreSQL commits with it. The body then
+ * only returns: another step throws. Of the last steps that run together, one is enough.
+ *
+ * If it changes no row, nothing is lost, but the commit does not wait for a synchronous standby. So a result that reports an
+ * earlier change needs `step`.
+ */
 export function lastStep<P extends Parameters, R>(target: Statement<P, R>, parameters: P): Step<R> {
   return new RunnableStep(target, parameters, true);
 }
@@ -138,9 +150,9 @@ export function* together<All extends readonly unknown[]>(
  * The isolation of transactions on PostgreSQL. SQLite runs them one after the other.
  * - `serializable`: as if they ran one after the other. A transaction that conflicts with another is repeated.
  * - `row locks`: each step sees everything committed before it, and changed rows stay locked. Such a transaction must
- *   decide only by conditional writes. It does not wait for transactions on other rows.
+ *   decide only by rows that it has locked, or by conditional writes. It does not wait for transactions on other rows.
  * - `new rows`: `row locks`, for transactions that hardly ever wait for a row. Over PostgreSQL, those that come together
- *   are one transaction (group commit).
+ *   are one transaction (group commit, `postgres/call-queue.ts`). SQLite commits all kinds together (`sqlite/write-queue.ts`).
  */
 export type Isolation = 'serializable' | 'row locks' | 'new rows';
 

@@ -7,16 +7,18 @@ import {
   step,
   transaction,
 } from '../../src/storage/database.ts';
+import { type PageRange, readPage } from '../../src/storage/read-page.ts';
 
 /** The example at the head of src/storage/database.ts, line by line. */
 const selectName = statement((query, p: { id: bigint }) =>
   query.selectFrom('pets').select('name').where('id', '=', p.id),
 );
 
-const selectNewest = byFilters(['status'], (query, p: { status: string; count: bigint }, set) =>
+const selectNewest = byFilters(['status'], (query, p: { status: string } & PageRange, set) =>
   query
     .selectFrom('pets')
     .select(['id', 'name'])
+    .where('id', '<=', p.newestId)
     .$if(set.status, (pets) => pets.where('status', '=', p.status))
     .orderBy('id', 'desc')
     .limit(p.count),
@@ -36,11 +38,11 @@ const renamePet = transaction('renamePet', 'row locks', function* (wanted: { id:
 });
 
 /** Runs the example on a store that has the animals 1 to 7. */
-export async function runExample(database: Pick<Database, 'read' | 'transact'>) {
+export async function runExample(database: Database) {
   const [pet] = await database.read(selectName, { id: 7n });
-  const anyStatus = await database.read(selectNewest, { status: null, count: 20n });
+  const page = await readPage(database, selectNewest, { status: 'sold', limit: 5 }, ({ name }) => name);
   const nameBefore = await database.transact(renamePet, { id: 7n, name: 'Rex' });
-  return { pet, anyStatus, nameBefore };
+  return { pet, page, nameBefore };
 }
 
 export { renamePet };

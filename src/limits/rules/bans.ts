@@ -1,5 +1,7 @@
 import { dayMs, hourMs, minuteMs } from '../../clock.ts';
 
+// When a ban of a key begins and ends. `limits/bans.ts` lists and lifts the bans of a store.
+
 /** Time in ms for which the refused requests of a key are counted. The first of them opens this window. */
 export const strikesMs = minuteMs;
 /** Duration of a first ban. */
