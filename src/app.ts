@@ -66,19 +66,22 @@ export async function startApp(config: Config, clock: Clock, log: Log, elapsedMs
   try {
     return await openApp(config, clock, log, elapsedMs, parts);
   } catch (error) {
-    await parts
-      .disposeAsync()
-      .catch((failure) => log.error({ err: failure }, 'the start failed, and so did the cleanup'));
+    try {
+      await parts.disposeAsync();
+    } catch (failure) {
+      log.error({ err: failure }, 'the start failed, and so did the cleanup');
+    }
+    if (!isUnavailable(error)) throw error;
     // A store can have damage that only a read of the start finds. To try again does not help.
-    if (isUnavailable(error))
-      throw new OperatorError(`the store failed during the start: ${reasonOf(error.cause ?? error)}`, {
-        cause: error,
-      });
-    throw error;
+    const reason = reasonOf(error.cause ?? error);
+    throw new OperatorError(`the store failed during the start: ${reason}`, { cause: error });
   }
 }
 
-/** Opens the parts of the service in order. Each part registers how it is closed as soon as it is open. */
+/**
+ * Opens the parts of the service in order. Each part registers how it is closed as soon as it is open. They are closed in the
+ * reverse order: first the public port, last the store.
+ */
 async function openApp(
   config: Config,
   clock: Clock,
@@ -103,13 +106,15 @@ async function openApp(
   parts.defer(async () => {
     if (closingAtMs === null) return;
     const restMs = closingAtMs + drainAndFlushMsMax - performance.now();
-    await flushLast(counts.flush, restMs, counting.sharing()?.mode === 'shared', log);
+    const isShared = counting.sharing()?.mode === 'shared';
+    await flushLast(counts.flush, restMs, isShared, log);
   });
   parts.defer(jobs.stop);
   await startJobs(basics, jobs, counts);
   const operatorServer = buildOperator(basics, vitals, jobs, watch.listNotes, () => isStopping);
   const stopDelivery = await deliverWebhooks(basics, jobs, clocks);
 
+  // It answers until the public port is closed, and then leaves its running requests no time.
   parts.defer(() => operatorServer.close(0));
   const opsUrl = await operatorServer.listen(config.opsHost, config.opsPort);
   // Running requests and running attempts of webhooks end at the same time.
@@ -265,12 +270,16 @@ function buildOperator(
   const checks = {
     'the service': async () => (isStopping() ? 'is stopping' : null),
     // The check reports the error of a store that does not respond.
-    'the store': () => store.database.read(selectAnyAccount, { count: 1n }).then(() => null),
+    'the store': async () => {
+      await store.database.read(selectAnyAccount, { count: 1n });
+      return null;
+    },
   };
   const readHealth = async () => {
     // First, so that the notes have the faults that the checks find.
     const problems = await findProblems(checks, secondMs);
-    return { problems, notes: [...describeSharing(counting.sharing()), ...listStoreNotes()] };
+    const notes = [...describeSharing(counting.sharing()), ...listStoreNotes()];
+    return { problems, notes };
   };
   const { environment } = config;
   const services = { ...store.aside, sessions, vitals, look, clock, environment, readHealth, eventIds };

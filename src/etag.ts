@@ -4,5 +4,6 @@ const etagLength = 22;
 
 /** Returns the strong ETag of a body, the same on every instance: 132 bits of its SHA-256. */
 export function computeEtag(body: Uint8Array | string): string {
-  return `"${hash('sha256', body, 'base64url').slice(0, etagLength)}"`;
+  const digest = hash('sha256', body, 'base64url');
+  return `"${digest.slice(0, etagLength)}"`;
 }

@@ -35,7 +35,8 @@ interface Misnamed {
 }
 
 /** A variable is taken for a misspelt setting if so many letters differ. Shorter names are like too many others. */
-const [lettersMax, lengthMin] = [2, 8];
+const lettersMax = 2;
+const lengthMin = 8;
 
 /** Lists the variables that are no settings and look like one. */
 export function listMisnamed(variables: Variables, settings: readonly string[]): Misnamed[] {

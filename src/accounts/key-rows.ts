@@ -207,6 +207,7 @@ export function toListedKey(row: KeyRow, nowMs: number) {
   };
 }
 
+/** Erases the names of the keys of a deleted account. */
 export const eraseKeyNames = erase(
   'api_keys',
   (p) => sql`account_id = ${p.accountId} and name is not null`,

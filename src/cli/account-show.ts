@@ -14,6 +14,7 @@ import { keyColumns, keyToJson } from './keys.ts';
 import type { Terminal } from './output.ts';
 import { type Column, formatSecond, formatTime, withIsoTimes, writeColumns, writeLine } from './output.ts';
 
+const labelWidth = 12;
 const shownHours = 24;
 const shownKeysMax = 50;
 
@@ -31,7 +32,8 @@ keys.`)
     .addArgument(accountArgument)
     .doesWithStore(async (store, _options, account: string) => {
       const keys = await store.keyring.list(account, shownKeysMax);
-      const overview = { ...(await readState(store, accounts.context, account)), keys };
+      const state = await readState(store, accounts.context, account);
+      const overview = { ...state, keys };
       return { json: toJson(overview), print: (terminal) => writeOverview(terminal, overview) };
     });
 }
@@ -73,7 +75,9 @@ function writeOverview(terminal: Terminal, overview: Overview): void {
     ['open holds', `${overview.holdsOpen} of ${overview.openHolds}`],
     ['last day', describeUse(overview.lastDay)],
   ];
-  for (const [label, text] of lines) if (text !== null) writeLine(terminal, label.padEnd(12) + text);
+  for (const [label, text] of lines) {
+    if (text !== null) writeLine(terminal, label.padEnd(labelWidth) + text);
+  }
   writeLine(terminal, '');
   writeColumns(terminal, keyColumns, keys);
   if (keys.length < keysTotal) {
@@ -91,7 +95,8 @@ function describeOwn(own: Overview['ownLimits']): string {
 }
 
 function describeWindow({ used, limit, remaining, resetAtMs }: AccountState['minute']): string {
-  const reset = resetAtMs === null ? 'not started' : `resets at ${formatSecond(resetAtMs).replace(' ', 'T')}`;
+  const resetAt = resetAtMs === null ? null : formatSecond(resetAtMs).replace(' ', 'T');
+  const reset = resetAt === null ? 'not started' : `resets at ${resetAt}`;
   return `${used} of ${limit} used, ${remaining} left, ${reset}`;
 }
 

@@ -90,13 +90,16 @@ The counts of the open windows stay.`)
     .requiredOption('--per-minute <count>', 'requests per minute', count)
     .requiredOption('--per-day <count>', 'requests per day', count)
     .option('--until <time>', 'when the limits end: a date in UTC or an RFC 3339 time', parseTime)
-    .does(async ({ withStore, clock }, { perMinute, perDay, until }: LimitOptions, account: string) => {
+    .does(async ({ withStore, clock }, options: LimitOptions, account: string) => {
+      const { perMinute, perDay, until } = options;
       const end = toTime(until ?? null);
       if (until !== undefined && until <= clock())
         throw new UsageError(`--until must be in the future, not ${end}`);
-      await withStore((store) => store.accounts.setLimits(account, { perMinute, perDay }, until ?? null));
-      const limits = `${perMinute} requests a minute and ${perDay} a day${end === null ? '' : ` until ${end}`}`;
-      return printLines({ account, perMinute, perDay, until: end }, `${account} may send ${limits}`);
+      const limits = { perMinute, perDay };
+      await withStore((store) => store.accounts.setLimits(account, limits, until ?? null));
+      const untilEnd = end === null ? '' : ` until ${end}`;
+      const text = `${account} may send ${perMinute} requests a minute and ${perDay} a day${untilEnd}`;
+      return printLines({ account, ...limits, until: end }, text);
     });
   const restart = 'let the minute and the day of an account start again, within 2 seconds';
   addAct(accounts, 'reset-limits', restart).doesWithStore(async (store, _options, account: string) => {
@@ -138,4 +141,6 @@ const columns: readonly Column<ListedAccount>[] = [
   { heading: 'CREATED', cell: ({ createdAtMs }) => formatTime(createdAtMs), leavesAt: 5 },
 ];
 
-const toJson = ({ id: _, limits, ownLimits: __, ...account }: ListedAccount) => ({ ...account, ...limits });
+function toJson({ id: _, limits, ownLimits: __, ...account }: ListedAccount) {
+  return { ...account, ...limits };
+}

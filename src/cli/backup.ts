@@ -24,7 +24,8 @@ interface BackupOptions {
 }
 
 /** Number of backups that a folder keeps by default, and at most. */
-const [keptDefault, keptMax] = [7, 1_000];
+const keptDefault = 7;
+const keptMax = 1_000;
 
 export function addBackup(program: AppCommand): void {
   const backup: AppCommand = program

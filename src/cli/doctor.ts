@@ -41,7 +41,8 @@ function toShown({ is, todo, ...finding }: Finding): Finding {
 }
 
 const colours = { ok: 'green', warning: 'yellow', problem: 'red' } as const;
-const [verdictWidth, checkWidth] = [9, 13];
+const verdictWidth = 9;
+const checkWidth = 13;
 
 function writeFindings({ stdout }: Terminal, findings: readonly Finding[]): void {
   for (const { check, verdict, is, todo } of findings) {

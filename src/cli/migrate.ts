@@ -21,6 +21,7 @@ store. Changes to the old store after the start of the move are not copied.`)
     .option('--from <address>', 'move the store at this address')
     .option('--to <address>', 'move the store to this address, which must have an empty store or no store')
     .does(async (context, { from, to }: MigrateOptions) => {
+      // A move needs no setting, but a wrong one fails here as in every other command.
       context.readConfig();
       checkAddress('--from', from);
       checkAddress('--to', to);
@@ -34,10 +35,14 @@ store. Changes to the old store after the start of the move are not copied.`)
     });
 }
 
-/** Not a parser of commander, because its message would show a password in the address. */
+/**
+ * Throws UsageError unless it is an address of a store. Not a parser of commander, because its message would show a password in
+ * the address.
+ */
 function checkAddress(option: string, address: string | undefined): void {
+  if (address === undefined) return;
   try {
-    if (address !== undefined) parseDatabaseUrl(address);
+    parseDatabaseUrl(address);
   } catch (error) {
     throw new UsageError(`${option} must be ${reasonOf(error)}`);
   }
@@ -66,18 +71,20 @@ async function move(
     store.audit.record('store.migrated', String(target), { from: source, animals: moved.pets }),
   ).finally(store.close);
   const animals = countThings(moved.pets, 'animal');
-  const owners = `${countThings(moved.accounts, 'account')} and ${countThings(moved.api_keys, 'key')}`;
+  const accounts = countThings(moved.accounts, 'account');
+  const keys = countThings(moved.api_keys, 'key');
   return printLines(
     {
       animals: moved.pets,
       accounts: moved.accounts,
       keys: moved.api_keys,
       orders: moved.orders,
+      // Those of the outbox, on PostgreSQL, have no position yet.
       events: moved.events + moved.event_outbox,
       firstAnswers: moved.first_answers,
       usageWindows: moved.usage_windows,
       bans: moved.key_bans,
     },
-    `moved ${animals}, ${owners} in ${formatSecondsSince(startedMs)} s, and compared every row`,
+    `moved ${animals}, ${accounts} and ${keys} in ${formatSecondsSince(startedMs)} s, and compared every row`,
   );
 }

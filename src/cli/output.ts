@@ -49,7 +49,10 @@ export function writeJson({ stdout }: Stdout, value: unknown): void {
   stdout.write(`${toPrintableJson(stringifyExactJson(value))}\n`);
 }
 
-/** Starts a progress bar on standard error. Returns null if standard error is not a terminal. */
+/**
+ * Starts a progress bar on standard error. Returns null if standard error is not a terminal. With `linewrap`, it cuts its line
+ * to the width of the terminal. Otherwise it would turn the wrapping of the terminal off, which a killed command leaves so.
+ */
 export function startBar({ stderr: stream }: Stderr, format: string, total: number, shown: object) {
   if (!stream.isTTY) return null;
   const bar = new SingleBar({ stream, format, clearOnComplete: true, linewrap: true, gracefulExit: false });
@@ -59,11 +62,14 @@ export function startBar({ stderr: stream }: Stderr, format: string, total: numb
 
 /** Returns a time in UTC, to the minute, or a dash for none. The time is in Unix milliseconds or in RFC 3339. */
 export function formatTime(time: number | string | null = null): string {
-  return time === null ? '-' : `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')}Z`;
+  if (time === null) return '-';
+  const minute = new Date(time).toISOString().slice(0, 16);
+  return `${minute.replace('T', ' ')}Z`;
 }
 
 export function formatSecond(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+  const second = new Date(ms).toISOString().slice(0, 19);
+  return `${second.replace('T', ' ')}Z`;
 }
 
 /** Returns a row for --json. A time such as `createdAtMs` becomes a time in RFC 3339 with the name `createdAt`. */
@@ -85,7 +91,7 @@ export function formatSecondsSince(startedMs: number): string {
   return ((performance.now() - startedMs) / 1_000).toFixed(1);
 }
 
-/** Width in columns that a table may always have, even on a narrower terminal. */
+/** Width in columns that a table may always have: that of the usual terminal. It also counts where there is no terminal. */
 const widthMin = 80;
 const gap = '  ';
 
@@ -108,6 +114,7 @@ export function writeColumns<Row>(
     return { cells, width, leavesAt };
   });
   const shown = fit(measured, Math.max(widthMin, terminal.stdout.columns ?? 0));
+  // Line 0 has the headings.
   for (let line = 0; line <= rows.length; line += 1) {
     const cells = shown.map(({ cells, width }) => pad(cells[line] ?? '', width));
     writeLine(terminal, cells.join(gap).trimEnd());

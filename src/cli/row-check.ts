@@ -8,12 +8,16 @@ import { countThings } from './output.ts';
 
 type Verdict = BadField & { readonly line: number };
 
-const [printedMax, keptMax] = [20, 1_000];
+/** Maximum number of violations in the output as text, and in that for --json. */
+const printedMax = 20;
+const keptMax = 1_000;
 const shownValueMax = 60;
 
 /** Counts the rows of a file and those that are invalid, and keeps the first `keptMax` violations for the output. */
 export function createRowCheck(skipInvalid: boolean) {
-  let [rowCount, badCount, total] = [0, 0, 0];
+  let rowCount = 0;
+  let badCount = 0;
+  let total = 0;
   const kept: Verdict[] = [];
 
   function keep(violations: readonly Verdict[]): void {

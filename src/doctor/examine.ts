@@ -11,8 +11,8 @@ import { checkSettings } from './settings.ts';
 import { checkSqlite, type StoreCheck } from './sqlite.ts';
 
 /**
- * Checks everything that the service depends on and returns the findings in a fixed order. Changes nothing but a count in Redis, never throws,
- * and takes at most 30 s. If the settings are invalid, checks only Node.js and the clock.
+ * Checks everything that the service depends on and returns the findings in a fixed order. Changes nothing but a count in
+ * Redis, never throws, and takes at most 30 s. If the settings are invalid, checks only Node.js and the clock.
  */
 export async function examine(readConfig: () => Config, clock: Clock): Promise<Finding[]> {
   const machine = [checkNode(), checkClock(clock())];

@@ -17,7 +17,8 @@ export function checkNode(version = process.versions.node): Finding {
 }
 
 /** The plausible years. A clock with another year was never set. */
-const [firstYear, lastYear] = [2026, 2100];
+const firstYear = 2026;
+const lastYear = 2100;
 
 /** What the operator should do about a wrong clock. */
 export const howToSetClock = 'set the clock by NTP: timedatectl set-ntp true';
@@ -34,7 +35,11 @@ export function checkClock(nowMs: number): Finding {
 /** Files with secrets, which operators create by the steps of deploy/README.md. */
 const secretFiles = ['/etc/animal-store.env', new URL('../../deploy/.env', import.meta.url).pathname];
 
-const [groupOrOthers, write, read, enter] = [0o077, 0o022, 0o004, 0o001];
+/** Rights of a mode: any of the group or of others, to write for both, and for others to read and to enter a folder. */
+const groupOrOthers = 0o077;
+const write = 0o022;
+const read = 0o004;
+const enter = 0o001;
 
 /** Checks that only the owner has permissions on the files with secrets. Ignores missing files. */
 export async function checkSecretFiles(files: readonly string[] = secretFiles): Promise<Finding[]> {
@@ -61,7 +66,8 @@ export async function checkOwnership(
   backups = backupFolder,
 ): Promise<Finding> {
   const folder = dirname(file);
-  const [fileMode, folderMode] = [(await stat(file)).mode, (await stat(folder)).mode];
+  const { mode: fileMode } = await stat(file);
+  const { mode: folderMode } = await stat(folder);
   const modes = `${file} ${formatMode(fileMode)}, ${folder} ${formatMode(folderMode)}`;
   const isSticky = (folderMode & 0o1000) !== 0;
   if ((fileMode & write) !== 0 || ((folderMode & write) !== 0 && !isSticky))

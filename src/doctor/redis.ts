@@ -40,22 +40,35 @@ export async function checkRedis(url: string): Promise<Finding[]> {
 
 async function checkServer(ask: Ask, run: RedisConnection['run'], server: string): Promise<Finding[]> {
   const info = await ask('INFO').then(String, (error: Error) => error);
-  const facts = info instanceof Error ? {} : parseInfo(info);
-  return [
-    await checkAnswer(ask, server, facts),
-    await checkCounting(run),
-    ...(info instanceof Error ? [describeUnknown(info)] : [checkLog(facts), checkMemory(facts)]),
-    await compareClocks('Redis', () => readClock(ask)),
-  ];
+  const isUnknown = info instanceof Error;
+  const facts = isUnknown ? {} : parseInfo(info);
+  const answer = await checkAnswer(ask, server, facts);
+  const counting = await checkCounting(run);
+  const settings = isUnknown ? [describeUnknown(info)] : [checkLog(facts), checkMemory(facts)];
+  const clocks = await compareClocks('Redis', () => readClock(ask));
+  return [answer, counting, ...settings, clocks];
 }
+
+/** The parameters of a count as `redis-counters.ts` sends them. `bound` is the strikes for a ban, or the known addresses. */
+function countOne(bound: number): string[] {
+  const byClockOfRedis = '';
+  const perMinute = 1;
+  const perDay = 1;
+  const requests = 1;
+  return [byClockOfRedis, ...[perMinute, perDay, requests, bound].map(String)];
+}
+
+/** No ban or count is as old as this, so to lift or to reset what began before it changes nothing. */
+const longAgo = '0';
 
 /** Runs every script of the counters, because a user may lack the right to one command of one script. */
 async function checkCounting(run: RedisConnection['run']): Promise<Finding> {
   try {
-    await run('takeForKey', [place, `${place}:key`], ['', '1', '1', '1', '1']);
-    await run('takeForAddress', [`${place}:address`, `${place}:addresses`], ['', '1', '1', '1', '0']);
-    await run('lift', [`${place}:key`], ['0']);
-    await run('reset', [place], ['0']);
+    await run('takeForKey', [place, `${place}:key`], countOne(1));
+    // With room for no address, the script also runs the commands that forget one.
+    await run('takeForAddress', [`${place}:address`, `${place}:addresses`], countOne(0));
+    await run('lift', [`${place}:key`], [longAgo]);
+    await run('reset', [place], [longAgo]);
     return ok('redis', 'instances can count together');
   } catch (error) {
     const is = `instances cannot count together: ${reasonOf(error)}`;
@@ -103,13 +116,16 @@ function checkMemory(facts: Facts): Finding {
   const evicts = 'a full Redis evicts current counts, and too many requests pass the limits';
   if (policy !== 'noeviction') return warning('redis', is, `set it to noeviction: otherwise ${evicts}`);
   // A maximum of 0 means no limit.
-  const [used, most] = [Number(facts['used_memory'] ?? 0), Number(facts['maxmemory'] ?? 0)];
+  const most = Number(facts['maxmemory'] ?? 0);
+  const used = Number(facts['used_memory'] ?? 0);
   if (most === 0 || used <= most * fullAt) return ok('redis', is);
-  const full = `${is}; ${Math.round((used / most) * 100)} % of maxmemory is used`;
+  const percent = Math.round((used / most) * 100);
+  const full = `${is}; ${percent} % of maxmemory is used`;
   return warning('redis', full, 'raise maxmemory: when it is full, each instance counts alone');
 }
 
 async function readClock(ask: Ask): Promise<number> {
-  const [seconds = 0, microseconds = 0] = ((await ask('TIME')) as string[]).map(Number);
+  const answer = (await ask('TIME')) as string[];
+  const [seconds = 0, microseconds = 0] = answer.map(Number);
   return seconds * 1_000 + microseconds / 1_000;
 }

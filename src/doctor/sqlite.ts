@@ -29,7 +29,8 @@ const freeBytesMin = 64 * 2 ** 20;
 /** With less free space than this or than the size of the store, the doctor warns that a backup may not fit. */
 const freeBytesWanted = 1_024 * 2 ** 20;
 /** Beyond both, the doctor suggests to give unused pages back. The service uses them for new rows. */
-const [unusedShareMax, unusedBytesMax] = [0.25, 64 * 2 ** 20];
+const unusedShareMax = 0.25;
+const unusedBytesMax = 64 * 2 ** 20;
 
 /** Checks the file of a SQLite store, its folder and its disk. */
 export async function checkSqlite(
@@ -47,7 +48,8 @@ export async function checkSqlite(
   if (found instanceof Error) {
     if (found.code !== 'ENOENT') return cannotOpen(file, found);
     const none = ok('store', `there is no ${file} yet; the first start creates it`);
-    return { findings: [none, ...(await checkPlace(file, 0))], isServed: false };
+    const place = await checkPlace(file, 0);
+    return { findings: [none, ...place], isServed: false };
   }
   if (!found.isFile()) return cannotOpen(file, 'it is not a file');
   const { findings, isServed } = await inspectSqlite(file, environment, clock);
@@ -65,13 +67,17 @@ const program = `
     .catch(({ message }) => ({ failure: message }));
   process.stdout.write(JSON.stringify(report));`;
 
-/** Checks a store's file in a child process, because only a kill, after `msMax`, stops SQLite in time. */
+/**
+ * Checks a store's file in a child process, because only a kill, after `msMax`, stops SQLite in time. The default leaves the
+ * other checks time within the 30 s of the doctor.
+ */
 export async function inspectSqlite(
   file: string,
   environment: Environment,
   clock: Clock,
   msMax = 20 * secondMs,
 ): Promise<StoreCheck> {
+  // The process has no access to `clock`, so it gets the difference to the clock of the machine.
   const aheadMs = String(clock() - Date.now());
   const args = ['--input-type=module', '--eval', program, '--', file, environment, aheadMs];
   const limits = { timeout: msMax, killSignal: 'SIGKILL' } as const;
@@ -104,7 +110,10 @@ function cannotOpen(file: string, reason: unknown): StoreCheck {
   return unknown(problem('store', `${file} cannot be opened: ${reasonOf(reason)}`, todo));
 }
 
-/** Reads an existing store file completely and checks it. Blocks the thread. Throws SQLite's error. */
+/**
+ * Reads an existing store file completely and checks it. Blocks the thread. Throws SQLite's error. While the file changes again
+ * and again, it does not end: the time limit of `inspectSqlite` ends its process.
+ */
 export async function lookAtSqlite(path: string, environment: Environment, clock: Clock) {
   for (;;) {
     const before = identifyContent(path);
@@ -133,17 +142,24 @@ async function inspect(path: string, environment: Environment, clock: Clock, isC
   };
   try {
     const content = await checkContent(list, environment, clock);
+    // Reads every page, but does not compare the indexes with their tables, which `integrity_check` takes much longer for.
     const [integrity] = await list('pragma quick_check(1)');
     const isInUse = isServed(path);
-    const todo = 'stop the service, keep the file, and restore the last backup';
-    const state =
-      integrity === 'ok'
-        ? ok('store', `${path} is intact, ${isInUse ? 'a' : 'no'} service serves it now`)
-        : problem('store', `${path} is damaged: ${integrity}`, todo);
-    return { findings: [state, checkSize(store), ...content], isServed: isInUse };
+    const state = describeState(path, integrity, isInUse);
+    const size = checkSize(store);
+    return { findings: [state, size, ...content], isServed: isInUse };
   } finally {
     store.close();
   }
+}
+
+function describeState(path: string, integrity: unknown, isInUse: boolean): Finding {
+  if (integrity !== 'ok') {
+    const todo = 'stop the service, keep the file, and restore the last backup';
+    return problem('store', `${path} is damaged: ${integrity}`, todo);
+  }
+  const served = isInUse ? 'a service serves it now' : 'no service serves it now';
+  return ok('store', `${path} is intact, ${served}`);
 }
 
 function checkSize(store: DatabaseSync): Finding {
@@ -157,9 +173,14 @@ function checkSize(store: DatabaseSync): Finding {
 /** Checks that this user can write the store, and that the disk has free space. */
 async function checkPlace(file: string, size: number): Promise<Finding[]> {
   const folder = findFolder(dirname(file));
-  const faults = [await tryFolder(folder)];
-  if (size > 0) faults.push(await tryFile(file), await tryFile(`${file}-wal`));
-  return [describeWriting(folder, faults.flat()), await checkRoom(folder, size)];
+  const faults = await tryFolder(folder);
+  if (size > 0) {
+    faults.push(...(await tryFile(file)));
+    faults.push(...(await tryFile(`${file}-wal`)));
+  }
+  const writing = describeWriting(folder, faults);
+  const room = await checkRoom(folder, size);
+  return [writing, room];
 }
 
 interface WritingFault {
@@ -183,7 +204,8 @@ function describeWriting(folder: string, faults: readonly WritingFault[]): Findi
 async function tryFolder(folder: string): Promise<WritingFault[]> {
   const scratch = join(folder, `doctor-probe-${randomUUID()}`);
   return listFault(folder, async () => {
-    await (await open(scratch, 'wx', 0o600)).close();
+    const created = await open(scratch, 'wx', 0o600);
+    await created.close();
     await rm(scratch);
   });
 }
@@ -200,7 +222,10 @@ async function listFault(place: string, attempt: () => Promise<void>): Promise<W
 
 /** Returns the folder or, if it does not exist, its nearest existing parent. */
 function findFolder(folder: string): string {
-  return existsSync(folder) || folder === dirname(folder) ? folder : findFolder(dirname(folder));
+  const parent = dirname(folder);
+  const isRoot = parent === folder;
+  if (isRoot || existsSync(folder)) return folder;
+  return findFolder(parent);
 }
 
 async function checkRoom(folder: string, size: number): Promise<Finding> {

@@ -8,6 +8,7 @@ export interface EventReader {
   readonly seesOrders: 'none' | 'own' | 'all';
 }
 
+/** Reads all events. No account has the id 0: whoever sees the orders of all accounts needs none of its own. */
 export const everything: EventReader = { accountId: 0n, seesPets: true, seesOrders: 'all' };
 
 const ofOrders: ReadonlySet<string> = new Set(orderEventTypes);
@@ -19,7 +20,8 @@ export function isOrderType(type: EventType): boolean {
 
 /** True if the reader may read such events, at least those of its account. Nobody may read an unknown type. */
 export function canReadType({ seesPets, seesOrders }: EventReader, type: string): boolean {
-  return ofOrders.has(type) ? seesOrders !== 'none' : seesPets && ofCatalogue.has(type);
+  if (ofOrders.has(type)) return seesOrders !== 'none';
+  return seesPets && ofCatalogue.has(type);
 }
 
 export function listReadableTypes(reader: EventReader): readonly EventType[] {
@@ -31,10 +33,14 @@ export function canSee(
   { type, account_id }: { readonly type: string; readonly account_id: bigint | null },
 ): boolean {
   if (!canReadType(reader, type)) return false;
-  return !ofOrders.has(type) || reader.seesOrders === 'all' || account_id === reader.accountId;
+  if (!ofOrders.has(type) || reader.seesOrders === 'all') return true;
+  return account_id === reader.accountId;
 }
 
-/** Returns the rights of the reader, limited to those that events of the given types need. */
+/**
+ * Returns the rights of the reader, limited to those that events of the given types need. A webhook has only these, so that a
+ * key that may read its events may manage it.
+ */
 export function narrowReader(reader: EventReader, types: readonly EventType[]): EventReader {
   return {
     accountId: reader.accountId,
@@ -43,9 +49,11 @@ export function narrowReader(reader: EventReader, types: readonly EventType[]): 
   };
 }
 
+/** By how much each value of `seesOrders` covers. A higher one covers the lower ones. */
 const extents = { none: 0, own: 1, all: 2 } as const;
 
 /** Returns true if `reader` may read every event that `other` may read. Both must have the same account. */
 export function coversReader(reader: EventReader, other: EventReader): boolean {
-  return (reader.seesPets || !other.seesPets) && extents[reader.seesOrders] >= extents[other.seesOrders];
+  const coversPets = reader.seesPets || !other.seesPets;
+  return coversPets && extents[reader.seesOrders] >= extents[other.seesOrders];
 }

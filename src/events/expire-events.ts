@@ -2,10 +2,13 @@ import { sql } from 'kysely';
 import { dayMs } from '../clock.ts';
 import { type Database, type Steps, statement, step, transaction } from '../storage/database.ts';
 
-/** Time for which an event is kept. */
+/** Time for which an event is kept, as docs/events.md promises. */
 export const keptMs = 30 * dayMs;
-/** Maximum number of events that one transaction deletes. */
+/** Maximum number of events that one transaction deletes, so that other writes soon get their turn. */
 const deletedEventsMax = 1_000;
+
+/** The first id to keep: that of the first young event, or one after the last event if none of them is young. */
+const firstKept = sql`coalesce((select min(id) from oldest where is_young), (select max(id) + 1 from oldest))`;
 
 /** Selects the bounds of the next events to delete, all older than `keptMs`, or nulls. Reads at most `count` events. */
 const selectExpired = statement((query, p: { count: bigint }, { nowMs }) =>
@@ -20,9 +23,7 @@ const selectExpired = statement((query, p: { count: bigint }, { nowMs }) =>
     )
     .selectFrom('oldest')
     .select(({ fn }) => [fn.min('id').as('first'), fn.max('id').as('last')])
-    .where(
-      sql<boolean>`id < coalesce((select min(id) from oldest where is_young), (select max(id) + 1 from oldest))`,
-    ),
+    .where(sql<boolean>`id < ${firstKept}`),
 );
 
 const moveHorizon = statement((query, p: { last: bigint }) =>
@@ -40,7 +41,8 @@ export const deleteExpired = transaction(
   'row locks',
   function* (count: number): Steps<boolean> {
     const [expired] = yield* step(selectExpired, { count: BigInt(count) });
-    const { first = null, last = null } = expired ?? {};
+    const first = expired?.first ?? null;
+    const last = expired?.last ?? null;
     if (first === null || last === null) return false;
     // The row of the horizon makes instances that delete at the same time wait for each other.
     yield* step(moveHorizon, { last });

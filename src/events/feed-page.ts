@@ -40,13 +40,18 @@ export interface FeedPage {
   readonly next: bigint;
 }
 
-export const newest: RawBuilder<bigint> = sql`(select max(id) from (
-  select deleted_to as id from event_horizon union all select max(id) from events
-  union all select max(skipped_to) from event_gaps) as ends)`;
+/** The newest position (see `Ends`). The table of events alone does not have it: its newest event may be deleted. */
+export const newest: RawBuilder<bigint> = sql`(
+  select max(id) from (
+    select deleted_to as id from event_horizon
+    union all select max(id) from events
+    union all select max(skipped_to) from event_gaps
+  ) as ends)`;
 
 /**
  * 1 if this server has taken over from another one and has not skipped the positions that may be lost, else 0: after a
- * promotion or a restore of PostgreSQL, until the first insert (skip_lost_ids in migration 0004).
+ * promotion or a restore of PostgreSQL, until the first insert (skip_lost_ids in migration 0004). A restore puts the row of
+ * `server_timeline` into a new table, by a new transaction: `tableoid` and `xmin` are then not those that the row has.
  */
 const tookOver: ByEngine<RawBuilder<unknown>> = {
   sqlite: sql`0`,
@@ -88,7 +93,9 @@ const listLiterals = (types: readonly string[]) => sql.join(types.map((type) => 
  * The condition names the types, so that nobody sees a type that this release does not know. `coalesce` keeps both
  * engines from the index of types: they would read and sort all events after the position.
  */
-const isOneOf = (types: readonly string[]) => sql<boolean>`coalesce(type in (${listLiterals(types)}), false)`;
+function isOneOf(types: readonly string[]): RawBuilder<boolean> {
+  return sql<boolean>`coalesce(type in (${listLiterals(types)}), false)`;
+}
 
 type Parameters = { after: bigint; count: bigint; accountId: bigint };
 type Shape = Pick<EventReader, 'seesPets' | 'seesOrders'>;
@@ -96,7 +103,7 @@ type Shape = Pick<EventReader, 'seesPets' | 'seesOrders'>;
 /**
  * Returns the condition and the order of a page. Only one index fits both, whatever the statistics say: that of all
  * events, that of all order events, or that of one account. Animals need none of their own, because at least half of all
- * events are about animals.
+ * events are about animals. `account_id is not null` is the condition of the two indexes of orders, which are partial.
  */
 function findPlace({ seesPets, seesOrders }: Shape, { after, accountId }: Parameters, dialect: Dialect) {
   const isOfOrders = isOneOf(orderEventTypes);
@@ -133,12 +140,15 @@ const declarePages = (seesPets: boolean) => ({
   own: declarePage({ seesPets, seesOrders: 'own' }),
   all: declarePage({ seesPets, seesOrders: 'all' }),
 });
+
 const pagesWithPets = declarePages(true);
 const pagesWithoutPets = declarePages(false);
 
 /** Returns the statement for a page of the events that a reader may see, oldest first, with the bounds of the feed. */
-export const selectPageFor = ({ seesPets, seesOrders }: EventReader) =>
-  (seesPets ? pagesWithPets : pagesWithoutPets)[seesOrders];
+export function selectPageFor({ seesPets, seesOrders }: EventReader) {
+  const pages = seesPets ? pagesWithPets : pagesWithoutPets;
+  return pages[seesOrders];
+}
 
 /** The index over the types of all events, or of the events of one account: a condition, and its first column. */
 export const indexOfType = {
@@ -208,7 +218,8 @@ export const selectTypedPageFor = ({ seesOrders }: Pick<EventReader, 'seesOrders
 export function toFeedPage(rows: readonly FeedRow[], limit: number): FeedPage {
   const events = rows.filter((row): row is FeedRow & EventRow => row.id !== null);
   const last = events.at(-1);
-  return { events, next: last !== undefined && events.length >= limit ? last.id : endsOf(rows).newest };
+  const isFull = last !== undefined && events.length >= limit;
+  return { events, next: isFull ? last.id : endsOf(rows).newest };
 }
 
 export function expiredEvents(): AppError {

@@ -3,9 +3,9 @@ import { secondMs } from '../clock.ts';
 import { randomText } from '../random-text.ts';
 import { type Database, statement } from '../storage/database.ts';
 
-/** Time in ms for which a lease lasts after it was taken or renewed. */
+/** Time in ms for which a lease lasts after it was taken or renewed. A job rests for so long if its instance is killed. */
 export const leaseMs = 20 * secondMs;
-/** Interval in ms at which each instance tries to take or renew a lease. */
+/** Interval in ms at which each instance tries to take or renew a lease. So several renewals may fail before it ends. */
 export const renewalMs = 2 * secondMs;
 
 /** A lease ensures that only one instance at a time runs a job. */
@@ -22,21 +22,26 @@ export function createLease(database: Database, name: string, elapsedMs = () => 
   let endsAtMs = 0;
   let isReleased = false;
   let renewal = Promise.resolve();
+  /** The row as it was last seen. No row has these first values. */
   let seen = { holder: '', beat: -1n, sinceMs: 0 };
 
   /** Replaces a row of this instance, or one that has not changed for `leaseMs`. Returns true if it has done so. */
   async function replaceRow(): Promise<boolean> {
     const [row] = await database.read(selectLease, { name });
-    const { holder: formerHolder, until_ms: formerBeat } = row ?? { holder, until_ms: 0n };
-    if (formerHolder !== seen.holder || formerBeat !== seen.beat)
-      seen = { holder: formerHolder, beat: formerBeat, sinceMs: elapsedMs() };
+    // Without a row, nobody has the lease, so it is taken at once like one of this instance.
+    const formerHolder = row?.holder ?? holder;
+    const formerBeat = row?.until_ms ?? 0n;
+    const hasChanged = formerHolder !== seen.holder || formerBeat !== seen.beat;
+    if (hasChanged) seen = { holder: formerHolder, beat: formerBeat, sinceMs: elapsedMs() };
     if (formerHolder !== holder && elapsedMs() - seen.sinceMs < leaseMs) return false;
-    return (await database.run(takeLease, { name, holder, formerHolder, formerBeat })).length > 0;
+    const taken = await database.run(takeLease, { name, holder, formerHolder, formerBeat });
+    return taken.length > 0;
   }
 
   async function take(): Promise<void> {
     const askedAtMs = elapsedMs();
-    endsAtMs = database.hasOneWriter || (await replaceRow()) ? askedAtMs + leaseMs : 0;
+    const hasLease = database.hasOneWriter || (await replaceRow());
+    endsAtMs = hasLease ? askedAtMs + leaseMs : 0;
   }
 
   return {

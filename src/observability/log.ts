@@ -79,7 +79,8 @@ export function bufferLines(output: LineOutput, onDropped: (count: number) => vo
 
   function flush(): void {
     if (lines === 0) return;
-    const [batch, count] = [text, lines];
+    const batch = text;
+    const count = lines;
     text = '';
     lines = 0;
     output.write(batch, (error) => settle(error, count));

@@ -51,7 +51,9 @@ type PlanNumbers = Partial<Record<keyof Limits | 'openHolds', number | bigint | 
  * may have its own number of open holds. Other plans accept no numbers. A number that is null counts as absent.
  */
 export function resolvePlan(name: string, custom: PlanNumbers): Plan | { problem: string } {
-  const [perMinute, perDay, openHolds] = [custom.perMinute, custom.perDay, custom.openHolds].map(toNumber);
+  const perMinute = toNumber(custom.perMinute);
+  const perDay = toNumber(custom.perDay);
+  const openHolds = toNumber(custom.openHolds);
   const known = planNames.find((candidate) => candidate === name);
   if (known === undefined) return { problem: `plan must be one of ${planNames.join(', ')}, not "${name}"` };
   if (known !== 'enterprise') {

@@ -8,8 +8,8 @@ export type NamedEntries<Entry> = readonly (readonly [name: string, entry: Entry
 
 /**
  * Creates a buffer of entries in memory, each under its own name, until `flush` writes them. `write` needs no other row for
- * an entry. `join` returns what two
- * entries of one name are together. Without it, the later entry counts. `waiting` has the entries that are not written.
+ * an entry. `join` returns what two entries of one name are together. Without it, the later entry counts. `waiting` has the
+ * entries that are not written.
  */
 export function createRowBuffer<Entry>(
   database: Database,

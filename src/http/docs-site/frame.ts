@@ -91,7 +91,8 @@ ${renderNavigation(pages, path, root)}
 function renderTurn(pages: readonly Page[], path: string | undefined, root: string): Content {
   const place = pages.findIndex((page) => page.path === path);
   if (place === -1) return null;
-  const [before, after] = [pages[place - 1], pages[place + 1]];
+  const before = pages[place - 1];
+  const after = pages[place + 1];
   return html`<nav class="pager" aria-label="Previous and next page">${before && html`<a rel="prev" href="${root}${addressOf(before.path)}">← ${before.title}</a>`}
 ${after && html`<a rel="next" href="${root}${addressOf(after.path)}">${after.title} →</a>`}</nav>`;
 }

@@ -12,7 +12,10 @@ export type SqliteConnection = ReturnType<typeof openConnection>;
 /** Maximum wait in ms for other writers, such as a load of millions of rows, when a store is opened, loaded or copied. */
 export const lockWaitMsMax = 30_000;
 
-/** Number of pages in the WAL that triggers a checkpoint, which copies a page that many commits changed only once. */
+/**
+ * Number of pages in the WAL that triggers a checkpoint, which copies a page that many commits changed only once.
+ * `docs/decisions/storage.md` has the reasons for this number and the next.
+ */
 const checkpointPages = 4_000;
 
 /** The page size of a new store. SQLite writes whole pages, at random places. */
@@ -24,7 +27,9 @@ export function openConnection(path: string, busyTimeoutMs: number) {
   return prepareConnection(
     raw,
     path,
-    `pragma page_size = ${newPageBytes}; pragma journal_mode = wal; pragma synchronous = full;
+    `pragma page_size = ${newPageBytes};
+      pragma journal_mode = wal;
+      pragma synchronous = full;
       pragma wal_autocheckpoint = ${checkpointPages}`,
   );
 }
@@ -68,7 +73,8 @@ export function openReadOnly(path: string): DatabaseSync {
  */
 function holdPlace(path: string): () => void {
   const wal = `${path}-wal`;
-  const [opened, openedWal] = [identify(path), identify(wal)];
+  const opened = identify(path);
+  const openedWal = identify(wal);
   let walSeenAtMs = performance.now();
 
   function isWalInPlace(): boolean {
@@ -79,8 +85,13 @@ function holdPlace(path: string): () => void {
     return true;
   }
 
+  function findLost(): string | null {
+    if (identify(path) !== opened) return path;
+    return isWalInPlace() ? null : wal;
+  }
+
   return () => {
-    const lost = identify(path) !== opened ? path : isWalInPlace() ? null : wal;
+    const lost = findLost();
     if (lost === null) return;
     const why = 'is not the file that was opened: put the original file back, or restart the service';
     throw storeUnavailable(new Error(`${lost} ${why}`));
@@ -103,6 +114,7 @@ const faultCodes = new Set([3, busyCode, 6, 7, 8, 10, 11, 13, 14, 26]);
 
 function primaryCode(error: unknown): number | undefined {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+  // The low byte of an extended code is the code itself.
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
@@ -120,6 +132,7 @@ export function toStorageError(error: unknown): unknown {
   return isFault ? storeUnavailable(error) : error;
 }
 
+/** Time in ms between two attempts. */
 const pauseMs = 5;
 
 /** Repeats an attempt while another connection, perhaps of the same thread, has the lock, for up to `waitMsMax`. */

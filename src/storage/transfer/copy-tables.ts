@@ -38,22 +38,28 @@ export async function copyTables(
   const names = tables.map(({ name }) => name);
   const counts = new Map<string, number>();
   for (const name of names) {
+    // The name is safe in SQL: the target, whose tables are those of this release, has it too.
     const [row] = await source.query(`select count(*) as rows from ${name}`);
     counts.set(name, Number(row?.['rows']));
   }
   const rowsTotal = counts.values().reduce((sum, rows) => sum + rows, 0);
 
   const moved = createTally((rows) => onCopied('moving', rows, rowsTotal));
-  for (const name of names) await target.replaceRows(name, moved.pass(name, source.readRows(name)));
+  for (const name of names) {
+    const rows = moved.pass(name, source.readRows(name));
+    await target.replaceRows(name, rows);
+  }
 
   const checked = createTally((rows) => onCopied('checking', rows, rowsTotal));
   for (const name of names) {
-    for await (const _ of checked.pass(name, target.readRows(name)));
+    const rows = checked.pass(name, target.readRows(name));
+    for await (const _ of rows);
     if (checked.digests.get(name) !== moved.digests.get(name))
       throw new OperatorError(`a row of ${name} was not copied exactly: nothing was moved`);
   }
 
-  for (const { name, assignsIds } of tables) if (assignsIds) await continueIds(name, source, target);
+  const withIds = tables.filter(({ assignsIds }) => assignsIds);
+  for (const { name } of withIds) await continueIds(name, source, target);
   return Object.fromEntries(counts) as CopiedRows;
 }
 
@@ -61,27 +67,32 @@ export async function copyTables(
 function orderTables(tables: readonly StoreTable[]): StoreTable[] {
   const ordered = new Set<StoreTable>();
   const place = (table: StoreTable, placing: readonly StoreTable[]) => {
+    // The table refers to itself, or to a table that refers to it.
     if (placing.includes(table)) return;
     const references = tables.filter(({ name }) => table.references.includes(name));
     for (const reference of references) place(reference, [...placing, table]);
     ordered.add(table);
   };
-  const isLast = ({ name }: StoreTable) => writtenByTriggers.includes(name);
-  for (const table of tables.toSorted((one, other) => Number(isLast(one)) - Number(isLast(other))))
-    place(table, []);
+  const last = tables.filter(({ name }) => writtenByTriggers.includes(name));
+  const others = tables.filter((table) => !last.includes(table));
+  for (const table of [...others, ...last]) place(table, []);
   return [...ordered];
 }
 
 async function requireTables(target: WholeStore, tables: readonly StoreTable[]): Promise<void> {
   const known = new Set((await target.listTables()).map(({ name }) => name));
   const unknown = tables.filter(({ name }) => !known.has(name));
-  if (unknown.length > 0)
-    throw new OperatorError(
-      `the store to move has tables that this release does not know: ${unknown.map(({ name }) => name).join(', ')}; nothing was moved`,
-    );
+  if (unknown.length === 0) return;
+  const names = unknown.map(({ name }) => name).join(', ');
+  throw new OperatorError(
+    `the store to move has tables that this release does not know: ${names}; nothing was moved`,
+  );
 }
 
-/** Passes rows on, and reports their number. Two tables with the same digest have the same rows, in any order. */
+/**
+ * Passes rows on, and reports their number. Two tables with the same digest have the same rows, in any order, because it is the
+ * sum of the digests of their rows.
+ */
 function createTally(report: (rows: number) => void) {
   const digests = new Map<string, bigint>();
   let rows = 0;
@@ -108,9 +119,9 @@ function digestRow(row: Row): bigint {
 }
 
 function describeValue(value: Value | undefined): readonly string[] {
-  return value instanceof Uint8Array
-    ? ['bytes', Buffer.from(value).toString('hex')]
-    : [typeof value, String(value)];
+  if (value instanceof Uint8Array) return ['bytes', Buffer.from(value).toString('hex')];
+  // With its type, because the text "1" is not the integer 1.
+  return [typeof value, String(value)];
 }
 
 /** Makes the target assign new ids only after all ids that the source or the target has ever assigned. */
