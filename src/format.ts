@@ -9,3 +9,20 @@ export function formatBytes(bytes: number): string {
   const mebibytes = bytes / mebibyte;
   return mebibytes < 1_024 ? `${mebibytes.toFixed(1)} MiB` : `${(mebibytes / 1_024).toFixed(1)} GiB`;
 }
+
+const timeForm = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+
+/** What a text must be for `readTime`: every form in which the commands and the console print a time. */
+export const timeRule =
+  'a date or a time, as in 2027-01-11 or 2027-01-11 09:30:00Z, in UTC without an offset';
+
+/**
+ * Returns Unix milliseconds, or null if the text is not a time. A date begins in UTC, and a time without an offset is in
+ * UTC. `Date.parse` takes the 30th of February for the 2nd of March.
+ */
+export function readTime(text: string): number | null {
+  if (!timeForm.test(text)) return null;
+  const [date, time = '00:00'] = text.split(/[T ]/) as [string, string?];
+  const ms = Date.parse(`${date}T${time}${/Z|[+-]/.test(time) ? '' : 'Z'}`);
+  return Number.isNaN(ms) || !new Date(date).toISOString().startsWith(date) ? null : ms;
+}

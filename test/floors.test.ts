@@ -10,7 +10,7 @@ import { readSources } from './support/sources.ts';
 const floors: readonly (readonly [name: string, files: RegExp])[] = [
   [
     'words',
-    /^(?:clock|config|errors|etag|exact-json|file-systems|format|int64|operator-role|postgres-address|random-text|run-in-thread|schema|setting-sources|setting-values|soon|time-text|violations)\.ts$/,
+    /^(?:clock|config|errors|etag|exact-json|file-systems|format|int64|operator-role|postgres-address|random-text|run-in-thread|schema|setting-sources|setting-values|soon|violations)\.ts$/,
   ],
   ['plans', /^plans\//],
   ['rules', /^(?:\w+\/rules\/.*|pets\/pet(?:-values)?|accounts\/(?:account|api-key|key-state))\.ts$/],

@@ -113,6 +113,7 @@ function createAccountReads(database: Database, clock: Clock) {
         look(`account:${id}`),
         countOpenHolds(database, id),
       ]);
+      // An hour counts if a part of it lies in the last 24 hours.
       const lastDay = usage.filter(({ atMs }) => atMs > nowMs - dayMs - hourMs);
       return {
         ...account,

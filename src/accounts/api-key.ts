@@ -20,7 +20,9 @@ export const keyEnvironmentOf: Readonly<Record<Environment, KeyEnvironment>> = {
 export const keyIdPattern = '^key_[0-9A-Za-z]{16}$';
 /** Number of random characters in a key. */
 export const randomLength = 22;
+/** 6 base62 digits hold every CRC-32. */
 const checksumLength = 6;
+/** Enough for people to tell keys apart. About 107 random bits stay hidden. */
 const visibleRandomLength = 4;
 const keyText = new RegExp(
   `^as_(?:${keyEnvironments.join('|')})_[0-9A-Za-z]{${randomLength + checksumLength}}$`,
@@ -47,7 +49,10 @@ export function isOfEnvironment(text: string, environment: KeyEnvironment): bool
   return text.startsWith(`as_${environment}_`);
 }
 
-/** Returns the SHA-256 of a key. The store has only this hash, never the text. */
+/**
+ * Returns the SHA-256 of a key. The store has only this hash, never the text. A fast hash without a salt is safe, because
+ * nobody can guess 130 random bits, and a key is found by the index of its hash.
+ */
 export function hashKey(text: string): Uint8Array {
   return hash('sha256', text, 'buffer');
 }

@@ -61,7 +61,7 @@ const countCategories = statement((query) =>
   query.selectFrom('categories').select(({ fn }) => fn.countAll<bigint>().as('count')),
 );
 
-/** The lock has two numbers, so that it cannot equal the lock of an idempotency key, which has one number. */
+/** "cate" in ASCII, and 1. Two numbers, so that the lock cannot equal that of an idempotency key, which has one. */
 const additionsLock: ByEngine<RawBuilder<unknown>> = {
   sqlite: sql`null`,
   postgres: sql`cast(pg_advisory_xact_lock(1667331173, 1) as text)`,

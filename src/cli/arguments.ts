@@ -1,6 +1,7 @@
 import { Argument, Option } from 'commander';
 import type { Clock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
+import { readTime } from '../format.ts';
 import {
   type Limits,
   limitMax,
@@ -10,7 +11,6 @@ import {
   planNames,
   resolvePlan,
 } from '../plans/plan.ts';
-import { readTime } from '../time-text.ts';
 import type { AppCommand } from './command.ts';
 import { parseAccountName, parseCountUpTo, parseDuration, parseInt64Id, parseTime } from './parsers.ts';
 

@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 import { accountNameRule, isAccountName, parseScopes, type Scope } from '../accounts/account.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
+import { readTime, timeRule } from '../format.ts';
 import { int64Max, int64Min, parseCanonicalInt64 } from '../int64.ts';
 import { isReference } from '../orders/order.ts';
-import { readTime, timeRule } from '../time-text.ts';
 
 /** Returns a parser of commander, which fails with `rule` if `read` returns null. */
 export function parserOf<T>(read: (text: string) => T | null, rule: string): (text: string) => T {

@@ -38,7 +38,9 @@ async function restoreHere({ readConfig, clock, actor }: CommandContext): Promis
     const line = `restored the store ${location} in place: ${skipped}`;
     return describe(line, location, location, await restoreInPlace(location, by));
   }
-  await (await openDatabase(databaseUrl, undefined, false)).close();
+  // Throws unless the store exists and has the newest schema.
+  const database = await openDatabase(databaseUrl, undefined, false);
+  await database.close();
   const { restorePostgresInPlace } = await import('../storage/postgres/restore.ts');
   const { store, webhooksOnHold } = await restorePostgresInPlace(location, by);
   const line = `restored the store ${store} in place: ids that may be lost are skipped`;

@@ -40,11 +40,13 @@ const groupOrOthers = 0o077;
 const write = 0o022;
 const read = 0o004;
 const enter = 0o001;
+/** In a folder with this bit, only the owner of a file can replace it. */
+const sticky = 0o1000;
 
 /** Checks that only the owner has permissions on the files with secrets. Ignores missing files. */
 export async function checkSecretFiles(files: readonly string[] = secretFiles): Promise<Finding[]> {
   const findings = files.map(async (file) => {
-    const mode = (await stat(file).catch(() => null))?.mode;
+    const mode = await readMode(file);
     if (mode === undefined) return [];
     if ((mode & groupOrOthers) === 0) return [ok('secrets', `only the owner has access to ${file}`)];
     const is = `other users have access to ${file} (${formatMode(mode)})`;
@@ -69,7 +71,7 @@ export async function checkOwnership(
   const { mode: fileMode } = await stat(file);
   const { mode: folderMode } = await stat(folder);
   const modes = `${file} ${formatMode(fileMode)}, ${folder} ${formatMode(folderMode)}`;
-  const isSticky = (folderMode & 0o1000) !== 0;
+  const isSticky = (folderMode & sticky) !== 0;
   if ((fileMode & write) !== 0 || ((folderMode & write) !== 0 && !isSticky))
     return problem('permissions', `others can write to the store: ${modes}`, `chmod go-w ${folder} ${file}`);
   const copies = [await listReadable(folder, /\.db\b/), await listReadable(backups, /animal-store/)];
@@ -78,10 +80,18 @@ export async function checkOwnership(
   return warning('permissions', `others can read the store or a copy: ${names}`, `chmod o-rwx ${names}`);
 }
 
+/** Returns the permissions of a file, or undefined if there is none. */
+async function readMode(path: string): Promise<number | undefined> {
+  const found = await stat(path).catch(() => null);
+  return found?.mode;
+}
+
 /** Lists the files of a folder that every user of the machine can read. */
 async function listReadable(folder: string, name: RegExp): Promise<string[]> {
-  const allows = async (path: string, right: number) =>
-    (((await stat(path).catch(() => null))?.mode ?? 0) & right) !== 0;
+  const allows = async (path: string, right: number) => {
+    const mode = (await readMode(path)) ?? 0;
+    return (mode & right) !== 0;
+  };
   if (!(await allows(folder, enter))) return [];
   const files = (await readdir(folder).catch(() => [])).filter((file) => name.test(file));
   const paths = files.map((file) => join(folder, file));

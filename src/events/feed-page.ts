@@ -97,7 +97,7 @@ function isOneOf(types: readonly string[]): RawBuilder<boolean> {
   return sql<boolean>`coalesce(type in (${listLiterals(types)}), false)`;
 }
 
-type Parameters = { after: bigint; count: bigint; accountId: bigint };
+type PageParameters = { after: bigint; count: bigint; accountId: bigint };
 type Shape = Pick<EventReader, 'seesPets' | 'seesOrders'>;
 
 /**
@@ -105,7 +105,7 @@ type Shape = Pick<EventReader, 'seesPets' | 'seesOrders'>;
  * events, that of all order events, or that of one account. Animals need none of their own, because at least half of all
  * events are about animals. `account_id is not null` is the condition of the two indexes of orders, which are partial.
  */
-function findPlace({ seesPets, seesOrders }: Shape, { after, accountId }: Parameters, dialect: Dialect) {
+function findPlace({ seesPets, seesOrders }: Shape, { after, accountId }: PageParameters, dialect: Dialect) {
   const isOfOrders = isOneOf(orderEventTypes);
   if (!seesPets && seesOrders === 'own') {
     const { where, orderBy } = dialect.keysetAfter([['account_id', sql`${accountId}`]], sql`${after}`);
@@ -121,7 +121,7 @@ function findPlace({ seesPets, seesOrders }: Shape, { after, accountId }: Parame
 }
 
 const declarePage = (shape: Shape) =>
-  statement((query, p: Parameters, dialect) => {
+  statement((query, p: PageParameters, dialect) => {
     const { where, orderBy } = findPlace(shape, p, dialect);
     return query
       .with('ends', () => endsFor(p.after, dialect))
@@ -150,7 +150,10 @@ export function selectPageFor({ seesPets, seesOrders }: EventReader) {
   return pages[seesOrders];
 }
 
-/** The index over the types of all events, or of the events of one account: a condition, and its first column. */
+/**
+ * The index over the types of all events, or of the events of one account: a condition, and its first column. That of one
+ * account is the expression of the index `events_by_account_and_type`, so that one search finds a type of an account.
+ */
 export const indexOfType = {
   all: (type: RawBuilder<unknown>): TypeIndex => [sql`true`, ['type', type]],
   own: (type: RawBuilder<unknown>, accountId: RawBuilder<unknown>): TypeIndex => [
@@ -161,7 +164,7 @@ export const indexOfType = {
 
 type TypeIndex = readonly [condition: RawBuilder<unknown>, key: Keyset[number]];
 
-type TypedParameters = Parameters & {
+type TypedParameters = PageParameters & {
   /** The types, separated by spaces. */
   types: string;
 };
@@ -214,7 +217,10 @@ const typedPages = { own: declareTypedPage('own'), all: declareTypedPage('all') 
 export const selectTypedPageFor = ({ seesOrders }: Pick<EventReader, 'seesOrders'>) =>
   typedPages[seesOrders === 'all' ? 'all' : 'own'];
 
-/** Builds a page from rows of `selectPageFor` or `selectTypedPageFor`. If it has fewer events than `limit`, it reaches the end of the feed. */
+/**
+ * Builds a page from rows of `selectPageFor` or `selectTypedPageFor`. If it has fewer events than `limit`, it reaches the end
+ * of the feed.
+ */
 export function toFeedPage(rows: readonly FeedRow[], limit: number): FeedPage {
   const events = rows.filter((row): row is FeedRow & EventRow => row.id !== null);
   const last = events.at(-1);

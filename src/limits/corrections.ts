@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import { type Clock, dayMs } from '../clock.ts';
 import { type Database, type Statement, statement } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
+import { erase } from '../storage/erase.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import type { Counters } from './counters.ts';
 import { banMsMax } from './rules/bans.ts';
@@ -66,3 +68,9 @@ function createApplier<Row extends { id: bigint }>(
     applied = seen;
   };
 }
+
+/** Deletes the windows of an account, and the bans of its keys. */
+export const eraseCounts = [
+  erase('usage_windows', (p) => sql`subject = 'account:' || cast(${p.accountId} as bigint)`),
+  erase('key_bans', (p) => sql`key_id in (select id from api_keys where account_id = ${p.accountId})`),
+];

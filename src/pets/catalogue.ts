@@ -82,6 +82,7 @@ interface Edit {
   readonly id: bigint;
   /** Null deletes the animal. */
   readonly patch: PetPatch | null;
+  /** The ETags of this animal that `If-Match` names. */
   readonly tags: IfMatch;
   /** The operator who edits. Absent for a partner: the audit log records only what operators do to animals. */
   readonly by?: Authorship;
@@ -91,7 +92,7 @@ interface Edit {
  * Closes an overdue hold of an animal, then changes or deletes the animal and returns it, a deleted one as it was. A
  * refusal is returned, not thrown, because an error would roll back the closing of the hold.
  *
- * Triggers record the event and count the animal (`updatePet`, `deletePet`). With the event, the version of all animals
+ * If a value changes, triggers record the event and count the animal (`updatePet`, `deletePet`). With the event, the version of all animals
  * changes, so nobody gets a cached answer from before (`storage/content-version.ts`). An edit that first closes a hold writes
  * two more events, one of the animal and one of the order (`expireHolds`).
  */

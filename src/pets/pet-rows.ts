@@ -160,7 +160,7 @@ const updates = new Map<string, ReturnType<typeof declareUpdate>>();
  * Returns the statement that sets these fields, at least one; null removes a field. Each combination of fields has its
  * own, because SQLite rewrites every index that contains a column in `set`.
  *
- * If a value changes, the trigger `pets_updated` records the event. `pets_recounted` counts a new category, and `pets_moved` a
+ * If a value changes, the trigger `pets_updated` records the event `pet.updated`. `pets_recounted` counts a new category, and `pets_moved` a
  * new status in the same category. On PostgreSQL, `append_pets_updated` and `count_pets_updated` append to tables, from which
  * jobs move the event to the feed (`sequence-events.ts`) and the counts to the totals (`inventory.ts`). The triggers stand in
  * `storage/schema.sqlite.sql` and `storage/schema.postgres.sql`.

@@ -10,8 +10,9 @@ import type { Tables } from './tables.ts';
  *     );
  *
  * A page of a list with a filter. If the parameter `status` is null, `set.status` is false. `PageRange` (`read-page.ts`) has
- * the parameters `newestId` and `count`. A list that always has the value of a column needs `dialect.keyset` instead, so that
- * both engines read only the rows of the page:
+ * two parameters: `newestId` is the `next` of the page before, and `count` is one row more than a page. The id of that row is
+ * `next`, so the list selects `id`. A list that always has the value of a column needs `dialect.keyset` instead, so that both
+ * engines read only the rows of the page:
  *
  *     const selectNewest = byFilters(['status'], (query, p: { status: string } & PageRange, set) =>
  *       query

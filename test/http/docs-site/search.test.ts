@@ -55,6 +55,7 @@ for (const [query, expected] of Object.entries(queries))
 
 test('a search for an error code or a status leads to its explanation first', () => {
   for (const [query, codes] of Object.entries({
+    idempotency_key_re: ['idempotency_key_reused'],
     rate_limit_exceeded: ['rate_limit_exceeded'],
     'pet unavailable': ['pet_unavailable'],
     401: ['api_key_missing', 'api_key_invalid', 'api_key_expired', 'api_key_revoked'],

@@ -3,6 +3,8 @@
 /** Words of five letters or more may have a typing error. A number has none. */
 const isFuzzy = (term) => (term.length > 4 && !/\d/.test(term) ? 0.2 : false);
 
+const isPartOfCode = /^[a-z]+_[a-z_]*$/;
+
 /**
  * Returns a function that finds the entries for a text, best first. `MiniSearch` is the search engine, and `entries` are
  * those of assets.ts. The name of a place, such as an error code, its status or a synonym, counts most.
@@ -22,7 +24,14 @@ export function createFinder(MiniSearch, entries) {
     },
   });
   engine.addAll(entries);
-  return (text) => engine.search(text);
+  return (text) => {
+    const found = engine.search(text);
+    const code = text.trim();
+    // A part of an error code is no text of a guide, even if a guide has all its words.
+    if (!isPartOfCode.test(code)) return found;
+    const named = found.filter(({ title }) => title.startsWith(code));
+    return [...named, ...found.filter((place) => !named.includes(place))];
+  };
 }
 
 const snippetLength = 160;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatSecond, formatTime } from '../src/cli/output.ts';
+import { readTime } from '../src/format.ts';
 import { formatTime as formatInConsole } from '../src/operator/console/pages/format.ts';
-import { readTime } from '../src/time-text.ts';
 
 const ms = Date.UTC(2027, 0, 11, 9, 30);
 
