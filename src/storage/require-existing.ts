@@ -20,10 +20,13 @@ export async function requireExisting(address: string): Promise<void> {
 async function listInFile(path: string): Promise<readonly string[]> {
   const fault: unknown = await stat(path).catch(({ code }) => code);
   if (fault === 'ENOENT') return [];
-  const { readMigrations } = await import('./sqlite/schema.ts');
-  return readMigrations(path).catch((error) => {
+  const { openUntouched } = await import('./sqlite/connection.ts');
+  try {
+    using store = openUntouched(path);
+    return await listRunMigrations((sql) => store.prepare(sql).all());
+  } catch (error) {
     throw toOpeningError(path, error);
-  });
+  }
 }
 
 async function listOnServer(url: string): Promise<readonly string[]> {

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { secondMs } from '../../clock.ts';
 import { storeUnavailable, toOpeningError } from '../store-errors.ts';
 import { createRunCall } from './statements.ts';
@@ -58,12 +59,23 @@ function prepareConnection(raw: DatabaseSync, path: string, sql: string) {
 }
 
 /** Opens an existing file read-only. Throws OperatorError if it cannot be opened. */
-export function openReadOnly(path: string): DatabaseSync {
+export function openReadOnly(path: string | URL): DatabaseSync {
   try {
     return new DatabaseSync(path, { readOnly: true, timeout: lockWaitMsMax });
   } catch (error) {
-    throw toOpeningError(path, error);
+    throw toOpeningError(String(path), error);
   }
+}
+
+/**
+ * Opens a file for one short read, and leaves no files beside it: without a `-wal`, the file is complete, and immutable as
+ * long as no service starts. Throws OperatorError if it cannot be opened.
+ */
+export function openUntouched(path: string): DatabaseSync {
+  if (existsSync(`${path}-wal`)) return openReadOnly(path);
+  const address = pathToFileURL(path);
+  address.searchParams.set('immutable', '1');
+  return openReadOnly(address);
 }
 
 /**
