@@ -36,7 +36,7 @@ export const killCommands: Scenario = {
     for (const victim of [
       await killImport(store, csv, rows),
       killBackup(context, store),
-      killMigrate(context, store),
+      await killMigrate(context, store),
     ])
       await torment(context, store, victim, kills);
     const refused = load.count('add 503');
@@ -133,12 +133,17 @@ function killBackup(context: TortureContext, store: EmbeddedStore): Victim {
   };
 }
 
-/** Migrates into the same target each time, because the next migration must succeed after a killed one. */
-function killMigrate(context: TortureContext, store: EmbeddedStore): Victim {
+/**
+ * Moves a backup, because a served store is not moved. The target is the same each time, because the next move must succeed
+ * after a killed one.
+ */
+async function killMigrate(context: TortureContext, store: EmbeddedStore): Promise<Victim> {
+  const source = join(context.folder, 'source.db');
+  await requireEnd(store, ['backup', source]);
   const copy = createEmbeddedStore(context, join(context.folder, 'moved.db'));
   return {
     name: 'migrate',
-    args: () => ['migrate', '--from', `sqlite:${store.file}`, '--to', `sqlite:${copy.file}`],
+    args: () => ['migrate', '--from', `sqlite:${source}`, '--to', `sqlite:${copy.file}`],
     async check(hasEnded) {
       const isMade = existsSync(copy.file);
       if (!isMade && hasEnded) throw new Error('a migration that succeeded left no store');
