@@ -140,6 +140,7 @@ function killBackup(context: TortureContext, store: EmbeddedStore): Victim {
 async function killMigrate(context: TortureContext, store: EmbeddedStore): Promise<Victim> {
   const source = join(context.folder, 'source.db');
   await requireEnd(store, ['backup', source]);
+  const whole = await countAnimals(store);
   const copy = createEmbeddedStore(context, join(context.folder, 'moved.db'));
   return {
     name: 'migrate',
@@ -151,7 +152,7 @@ async function killMigrate(context: TortureContext, store: EmbeddedStore): Promi
       // If the kill came before the target had its schema, this command creates the schema.
       await requireEnd(copy, ['migrate']);
       await requireWhole(copy);
-      const [count, whole] = [await countAnimals(copy), await countAnimals(store)];
+      const count = await countAnimals(copy);
       if (count !== whole && (hasEnded || count !== 0))
         throw new Error(`a migration moved ${count} of ${whole} animals`);
       if (count === whole) for (const end of ['', '-wal', '-shm']) rmSync(copy.file + end, { force: true });
