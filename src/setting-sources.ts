@@ -4,7 +4,12 @@ import { OperatorError, reasonOf } from './errors.ts';
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Settings that are secrets, or contain one, and may also be in the file that `NAME_FILE` names. */
-export const secretSettings = ['DATABASE_URL', 'REDIS_URL', 'WEBHOOK_SECRET_KEY'] as const;
+export const secretSettings = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'WEBHOOK_SECRET_KEY',
+  'CONSOLE_USER_SECRET',
+] as const;
 
 /**
  * Returns the variables with the secrets of their files, as container images have them: `REDIS_URL_FILE` names a file with
@@ -56,8 +61,10 @@ function countEdits(from: string, to: string): number {
   for (const [line, letter] of [...from].entries()) {
     const next = [line + 1];
     for (const [index, other] of [...to].entries()) {
-      const [left = 0, above = 0, before = 0] = [next[index], row[index + 1], row[index]];
-      next.push(Math.min(left + 1, above + 1, before + (letter === other ? 0 : 1)));
+      const inserted = (next[index] ?? 0) + 1;
+      const deleted = (row[index + 1] ?? 0) + 1;
+      const replaced = (row[index] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(inserted, deleted, replaced));
     }
     row = next;
   }

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { settings } from '../src/config.ts';
-import { listMisnamed, readSecretFiles } from '../src/setting-sources.ts';
+import { listMisnamed, readSecretFiles, secretSettings } from '../src/setting-sources.ts';
 import { makeFolder } from './support/service.ts';
 
 test('a secret comes from the file that its setting names, without the end of the line', async (t) => {
@@ -17,6 +17,13 @@ test('a secret in two places, or in a file that is not there, is refused by name
   const message =
     /^wrong settings: DATABASE_URL and DATABASE_URL_FILE are both set; .*REDIS_URL_FILE cannot be read: ENOENT/;
   assert.throws(() => readSecretFiles(variables), { name: 'OperatorError', message });
+});
+
+test('every setting that is named a secret may be in a file', () => {
+  const named = Object.keys(settings).filter((name) => name.includes('SECRET'));
+  assert.ok(named.length > 0);
+  const others = named.filter((name) => !secretSettings.some((secret) => secret === name));
+  assert.deepEqual(others, []);
 });
 
 test('a variable that looks like a setting is named with it', () => {

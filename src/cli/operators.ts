@@ -34,7 +34,7 @@ orders and edit animals. An admin may do everything.`)
     .addArgument(nameArgument())
     .doesWithStore(async (store, _options, name: string) => {
       await store.operators.remove(name);
-      return printLines({ name, removed: true }, `${name} is no operator any more`);
+      return printLines({ name, removed: true }, `${name} is no longer an operator`);
     });
   addToken(operators);
 }

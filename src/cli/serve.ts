@@ -28,7 +28,7 @@ async function serve(context: CommandContext, json: boolean): Promise<void> {
   const log = createLog(config.logLevel, json ? terminal.stderr : terminal.stdout);
   log.info('starting');
   for (const { variable, meant } of misnamed)
-    log.warn({ variable }, `${variable} is no setting and changes nothing: is ${meant} meant?`);
+    log.warn({ variable }, `${variable} is not a setting and changes nothing: is ${meant} meant?`);
   let isServing = false;
   void stopped.then(() => {
     if (isServing) return;

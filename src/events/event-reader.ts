@@ -8,7 +8,7 @@ export interface EventReader {
   readonly seesOrders: 'none' | 'own' | 'all';
 }
 
-/** Reads all events. No account has the id 0: whoever sees the orders of all accounts needs none of its own. */
+/** Reads all events. No account has the id 0: a reader who sees the orders of all accounts needs none of its own. */
 export const everything: EventReader = { accountId: 0n, seesPets: true, seesOrders: 'all' };
 
 const ofOrders: ReadonlySet<string> = new Set(orderEventTypes);

@@ -189,7 +189,7 @@ function findRefusal({ request, match, caller, signedIn }: Exchange, clock: Cloc
 
 function roleMissing(needed: Role, signedIn: SignedIn | null): AppError {
   const held = signedIn?.role ?? null;
-  const has = held === null ? 'is no operator' : `has the role ${held}`;
+  const has = held === null ? 'is not an operator' : `has the role ${held}`;
   return new AppError('role_missing', `this needs the role ${needed}, but ${signedIn?.name} ${has}`);
 }
 

@@ -239,7 +239,7 @@ export interface Tables {
     /** The name of the session in the audit log. */
     id: string;
     made_by: string;
-    /** Null for a person who has the shell of the service and is no operator. */
+    /** Null for a person who has the shell of the service and is not an operator. */
     operator: string | null;
     /** `session`: of the console. `token`: of the operator's API. */
     kind: Generated<string>;

@@ -14,7 +14,7 @@ describeInBrowser('the page of the operators', (browser) => {
       listed.map(({ name, role }) => [name, role]),
       [['omar', 'support']],
     );
-    await act('Remove omar', {}, 'Remove the operator', 'omar is no operator any more.');
+    await act('Remove omar', {}, 'Remove the operator', 'omar is no longer an operator.');
     assert.deepEqual(await store.operators.list(), []);
   });
 

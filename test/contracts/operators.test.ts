@@ -24,7 +24,7 @@ await describeOnEngines('operators', (engine) => {
     assert.deepEqual([found?.name, found?.role], ['mira', 'support']);
   });
 
-  test('a session of a person who is no operator is that of an admin', async (t) => {
+  test('a session of a person who is not an operator is that of an admin', async (t) => {
     const { sessions, signIn } = await openOperators(t, engine);
     const found = await sessions.find(await signIn('root'), 'session');
     assert.deepEqual([found?.name, found?.role], ['root', 'admin']);

@@ -26,7 +26,7 @@ export async function startConsole(test: Ending, settings: Record<string, string
   const exchange = (token: string) =>
     call(null, '/sign-in', { method: 'POST', body: JSON.stringify({ token }) });
 
-  /** Signs in and returns the cookie. A person who is no operator has the shell, and is an admin. */
+  /** Signs in and returns the cookie. A person who is not an operator has the shell, and is an admin. */
   async function signIn(name?: string): Promise<string> {
     const answer = await exchange(await makeLink(name));
     const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';');

@@ -43,7 +43,7 @@ test('without the settings, the header is ignored', async (t) => {
   assert.equal((await call('/session', { headers: person }, service)).status, 401);
 });
 
-test('a name that is no operator has no role', async () => {
+test('a name that is not an operator has no role', async () => {
   const headers = { ...person, 'x-forwarded-user': 'eve@example.com' };
   const { status, ...body } = await call('/session', { headers });
   assert.deepEqual([status, (body as { code?: string }).code], [403, 'role_missing']);

@@ -14,7 +14,7 @@ const missing = new AppError(
 const invalid = new AppError('token_invalid', 'this token is not valid, or it has expired or was ended');
 
 /**
- * Admits requests with the token of an operator. Wrong tokens are counted together, whoever sends them. A token is always
+ * Admits requests with the token of an operator. The wrong tokens of all senders are counted together. A token is always
  * looked up before it counts, so a right one always passes.
  */
 export function createTokenGate(sessions: Pick<Sessions, 'find'>, elapsedMs = () => performance.now()) {
@@ -23,7 +23,10 @@ export function createTokenGate(sessions: Pick<Sessions, 'find'>, elapsedMs = ()
 
   function countWrong(refusal: AppError): AppError {
     const nowMs = elapsedMs();
-    if (nowMs >= endsAtMs) [wrong, endsAtMs] = [0, nowMs + minuteMs];
+    if (nowMs >= endsAtMs) {
+      wrong = 0;
+      endsAtMs = nowMs + minuteMs;
+    }
     wrong += 1;
     if (wrong <= wrongTokensMax) return refusal;
     const seconds = Math.max(1, Math.ceil((endsAtMs - nowMs) / 1_000));

@@ -40,7 +40,7 @@ export function Operators() {
           caption="Operators"
           columns=${forRole(listColumns(remove))}
           rows=${rows(data)}
-          empty="There is no operator yet. Whoever has the shell of the service is an admin."
+          empty="There is no operator yet. A person who has the shell of the service is an admin."
         />
         <h2>Sessions and tokens</h2>
         ${showLoaded(
@@ -139,7 +139,7 @@ function RemoveDialog({ operator: { name }, ...own }: RemoveDialogProps) {
     label="Remove the operator"
     isDangerous
     act=${() => callApi('DELETE /operators/{operator}', { operator: name })}
-    notice=${`${name} is no operator any more.`}
+    notice=${`${name} is no longer an operator.`}
     ...${own}
   >
     <p>The links, sessions and tokens of <strong class="text">${name}</strong> end at once.</p>

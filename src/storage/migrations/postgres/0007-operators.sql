@@ -4,7 +4,7 @@ create table operators (
   created_at_ms bigint not null
 );
 
--- Null for a person who has the shell of the service and is no operator.
+-- Null for a person who has the shell of the service and is not an operator.
 alter table console_links add column operator text references operators (name) on delete cascade;
 
 alter table console_sessions add column operator text references operators (name) on delete cascade;
