@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlencode
 
@@ -126,15 +126,17 @@ def write_query(operation: Operation[Any], given: Query) -> str:
     query: dict[str, object] = {}
     for name, value in given.items():
         kind = operation.query[name]
-        is_list = not isinstance(value, str) and hasattr(value, "__iter__")
-        if value is None or not kind.startswith("int64"):
-            query[name] = ",".join(map(str, value)) if is_list else value
-        elif kind == "int64":
-            query[name] = require_int64(_to_snake_case(name), value)
-        elif isinstance(value, str) or not hasattr(value, "__iter__"):
+        listed = (
+            list(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
+        )
+        if kind == "int64":
+            query[name] = None if value is None else require_int64(_to_snake_case(name), value)
+        elif not kind.startswith("int64") or value is None:
+            query[name] = value if listed is None else ",".join(map(str, listed))
+        elif listed is None:
             raise argument_error(name, "must be a list of identifiers")
         else:
-            query[name] = ",".join(str(require_int64(name, one)) for one in value)
+            query[name] = ",".join(str(require_int64(name, one)) for one in listed)
     return format_query(query)
 
 
