@@ -16,7 +16,7 @@ import { createEventIds } from '../src/events/event-ids.ts';
 import { createLog } from '../src/observability/log.ts';
 import { consoleOperations } from '../src/operator/console/console.ts';
 import { createSessions } from '../src/operator/sessions.ts';
-import { readSecret } from '../src/storage/secret-rows.ts';
+import { readSecret } from '../src/storage/store-facts.ts';
 import { openStore } from '../src/store.ts';
 import { makeTemporaryFolder } from './cleanup.ts';
 import { type ConsoleCall, listConsoleCalls, listMissing } from './console-calls.ts';

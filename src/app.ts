@@ -37,7 +37,7 @@ import { buildOperatorServer } from './operator/operator-server.ts';
 import { createSessions, type Sessions } from './operator/sessions.ts';
 import { listedLimits } from './plans/plan.ts';
 import { type JobParts, listJobs } from './service-jobs.ts';
-import { readSecret } from './storage/secret-rows.ts';
+import { readSecret } from './storage/store-facts.ts';
 import { openServedStore } from './store.ts';
 import { createFailedRequests } from './usage/failed-requests.ts';
 import { createUsageCounts } from './usage/usage.ts';

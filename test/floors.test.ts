@@ -10,13 +10,13 @@ import { readSources } from './support/sources.ts';
 const floors: readonly (readonly [name: string, files: RegExp])[] = [
   [
     'words',
-    /^(?:clock|config|errors|etag|exact-json|file-systems|format|int64|operator-role|postgres-address|random-text|run-in-thread|schema|setting-sources|setting-values|soon|violations)\.ts$/,
+    /^(?:clock|config|errors|etag|exact-json|file-systems|format|int64|operator-role|postgres-address|promises|random-text|run-in-thread|schema|setting-sources|setting-values|violations)\.ts$/,
   ],
   ['plans', /^plans\//],
   ['rules', /^(?:\w+\/rules\/.*|pets\/pet(?:-values)?|accounts\/(?:account|api-key|key-state))\.ts$/],
   [
     'ports',
-    /^(?:storage\/(?:database|delete-old|dialect|erase|insert-row|read-page|row-buffer|secret-rows|store-time|tables|take-oldest)|limits\/counters)\.ts$/,
+    /^(?:storage\/(?:database|delete-old|dialect|erase|insert-row|read-page|row-buffer|store-facts|tables|take-oldest)|limits\/counters)\.ts$/,
   ],
   ['erasures that accounts call', /^(?:events\/erase-event-references|webhooks\/erase-webhooks)\.ts$/],
   ['the key that acts', /^accounts\/acting-key\.ts$/],

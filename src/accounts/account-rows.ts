@@ -1,4 +1,5 @@
 import { type QueryCreator, type RawBuilder, sql } from 'kysely';
+import { selectHolds } from '../orders/order-rows.ts';
 import { type Limits, openHoldsMax, openHoldsOf, type Plan, resolvePlan } from '../plans/plan.ts';
 import { type RowOf, statement } from '../storage/database.ts';
 import type { ByEngine } from '../storage/dialect.ts';
@@ -93,7 +94,7 @@ export const selectAccount = statement((query, p: { name: string }) =>
   selectAccounts(query).where('name', '=', p.name),
 );
 
-/** Selects the id of an account by its name. `selectAccount` also counts the keys, of which an account may have many. */
+/** Selects the id of an account by name. `selectAccount` also counts the keys, of which an account may have many. */
 export const selectAccountId = statement((query, p: { name: string }) =>
   query.selectFrom('accounts').select('id').where('name', '=', p.name).where('deleted_at_ms', 'is', null),
 );
@@ -131,17 +132,10 @@ export const selectAccountsByName = statement(
 
 /** Counts the open holds of an account up to the id `newestId` that have not expired. Reads only its open holds. */
 export const selectOpenHolds = statement((query, p: { accountId: bigint; newestId: bigint }, dialect) => {
-  const key = [
-    ['account_id', sql`${p.accountId}`],
-    ['status', sql.lit('reserved')],
-  ] as const;
-  const { where, orderBy } = dialect.keyset(key, p.newestId);
-  const holds = query.selectFrom('orders').select('id').where(where);
+  const holds = selectHolds(query, p, dialect).where('expires_at_ms', '>', dialect.nowMs);
   // As a subquery, because PostgreSQL reads no index in order for a limit that it knows to be high.
   const most = sql<bigint>`(select ${sql.lit(openHoldsMax)})`;
-  return query
-    .selectFrom(holds.where('expires_at_ms', '>', dialect.nowMs).orderBy(orderBy).limit(most).as('held'))
-    .select(({ fn }) => fn.countAll<bigint>().as('count'));
+  return query.selectFrom(holds.limit(most).as('held')).select(({ fn }) => fn.countAll<bigint>().as('count'));
 });
 
 /** Selects the accounts with these names. `names` is a JSON array. */

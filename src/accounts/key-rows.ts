@@ -15,6 +15,7 @@ import type { NamedEntries } from '../storage/row-buffer.ts';
 import type { Tables } from '../storage/tables.ts';
 import { type Scope, scopes } from './account.ts';
 import { limitColumns } from './account-rows.ts';
+import type { KeyEnvironment } from './api-key.ts';
 import { readState } from './key-state.ts';
 
 /** Inserts a key: the hash and the visible start of its text, never the text itself. With a null expiry, it never expires. */
@@ -154,6 +155,11 @@ export const writeUses = transaction(
     yield* together(...steps);
   },
 );
+
+/** The parameters of `selectForeignKeys`. The `_` of LIKE stands for any character, but all keys have theirs in the same places. */
+export function toForeignKeys(environment: KeyEnvironment, nowMs: number, count: number) {
+  return { pattern: `as_${environment}_%`, nowMs: BigInt(nowMs), count: BigInt(count) };
+}
 
 /** Selects the ids of at most `count` keys that are valid at `nowMs` and do not match `pattern` (SQL LIKE). */
 export const selectForeignKeys = statement((query, p: { pattern: string; nowMs: bigint; count: bigint }) =>

@@ -3,7 +3,7 @@ import { type Clock, hourMs, minuteMs, secondMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Decision } from '../limits/rules/decision.ts';
 import type { PlanName } from '../plans/plan.ts';
-import type { Soon } from '../soon.ts';
+import type { Soon } from '../promises.ts';
 import type { Database } from '../storage/database.ts';
 import { createRowBuffer } from '../storage/row-buffer.ts';
 import type { Caller, KeyRefusal } from './account.ts';

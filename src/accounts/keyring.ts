@@ -17,7 +17,14 @@ import {
   revokeKey,
   rotateKey,
 } from './key-changes.ts';
-import { type ListedKey, selectForeignKeys, selectKeys, selectNamedKeys, toListedKey } from './key-rows.ts';
+import {
+  type ListedKey,
+  selectForeignKeys,
+  selectKeys,
+  selectNamedKeys,
+  toForeignKeys,
+  toListedKey,
+} from './key-rows.ts';
 import { findKeyError } from './key-state.ts';
 import type { KeyVerifier } from './key-verifier.ts';
 
@@ -114,8 +121,8 @@ function createKeyLists(database: Database, clock: Clock, environment: KeyEnviro
 
     /** Returns the ids of at most `count` valid keys of other environments. Such keys do not work here. */
     async listForeign(count: number): Promise<string[]> {
-      const filter = { pattern: `as_${environment}_%`, nowMs: BigInt(clock()), count: BigInt(count) };
-      return (await database.read(selectForeignKeys, filter)).map(({ id }) => id);
+      const rows = await database.read(selectForeignKeys, toForeignKeys(environment, clock(), count));
+      return rows.map(({ id }) => id);
     },
   };
 }

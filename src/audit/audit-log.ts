@@ -1,15 +1,13 @@
 import { userInfo } from 'node:os';
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { type Clock, dayMs } from '../clock.ts';
-import { OperatorError } from '../errors.ts';
 import { parseExactJson, stringifyExactJson } from '../exact-json.ts';
 import { byFilters, type Database, type RowOf, type Steps, statement, step } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import type { Dialect } from '../storage/dialect.ts';
 import { blankField, eraseNext } from '../storage/erase.ts';
 import { insertRow } from '../storage/insert-row.ts';
-import type { Page } from '../storage/read-page.ts';
-import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
+import { type Page, type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
 
 /** The author of a change. `name` is that of `commandActor` or of `consoleActor`, or the id of a key. */
 export interface Actor {
@@ -123,9 +121,6 @@ type Filter = {
 
 const filters = ['accountId', 'actor', 'action', 'subject', 'sinceMs', 'untilMs'] as const;
 
-/** `account` is the name of an account. */
-export type AuditQuery = PageQuery<Omit<Filter, 'accountId'>> & { readonly account?: string | undefined };
-
 export type ListedAuditEntry = ReturnType<typeof toListed>;
 
 const insertEntry = insertRow('audit', [
@@ -169,13 +164,6 @@ export type Audit = ReturnType<typeof createAudit>;
 
 /** Creates the audit log of a store. `actor` is the author of the acts of this process. */
 export function createAudit(database: Database, clock: Clock, actor: Actor = commandActor()) {
-  async function findAccountId(name: string): Promise<bigint> {
-    const [row] = await database.read(selectAccountId, { name });
-    if (row === undefined)
-      throw new OperatorError(`there is no account "${name}": "accounts list" shows all accounts`);
-    return row.id;
-  }
-
   return {
     /** Adds a row about an act of this process that changes nothing else in the store. */
     async record(
@@ -187,10 +175,9 @@ export function createAudit(database: Database, clock: Clock, actor: Actor = com
       await database.run(insertEntry, toRow(by, action, subject, { after }));
     },
 
-    /** Returns a page, newest first. Throws OperatorError if the account does not exist. */
-    async list({ account, ...query }: AuditQuery): Promise<Page<ListedAuditEntry>> {
-      const accountId = account === undefined ? null : await findAccountId(account);
-      return await readPage(database, selectPage, { ...query, accountId }, toListed);
+    /** Returns a page, newest first. */
+    list(query: PageQuery<Filter>): Promise<Page<ListedAuditEntry>> {
+      return readPage(database, selectPage, query, toListed);
     },
 
     /** Returns the time of the last backup in Unix milliseconds, or null if the log has none. */
@@ -203,11 +190,8 @@ export function createAudit(database: Database, clock: Clock, actor: Actor = com
   };
 }
 
-const selectAccountId = statement((query, p: { name: string }) =>
-  query.selectFrom('accounts').select('id').where('name', '=', p.name),
-);
-
-const selectLastBackup = statement((query) =>
+/** Selects the time of the last backup. */
+export const selectLastBackup = statement((query) =>
   query
     .selectFrom('audit')
     .select('at_ms')

@@ -5,7 +5,7 @@ import { toTime } from '../format.ts';
 import type { LookAtUsage } from '../limits/counters.ts';
 import { createStoredLook } from '../limits/memory/counter-store.ts';
 import { showRedisHosts } from '../setting-values.ts';
-import { readSecret } from '../storage/secret-rows.ts';
+import { readSecret } from '../storage/store-facts.ts';
 import type { Store } from '../store.ts';
 import type { UsageHour } from '../usage/usage.ts';
 import { accountArgument } from './arguments.ts';

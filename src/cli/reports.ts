@@ -119,8 +119,9 @@ export function addAudit(program: AppCommand): void {
     .option('--of <subject>', `only changes of this object: ${subjects}`)
     .addOption(sinceOption('changes', program.context.clock))
     .addOption(limitOption('changes'))
-    .doesWithStore(async ({ audit }, { by, of, since, ...options }: AuditOptions) => {
-      const query = { ...options, actor: by, subject: of, sinceMs: since, newestId: null };
+    .doesWithStore(async ({ accounts, audit }, { account, by, of, since, ...options }: AuditOptions) => {
+      const accountId = account === undefined ? undefined : await accounts.findId(account);
+      const query = { ...options, accountId, actor: by, subject: of, sinceMs: since, newestId: null };
       const { items } = await audit.list(query);
       return printTable(items, auditColumns, ({ actor, ...entry }) => ({ ...entry, by: actor }));
     });

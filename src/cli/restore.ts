@@ -24,6 +24,7 @@ and "webhooks resume --all" lets them go on.`)
     .argument('[file]', 'a file written by the backup command (SQLite)')
     .option('--in-place', 'keep the content of the store, which something else brought back', false)
     .does(async (context, { inPlace }: { readonly inPlace: boolean }, file?: string) => {
+      // Exactly one of them: the file is the content, or the store already has it.
       if (inPlace === (file !== undefined)) throw new UsageError('name either a file or --in-place');
       return file === undefined ? restoreHere(context) : restoreFile(context, file);
     });

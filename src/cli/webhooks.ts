@@ -1,7 +1,7 @@
 import { OperatorError, reasonOf, UsageError } from '../errors.ts';
 import { createEventIds } from '../events/event-ids.ts';
 import { toTime } from '../format.ts';
-import { readSecret } from '../storage/secret-rows.ts';
+import { readSecret } from '../storage/store-facts.ts';
 import type { Store } from '../store.ts';
 import { type Attempt, readAfter, writeAfter } from '../webhooks/webhook.ts';
 import type { ListedWebhook } from '../webhooks/webhooks.ts';

@@ -6,13 +6,16 @@ import { type Finding, ok, problem, warning } from './finding.ts';
 /** The oldest major version of Node.js that can run the program. */
 const nodeMajorMin = Number(/\d+/.exec(manifest.engines.node)?.[0]);
 
+/** From this major version on, each one gets long-term support; before, those with an even number. */
+const everyMajorIsLts = 27;
+
 /** Checks that this version of Node.js can run the program. */
 export function checkNode(version = process.versions.node): Finding {
   const major = Number.parseInt(version, 10);
   const is = `Node.js ${version}`;
   if (major < nodeMajorMin) return problem('node', is, `install Node.js ${nodeMajorMin} or newer`);
-  if (major % 2 === 0) return ok('node', is);
-  const todo = 'install a release with an even number';
+  if (major >= everyMajorIsLts || major % 2 === 0) return ok('node', is);
+  const todo = 'install a release with long-term support';
   return warning('node', `${is}, a release without long-term support`, todo);
 }
 

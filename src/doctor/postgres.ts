@@ -8,7 +8,7 @@ import { askSession } from '../storage/postgres/pooler.ts';
 import { askRequirements } from '../storage/postgres/requirements.ts';
 import { findPrimary } from '../storage/postgres/servers.ts';
 import { type Finding, ok, problem, warnUnless } from './finding.ts';
-import { checkContent, compareClocks } from './store.ts';
+import { checkContent, compareClocks, type List } from './store.ts';
 
 /** The oldest major version of PostgreSQL with which the service is tested. */
 const majorMin = 15;
@@ -27,8 +27,8 @@ export async function checkPostgres(
     const client = createClient(primary, { query_timeout: answerMsMax });
     try {
       await client.connect();
-      const list = async (sql: string) =>
-        (await client.query<object>(sql)).rows.map((row) => Object.values(row)[0]);
+      const list: List = async (sql, values = []) =>
+        (await client.query<object>(sql, [...values])).rows.map((row) => Object.values(row)[0]);
       const readClock = async () => Number((await list(clockSql))[0]);
       const findings = [
         ...(await checkServer(primary, client, server, databaseConnections)),
@@ -36,7 +36,7 @@ export async function checkPostgres(
       ];
       return findings.some(isUnreadable)
         ? findings
-        : [...findings, ...(await checkContent(list, environment, clock))];
+        : [...findings, ...(await checkContent('postgres', list, environment, clock))];
     } finally {
       // A server that does not answer must not delay the caller.
       void client.end();

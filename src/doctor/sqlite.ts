@@ -15,7 +15,7 @@ import { findFileSystemProblem } from '../storage/sqlite/file-system.ts';
 import { readSizes } from '../storage/sqlite/vacuum.ts';
 import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
 import { checkOwnership } from './machine.ts';
-import { checkContent, formatSpan } from './store.ts';
+import { checkContent, formatSpan, type List } from './store.ts';
 
 /** The result of checking a store. */
 export interface StoreCheck {
@@ -136,12 +136,12 @@ async function inspect(path: string, environment: Environment, clock: Clock, isC
   const address = pathToFileURL(path);
   if (isComplete) address.searchParams.set('immutable', '1');
   const store = new DatabaseSync(address, { readOnly: true, timeout: busyTimeoutMs });
-  const list = async (sql: string) => {
-    const rows = store.prepare(sql).all();
+  const list: List = async (sql, values = []) => {
+    const rows = store.prepare(sql).all(...values);
     return rows.map((row) => Object.values(row)[0]);
   };
   try {
-    const content = await checkContent(list, environment, clock);
+    const content = await checkContent('sqlite', list, environment, clock);
     // Reads every page, but does not compare the indexes with their tables, which `integrity_check` takes much longer for.
     const [integrity] = await list('pragma quick_check(1)');
     const isInUse = isServed(path);

@@ -1,6 +1,11 @@
 import { describeForeignKeys, foreignKeysMax, keyEnvironmentOf } from '../accounts/api-key.ts';
+import { selectForeignKeys, toForeignKeys } from '../accounts/key-rows.ts';
+import { selectLastBackup } from '../audit/audit-log.ts';
 import { type Clock, dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
 import type { Environment } from '../config.ts';
+import { compileStatement, placeParameters } from '../storage/compile.ts';
+import type { Parameters, Statement, Value } from '../storage/database.ts';
+import type { Engine } from '../storage/dialect.ts';
 import { compareSchema, listRunMigrations } from '../storage/migrations/migrate.ts';
 import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
 import { howToSetClock } from './machine.ts';
@@ -18,12 +23,20 @@ const newestRowSql = `
     union all select max(day_ends_at_ms) - ${dayMs} from usage_windows
   ) as times`;
 
-/** Checks the content of a store on any engine. `list` returns the first column of the rows of a query. */
+/** Runs a query and returns the first column of its rows. */
+export type List = (sql: string, values?: readonly Value[]) => Promise<readonly unknown[]>;
+
+/** Checks the content of a store. */
 export async function checkContent(
-  list: (sql: string) => Promise<readonly unknown[]>,
+  engine: Engine,
+  list: List,
   environment: Environment,
   clock: Clock,
 ): Promise<Finding[]> {
+  const select: Select = (target, parameters) => {
+    const { sql, names } = compileStatement(target, engine, parameters);
+    return list(sql, placeParameters(names, parameters));
+  };
   const migrations = await listRunMigrations(async (sql) => (await list(sql)).map((name) => ({ name })));
   const findings = [checkSchema(migrations)];
   // The queries name tables and columns of the newest schema.
@@ -31,14 +44,10 @@ export async function checkContent(
   const [newest] = await list(newestRowSql);
   // A service may write rows until this one is read, so the clock is read afterwards.
   if (newest != null) findings.push(checkNewestRow(Number(newest), clock()));
-  if (environment !== 'development') findings.push(checkBackup((await list(lastBackupSql))[0], clock()));
-  // The `_` of LIKE stands for any character, but all keys have theirs in the same places. The conditions are those of
-  // `selectForeignKeys`, which needs an open store.
-  const foreignKeys = await list(
-    `select id from api_keys where visible_start not like 'as_${keyEnvironmentOf[environment]}_%'
-      and (expires_at_ms is null or expires_at_ms > ${clock()})
-      and (revoked_at_ms is null or revoked_at_ms = expires_at_ms) order by id limit ${foreignKeysMax + 1}`,
-  );
+  if (environment !== 'development')
+    findings.push(checkBackup((await select(selectLastBackup, {}))[0], clock()));
+  const wanted = toForeignKeys(keyEnvironmentOf[environment], clock(), foreignKeysMax + 1);
+  const foreignKeys = await select(selectForeignKeys, wanted);
   if (foreignKeys.length > 0) {
     const is = describeForeignKeys(foreignKeys.map(String), environment);
     const todo = 'create new keys with "keys create", or set ENVIRONMENT to the environment of these keys';
@@ -47,7 +56,7 @@ export async function checkContent(
   return findings;
 }
 
-const lastBackupSql = "select at_ms from audit where action = 'store.backed_up' order by id desc limit 1";
+type Select = <P extends Parameters>(target: Statement<P, unknown>, parameters: P) => ReturnType<List>;
 
 /** A backup a day is made within this time, if it is late once. */
 const backupMsMax = 2 * dayMs;

@@ -7,6 +7,7 @@ export type EventIds = ReturnType<typeof createEventIds>;
 const prefix = 'evt_';
 /** 11 base62 digits are enough for every int64. */
 const positionLength = 11;
+/** 29 bits: a guessed id is wrong, and a seal is only a check. What a key may read does not depend on it. */
 const sealLength = 5;
 const form = new RegExp(`^${prefix}([0-9A-Za-z]{${positionLength}})[0-9A-Za-z]{${sealLength}}$`);
 const base = BigInt(base62.length);

@@ -53,5 +53,6 @@ export const deleteExpired = transaction(
 
 /** Deletes all expired events, at most `count` in each transaction, so that other writes can run in between. */
 export async function expireEvents(database: Database, count = deletedEventsMax): Promise<void> {
-  while (await database.transact(deleteExpired, count));
+  let mayHaveMore = true;
+  while (mayHaveMore) mayHaveMore = await database.transact(deleteExpired, count);
 }

@@ -116,3 +116,8 @@ export function defineOperation<
   const [, tag = ''] = path.split('/');
   return { id, method, path, tag, scope, stability: 'beta', ...definition } as unknown as Operation;
 }
+
+/** Returns the name of an operation in URLs, such as `list-pets`. */
+export function nameOperation({ id }: Pick<Operation, 'id'>): string {
+  return id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

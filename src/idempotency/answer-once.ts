@@ -14,7 +14,7 @@ import {
 import { deletesOld } from '../storage/delete-old.ts';
 import { erase } from '../storage/erase.ts';
 import { pick } from '../storage/insert-row.ts';
-import { readStoreTime } from '../storage/store-time.ts';
+import { readStoreTime } from '../storage/store-facts.ts';
 import type { Tables } from '../storage/tables.ts';
 
 /** The idempotency key of a request. A retry must have the same account, operation and body. */

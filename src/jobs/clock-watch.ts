@@ -1,7 +1,7 @@
 import { type Clock, minuteMs } from '../clock.ts';
 import type { Log } from '../observability/log.ts';
 import type { Database } from '../storage/database.ts';
-import { readStoreTime } from '../storage/store-time.ts';
+import { readStoreTime } from '../storage/store-facts.ts';
 
 /** A clock leaps if it moves by more than this many ms against the monotonic clock. */
 export const leapMsMin = minuteMs;

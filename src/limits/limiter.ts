@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { freeLimits, type Limits, readerLimits } from '../plans/plan.ts';
-import { after, type Soon } from '../soon.ts';
+import { after, type Soon } from '../promises.ts';
 import type { Counters } from './counters.ts';
 import { addressSubject, readerSubject } from './rules/address.ts';
 import { type Decision, decide, type Usage } from './rules/decision.ts';

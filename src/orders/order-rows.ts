@@ -32,6 +32,23 @@ export function isOf(accountId: bigint | null): RawBuilder<boolean> {
   return sql`(cast(${accountId} as bigint) is null or account_id = ${accountId})`;
 }
 
+/**
+ * Returns the open holds of an account up to the id `newestId`, for a count that stops at a limit, and the order in which
+ * both engines then read only as many rows of the index. Holds that have expired but are not closed yet are among them.
+ */
+export function selectHolds(
+  query: QueryCreator<Tables>,
+  { accountId, newestId }: { readonly accountId: bigint | null; readonly newestId: bigint },
+  dialect: Dialect,
+) {
+  const key = [
+    ['account_id', sql`${accountId}`],
+    ['status', sql.lit('reserved')],
+  ] as const;
+  const { where, orderBy } = dialect.keyset(key, newestId);
+  return query.selectFrom('orders').select('id').where(where).orderBy(orderBy);
+}
+
 /** Selects an order, and no row if it belongs to another account. A null `accountId` matches all accounts. */
 export const selectOrder = statement((query, p: { id: bigint; accountId: bigint | null }, { nowMs }) =>
   query

@@ -9,7 +9,7 @@ import { openHoldsOf } from '../plans/plan.ts';
 import { type Steps, statement, step, together, transaction } from '../storage/database.ts';
 import type { Dialect } from '../storage/dialect.ts';
 import { type OrderRow, toOrder } from './order.ts';
-import { moment, writtenColumns } from './order-rows.ts';
+import { moment, selectHolds, writtenColumns } from './order-rows.ts';
 import { expireHolds, selectOverdueHold, selectOverdueHolds } from './overdue-holds.ts';
 
 /** A new order after validation, with its defaults. */
@@ -43,16 +43,11 @@ const countUnexpired = selectRoom(({ nowMs }) => sql`expires_at_ms > ${nowMs}`);
 /** Returns the count, which stops at the maximum of the account, and this maximum. */
 function selectRoom(isCounted: (dialect: Dialect) => RawBuilder<boolean>) {
   return statement((query, p: HoldsOf, dialect) => {
-    const key = [
-      ['account_id', sql`${p.accountId}`],
-      ['status', sql.lit('reserved')],
-    ] as const;
-    const { where, orderBy } = dialect.keyset(key, p.newestId);
     const most = sql<bigint>`coalesce(
       (select coalesce(open_holds, ${openHoldsOfPlan}) from accounts where id = ${p.accountId}), 0)`;
-    const holds = query.selectFrom('orders').select('id').where(where).where(isCounted(dialect));
+    const holds = selectHolds(query, p, dialect).where(isCounted(dialect));
     return query
-      .selectFrom(holds.orderBy(orderBy).limit(most).as('held'))
+      .selectFrom(holds.limit(most).as('held'))
       .select([sql<bigint>`count(*)`.as('count'), most.as('most')]);
   });
 }

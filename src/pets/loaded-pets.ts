@@ -124,7 +124,7 @@ const applyChanges = statement((query) =>
 
 const selectOverdueLoaded = selectOverdueHolds<None>(
   'lockRows',
-  () => sql`orders.pet_id in (select id from loaded)`,
+  () => sql`pets.id in (select id from loaded)`,
 );
 
 /** Locks the animals to be changed until the transaction ends. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Soon } from '../soon.ts';
+import type { Soon } from '../promises.ts';
 import { type Database, statement } from './database.ts';
 import type { ByEngine } from './dialect.ts';
 

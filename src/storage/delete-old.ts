@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type Database, statement } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -37,4 +37,15 @@ export function deletesOld<T extends keyof Tables>(
     const oldest = { beforeMs: BigInt(beforeMs), count: BigInt(deletedRowsMax) };
     while ((await database.run(deleteOldest, oldest)).length === deletedRowsMax);
   };
+}
+
+/** Returns the condition that a row is not among the newest `count` ones of its owner. `owner` is a column of the table. */
+export function isBeyondNewest<T extends keyof Tables>(
+  table: T,
+  owner: keyof Tables[T] & string,
+  id: bigint,
+  count: number,
+): RawBuilder<boolean> {
+  return sql`id <= (select older.id from ${sql.table(table)} as older where older.${sql.ref(owner)} = ${id}
+    order by older.id desc limit 1 offset ${sql.lit(count)})`;
 }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { dayMs } from '../clock.ts';
 import { type Database, statement, step, together, transaction } from '../storage/database.ts';
-import { deletesOld } from '../storage/delete-old.ts';
+import { deletesOld, isBeyondNewest } from '../storage/delete-old.ts';
 import { insertRow } from '../storage/insert-row.ts';
-import { readStoreTime } from '../storage/store-time.ts';
+import { readStoreTime } from '../storage/store-facts.ts';
 import { deleteRequest } from './requested-messages.ts';
 import { failingAttemptsMin, failingMsMax } from './rules/retry.ts';
 import { type Attempt, toResult } from './webhook.ts';
@@ -66,10 +66,7 @@ const deleteOldAttempts = statement((query, p: { id: bigint }) =>
   query
     .deleteFrom('webhook_attempts')
     .where('webhook_id', '=', p.id)
-    .where(
-      sql<boolean>`id <= (select older.id from webhook_attempts as older where older.webhook_id = ${p.id}
-        order by older.id desc limit 1 offset ${sql.lit(attemptsMax)})`,
-    ),
+    .where(isBeyondNewest('webhook_attempts', 'webhook_id', p.id, attemptsMax)),
 );
 
 /** Records an attempt, unless the webhook is deleted. Returns why this attempt has disabled the webhook, or null. */

@@ -6,7 +6,7 @@ import { createEventIds, type EventIds } from '../events/event-ids.ts';
 import { canReadType, coversReader, type EventReader } from '../events/event-reader.ts';
 import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-page.ts';
 import { type Steps, step, transaction } from '../storage/database.ts';
-import { selectSecret } from '../storage/secret-rows.ts';
+import { selectSecret } from '../storage/store-facts.ts';
 import {
   makerOf,
   readReason,

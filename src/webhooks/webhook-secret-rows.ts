@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { dayMs } from '../clock.ts';
 import { statement } from '../storage/database.ts';
+import { isBeyondNewest } from '../storage/delete-old.ts';
 import type { Dialect } from '../storage/dialect.ts';
 import { insertRow } from '../storage/insert-row.ts';
 
@@ -28,8 +29,8 @@ export const deleteOldSecrets = statement((query, p: { webhookId: bigint }, { no
     .deleteFrom('webhook_secrets')
     .where('webhook_id', '=', p.webhookId)
     .where(
-      sql<boolean>`(ends_at_ms <= ${nowMs} or id not in (select kept.id from webhook_secrets as kept
-        where kept.webhook_id = ${p.webhookId} order by kept.id desc limit ${sql.lit(secretsMax)}))`,
+      sql<boolean>`(ends_at_ms <= ${nowMs}
+        or ${isBeyondNewest('webhook_secrets', 'webhook_id', p.webhookId, secretsMax)})`,
     ),
 );
 

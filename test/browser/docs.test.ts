@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { operations } from '../../src/http/api/operations.ts';
 import { guides } from '../../src/http/docs-site/guides.ts';
-import { nameOperation } from '../../src/http/docs-site/name-operation.ts';
+import { nameOperation } from '../../src/http/operation.ts';
 import { untilRendered } from '../support/documentation.ts';
 import { startService } from '../support/service.ts';
 import { describeInBrowser, expectAccessible, openVisit } from './chromium.ts';

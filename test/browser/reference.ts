@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { nameOperation } from '../../src/http/docs-site/name-operation.ts';
+import { nameOperation } from '../../src/http/operation.ts';
 
 /** Opens the page of an operation, and fills in the key if one is given. */
 export async function openOperation(page: Page, url: string, id: string, key?: string): Promise<void> {

@@ -19,7 +19,8 @@ await describeOnEngines('the audit log', (engine) => {
     const actions = async (query: Parameters<typeof listEntries>[0]) =>
       fieldOf(await listEntries(query), 'action');
     assert.deepEqual(await actions({}), ['key.revoked', 'account.created', 'key.created', 'account.created']);
-    assert.deepEqual(await actions({ account: 'Zoo' }), ['key.revoked', 'key.created', 'account.created']);
+    const accountId = await accounts.findId('Zoo');
+    assert.deepEqual(await actions({ accountId }), ['key.revoked', 'key.created', 'account.created']);
     for (const actor of ['con_1', 'mira', 'mira in con_1'])
       assert.deepEqual(await actions({ actor }), ['key.revoked']);
     for (const actor of ['on_1', 'mir', 'con_1 in mira', '%', ''])
@@ -27,7 +28,6 @@ await describeOnEngines('the audit log', (engine) => {
     assert.deepEqual(await actions({ action: 'key.created' }), ['key.created']);
     assert.deepEqual(await actions({ subject: id }), ['key.revoked', 'key.created']);
     assert.deepEqual(await actions({ sinceMs: clock.now() }), ['key.revoked']);
-    await assert.rejects(listEntries({ account: 'None' }), { name: 'OperatorError' });
     const walked = await walk((newestId) => audit.list({ limit: 1, newestId }));
     assert.deepEqual(walked, await listEntries());
   });

@@ -4,7 +4,7 @@ import { hourMs } from '../../src/clock.ts';
 import { createEventIds } from '../../src/events/event-ids.ts';
 import { expireEvents, keptMs } from '../../src/events/expire-events.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { readSecret } from '../../src/storage/secret-rows.ts';
+import { readSecret } from '../../src/storage/store-facts.ts';
 import type { WebhookChange, WebhookManager } from '../../src/webhooks/change-webhook.ts';
 import { createOperatorWebhooks, type WebhookQuery } from '../../src/webhooks/webhooks.ts';
 import { fieldsOf } from '../accounts/world.ts';

@@ -132,6 +132,7 @@ describe('about the machine, the doctor reports', () => {
   test('that its Node.js is too old', () => {
     expectFinding([checkNode('22.1.0')], 'node', 'problem', /Node\.js 22\.1\.0/);
     expectFinding([checkNode('25.1.0')], 'node', 'warning', /Node\.js 25\.1\.0/);
+    expectFinding([checkNode('27.1.0')], 'node', 'ok', /Node\.js 27\.1\.0/);
     expectFinding([checkNode()], 'node', 'ok', new RegExp(process.versions.node));
   });
 

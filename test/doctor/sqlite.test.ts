@@ -6,7 +6,7 @@ import { foreignKeysMax } from '../../src/accounts/api-key.ts';
 import { dayMs, systemClock } from '../../src/clock.ts';
 import { checkOwnership } from '../../src/doctor/machine.ts';
 import { inspectSqlite } from '../../src/doctor/sqlite.ts';
-import { checkContent } from '../../src/doctor/store.ts';
+import { checkContent, type List } from '../../src/doctor/store.ts';
 import { newestSchema } from '../../src/storage/migrations/migrate.ts';
 import { createWorld, type World } from '../support/command-line.ts';
 import { whyNoMounts, withMounts } from '../support/mounts.ts';
@@ -126,12 +126,12 @@ describe('about a SQLite store, the doctor reports', () => {
 
   test('that its newest row is not in the future if it was written during the check', async (t) => {
     const { run, execute, clock } = await createWorld(t);
-    const list = async (sql: string) => {
+    const list: List = async (sql, values = []) => {
       clock.advance(3_000);
       await run('keys create --plan free');
-      return execute(sql.trim()).map((row) => Object.values(row)[0]);
+      return execute(sql.trim(), values).map((row) => Object.values(row)[0]);
     };
-    expectFinding(await checkContent(list, 'staging', clock.now), 'clock', 'ok', /written 0 s ago/);
+    expectFinding(await checkContent('sqlite', list, 'staging', clock.now), 'clock', 'ok', /written 0 s ago/);
   });
 
   test('how much of its size is unused', async (t) => {

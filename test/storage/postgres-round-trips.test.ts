@@ -8,7 +8,7 @@ import { createFirstAnswers, hashIdempotencyKey } from '../../src/idempotency/an
 import { createOrders } from '../../src/orders/orders.ts';
 import { writePet } from '../../src/pets/pet-values.ts';
 import { resolvePlan } from '../../src/plans/plan.ts';
-import type { Soon } from '../../src/soon.ts';
+import type { Soon } from '../../src/promises.ts';
 import { hold } from '../contracts/order-shop.ts';
 import { importPets, openCatalogue } from '../support/catalogue.ts';
 import { findPostgres } from '../support/engines.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Lifetime } from '../../src/cli/command.ts';
@@ -91,10 +91,10 @@ export async function createWorld(t: Ending) {
     return stdout;
   }
 
-  /** Runs SQL directly on the store. Returns the rows if it is one statement that returns rows. */
-  function execute(sql: string): Record<string, unknown>[] {
+  /** Runs SQL directly on the store, one statement if it has values. Returns the rows if it is one statement that returns rows. */
+  function execute(sql: string, values: readonly SQLInputValue[] = []): Record<string, unknown>[] {
     using database = new DatabaseSync(path, { timeout: 5_000 });
-    if (/^(?:select|with)[^;]*$/.test(sql)) return database.prepare(sql).all();
+    if (/^(?:select|with)[^;]*$/.test(sql)) return database.prepare(sql).all(...values);
     database.exec(sql);
     return [];
   }

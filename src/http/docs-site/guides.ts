@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { Operation } from '../operation.ts';
+import { nameOperation, type Operation } from '../operation.ts';
 import type { Page } from './frame.ts';
 import { type Installation, tellAddresses } from './installation.ts';
 import { renderDocument } from './markdown.ts';
 import { html, type Markup, trusted } from './markup.ts';
-import { nameOperation } from './name-operation.ts';
 
 /**
  * The documents that are served, in the order of the navigation. `name` is the path below `/docs/`, and `searchWords` are

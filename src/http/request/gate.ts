@@ -3,7 +3,7 @@ import type { KeyVerifier, LookedUp } from '../../accounts/key-verifier.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { Limiter } from '../../limits/limiter.ts';
 import type { Decision } from '../../limits/rules/decision.ts';
-import { after, type Soon } from '../../soon.ts';
+import { after, type Soon } from '../../promises.ts';
 import type { Exchange } from '../exchange.ts';
 import { toAppError } from '../response/errors.ts';
 import type { ClientAddress } from './client-address.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { secondMs } from '../../clock.ts';
-import type { Soon } from '../../soon.ts';
+import type { Soon } from '../../promises.ts';
 
 /** Refusals that are answered per second, and those that are answered at once after a time with few. */
 export const refusalPace = { perSecond: 2_000, burst: 200 } as const;

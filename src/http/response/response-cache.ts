@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Registry } from 'prom-client';
 import { expose, labelled } from '../../observability/metrics.ts';
-import type { Soon } from '../../soon.ts';
+import type { Soon } from '../../promises.ts';
 import type { Version } from '../../storage/content-version.ts';
 import type { Answer } from './answer.ts';
 

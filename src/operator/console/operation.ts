@@ -40,19 +40,19 @@ type Address = `${Method} /${string}`;
 
 /**
  * An operation of the operator's port. The pages of the console call it below `/console/api`, and programs below `/ops/v1`.
- * `Path` is the address with the names of its parameters, and `Answer` the value that becomes the JSON of the response.
+ * `Path` is the address with the names of its parameters, and `Json` the value that becomes the JSON of the response.
  */
 export interface ConsoleOperation<
   Path extends Address = Address,
   Fields extends TProperties = TProperties,
-  Answer = unknown,
+  Json = unknown,
 > extends Operation {
   /** Such as `GET /pets/{petId}`. */
   readonly address: Path;
   readonly role: Role;
   /** The parameters of the query of a GET, or the fields of the body. */
   readonly fields: Fields;
-  act(input: never, context: Context): Promise<Answer>;
+  act(input: never, context: Context): Promise<Json>;
 }
 
 /** The parameters of paths that are an int64, each with the word for what it identifies. The others are texts. */
@@ -80,15 +80,15 @@ interface About<Fields extends TProperties> {
 /** Declares an operation and the role that it needs. `act` gets the parameters of the path and the fields. */
 export function operation<
   const Path extends Address,
-  Answer,
+  Json,
   Fields extends TProperties = Record<never, never>,
 >(
   id: string,
   address: Path,
   role: Role,
   { summary, description = `${summary}.`, fields = {} as Fields, answer }: About<Fields>,
-  act: (input: Input<Path, Fields>, context: Context) => Promise<Answer>,
-): ConsoleOperation<Path, Fields, Answer> {
+  act: (input: Input<Path, Fields>, context: Context) => Promise<Json>,
+): ConsoleOperation<Path, Fields, Json> {
   const schema = Type.Object(fields);
   const params = describeParameters(address);
   const isRead = address.startsWith('GET ');

@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import { reasonOf } from '../../errors.ts';
+import type { Query, Requirement } from './facts.ts';
 import { tablesOfOneRow, tablesWithIds } from './parts.ts';
-import type { Query, Requirement } from './requirement.ts';
 
 interface Content {
   /** Tables of one row that have another number of rows, with that number. */

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { connectMsMax, createClient } from './client.ts';
-import type { Requirement } from './requirement.ts';
+import type { Requirement } from './facts.ts';
 
 /** Maximum number of comparisons. The first one suffices, unless others use the pooler at the same moment. */
 const comparisonsMax = 10;

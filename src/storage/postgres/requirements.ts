@@ -1,7 +1,6 @@
 import { compareSchema, listRunMigrations } from '../migrations/migrate.ts';
 import { askContent, rehearsePromotion } from './content.ts';
-import { type Facts, factsSql } from './facts.ts';
-import type { Query, Requirement } from './requirement.ts';
+import { type Facts, factsSql, type Query, type Requirement } from './facts.ts';
 
 /** What a start and the doctor find, in order. After the first group with an unmet requirement, the list ends. */
 interface Examined {

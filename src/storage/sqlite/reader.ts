@@ -1,4 +1,4 @@
-import { oneAtATime } from '../one-at-a-time.ts';
+import { oneAtATime } from '../../promises.ts';
 import { storeUnavailable } from '../store-errors.ts';
 import { toStorageError } from './connection.ts';
 import type { SqliteCall } from './statements.ts';

@@ -4,12 +4,11 @@ import { tags } from '../../api/operations.ts';
 import { pingMessageExample } from '../../api/webhook-messages.ts';
 import { introduction } from '../../openapi/description.ts';
 import { type Header, responseHeaders, universalHeaders } from '../../openapi/headers.ts';
-import type { Operation } from '../../operation.ts';
+import { nameOperation, type Operation } from '../../operation.ts';
 import { formatJson } from '../code.ts';
 import { findRoot, type Page } from '../frame.ts';
 import { renderDocument } from '../markdown.ts';
 import { html } from '../markup.ts';
-import { nameOperation } from '../name-operation.ts';
 import { writeMarks, writeOperation } from './operation-markdown.ts';
 import { renderOperation } from './operation-page.ts';
 

@@ -6,7 +6,7 @@ import { OrderSchema, OrderStatusSchema } from '../../../orders/order.ts';
 import { everyAccount } from '../../../orders/orders.ts';
 import { NewPetSchema, type Pet, PetPatchSchema, PetSchema, PetStatusSchema } from '../../../pets/pet.ts';
 import { pickPetFields, writePet } from '../../../pets/pet-values.ts';
-import { readStoreTime } from '../../../storage/store-time.ts';
+import { readStoreTime } from '../../../storage/store-facts.ts';
 import { answers } from '../answers.ts';
 import { type ConsoleServices, int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 

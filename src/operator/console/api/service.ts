@@ -139,9 +139,10 @@ export const serviceOperations = [
     'GET /audit',
     'reader',
     { summary: 'List the entries of the audit log', fields: auditFilters, answer: answers.audit },
-    async ({ before = null, since, until, ...query }, { audit }) => {
+    async ({ account, before = null, since, until, ...query }, { accounts, audit }) => {
+      const accountId = account === undefined ? undefined : await accounts.findId(account);
       const times = readRange({ since, until });
-      const page = await audit.list({ ...query, ...times, limit: pageRows, newestId: before });
+      const page = await audit.list({ ...query, accountId, ...times, limit: pageRows, newestId: before });
       const items = page.items.map(({ actor, before: old, after, ...entry }) => ({
         ...entry,
         actorKind: actor.kind,
