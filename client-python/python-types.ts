@@ -1,13 +1,14 @@
 import {
   capitalise,
   type Description,
+  findKnownValues,
   listOperations,
   listRows,
   listShapes,
+  listVariants,
   nameBody,
   nameTarget,
   type Row,
-  resolve,
   type Schema,
   type Schemas,
   withoutNull,
@@ -42,11 +43,10 @@ interface Context {
 /** Returns the Python source for a description. Throws for an unknown kind of schema. */
 export function writePythonTypes(description: Description): string {
   const { schemas } = description.components;
-  const unions = Object.values(schemas).flatMap(({ oneOf = [] }) => oneOf);
   const context: Context = {
     schemas,
     sent: new Set(listOperations(description).map(({ operation }) => nameBody(operation))),
-    variants: new Set(unions.map(({ $ref = '' }) => nameTarget($ref))),
+    variants: listVariants(schemas),
   };
   const types = sortByUse(schemas).flatMap((name) => writeSchema(name, schemas[name] ?? {}, context));
   const names = types.map(({ name }) => `    "${name}",`).sort();
@@ -82,14 +82,15 @@ function sortByUse(schemas: Schemas): readonly string[] {
 
 function writeSchema(name: string, schema: Schema, context: Context): Type[] {
   if (schema.enum !== undefined) return [writeLiteral(name, schema)];
-  if (schema.oneOf !== undefined) return writeUnion(name, schema, context);
+  if (schema.anyOf !== undefined) return [writeUnion(name, schema)];
   if (schema.type !== 'object') throw new Error(`${name}: no type is known for ${JSON.stringify(schema)}`);
   const literals: Type[] = [];
   const isSent = context.sent.has(name);
   const fields = Object.entries(schema.properties ?? {}).map(([field, value]) => {
-    const isNamed = value.enum !== undefined && !Array.isArray(value.type);
+    const [first = value] = value.anyOf ?? [];
+    const isNamed = first.enum !== undefined && !Array.isArray(first.type);
     const own = isNamed ? name + capitalise(field) : null;
-    if (own !== null) literals.push(writeLiteral(own, value));
+    if (own !== null) literals.push(writeLiteral(own, { ...value, ...first }));
     const isTag = field === 'type' && context.variants.has(name);
     const type = own !== null && (isSent || isTag) ? own : nameType(value, isSent, context);
     const isRequired = schema.required?.includes(field) === true;
@@ -97,15 +98,16 @@ function writeSchema(name: string, schema: Schema, context: Context): Type[] {
     const text = [value.description, known && `Known values: ${known}.`].filter(Boolean).join(' ');
     return writeField(field, isRequired ? type : `NotRequired[${type}]`, text);
   });
-  const guards = context.variants.has(name) ? [writeGuard(name, schema)] : [];
+  const types = context.variants.has(name) ? schema.properties?.['type']?.enum : undefined;
+  const guards = types === undefined ? [] : [writeGuard(name, types)];
   const own = name === 'Error' ? 'ErrorBody' : name;
   return [...literals, writeClass(own, schema.description ?? '', fields), ...guards];
 }
 
 /** Writes a function that tells a variant of a union from the others, which type checkers follow. */
-function writeGuard(name: string, { properties }: Schema): Type {
+function writeGuard(name: string, values: readonly string[]): Type {
   const guard = `is${toSnakeCase(name)}`;
-  const types = (properties?.['type']?.enum ?? []).map((type) => `"${type}"`);
+  const types = values.map((type) => `"${type}"`);
   const before = 'return event["type"] in ';
   const lines = [
     `def ${guard}(event: Mapping[str, Any]) -> TypeGuard[${name}]:`,
@@ -118,31 +120,16 @@ function writeGuard(name: string, { properties }: Schema): Type {
 /** Returns the name of the type with the known values of a field. A newer service may send others, so its type is str. */
 function nameKnownValues(schema: Schema, own: string | null, { schemas }: Context): string | null {
   if (own !== null) return `\`${own}\``;
-  const { $ref } = schema.items ?? schema;
-  if ($ref !== undefined) {
-    const name = nameTarget($ref);
-    return schemas[name]?.enum === undefined ? null : `\`${name}\``;
-  }
-  const values = [schema, ...(schema.anyOf ?? [])].flatMap((one) => withoutNull(one).enum ?? []);
-  return values.length === 0 ? null : values.map((value) => `\`${value}\``).join(', ');
+  const value = schema.items ?? schema;
+  const { $ref, enum: choices } = findKnownValues(value, schemas) ?? value;
+  if (choices !== undefined) return choices.map((choice) => `\`${choice}\``).join(', ');
+  const name = nameTarget($ref ?? '');
+  return schemas[name]?.enum === undefined ? null : `\`${name}\``;
 }
 
-/** Writes a union. A variant of its own stands for the types that a newer service may add. */
-function writeUnion(name: string, schema: Schema, context: Context): Type[] {
-  const variants = schema.oneOf ?? [];
-  const [first = {}, ...others] = variants.map((one) => resolve(one, context.schemas));
-  const shared = Object.entries(first.properties ?? {}).filter(
-    ([field]) => first.required?.includes(field) && others.every(({ required }) => required?.includes(field)),
-  );
-  const fields = shared.map(([field, value]) => {
-    const isSame = others.every(({ properties }) => properties?.[field]?.$ref === value.$ref);
-    return writeField(field, isSame ? nameType(value, false, context) : 'Mapping[str, Any]', '');
-  });
-  const other = `Other${name}`;
-  const about = `A \`${name}\` of a type that this version of the client does not know.`;
-  const names = [...variants.map(({ $ref = '' }) => nameTarget($ref)), other];
-  const line = `${name}: TypeAlias = ${names.join(' | ')}`;
-  return [writeClass(other, about, fields), { name, code: `\n${line}\n${comment(schema.description, 0)}` }];
+function writeUnion(name: string, { anyOf = [], description }: Schema): Type {
+  const line = `${name}: TypeAlias = ${anyOf.map(({ $ref = '' }) => nameTarget($ref)).join(' | ')}`;
+  return { name, code: `\n${line}\n${comment(description, 0)}` };
 }
 
 function writeLiteral(name: string, schema: Schema): Type {

@@ -27,7 +27,6 @@ export interface Schema {
   readonly type?: string | readonly string[];
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
   readonly format?: string;
   readonly maximum?: number;
   readonly enum?: readonly string[];
@@ -116,8 +115,9 @@ function nameKind(schema: Schema, schemas: Schemas): string {
   }
   if (schema.items !== undefined) return `${nameKind(schema.items, schemas)}[]`;
   if (schema.anyOf !== undefined) {
-    const kinds = schema.anyOf.filter(({ type }) => type !== 'null').map((one) => nameKind(one, schemas));
-    return `${kinds.length === 1 ? kinds[0] : 'any'}${kinds.length < schema.anyOf.length ? '?' : ''}`;
+    const others = schema.anyOf.filter(({ type }) => type !== 'null');
+    const [kind, ...more] = new Set(others.map((one) => nameKind(one, schemas)));
+    return `${more.length === 0 ? kind : 'any'}${others.length < schema.anyOf.length ? '?' : ''}`;
   }
   if (Array.isArray(schema.type)) return `${nameKind(withoutNull(schema), schemas)}?`;
   if (schema.type === 'integer') return isInt64(schema) ? 'bigint' : 'number';
@@ -138,7 +138,7 @@ export function listShapes(schemas: Schemas): readonly (readonly [name: string, 
 }
 
 function readShape(schema: Schema, schemas: Schemas): Shape {
-  const variants = (schema.oneOf ?? [schema]).map((one) => listKinds(resolve(one, schemas), schemas));
+  const variants = (schema.anyOf ?? [schema]).map((one) => listKinds(resolve(one, schemas), schemas));
   const [first = new Map<string, string>()] = variants;
   const shared = [...first]
     .filter(([field]) => variants.every((kinds) => kinds.has(field)))
@@ -161,6 +161,20 @@ function listKinds({ properties = {}, required = [] }: Schema, schemas: Schemas)
 /** Returns the schema itself, or the one to which it refers. */
 export function resolve(schema: Schema, schemas: Schemas): Schema {
   return schema.$ref === undefined ? schema : (schemas[nameTarget(schema.$ref)] ?? {});
+}
+
+/**
+ * Returns the enumeration of the known values if the schema is an open enumeration: any text is valid, because a newer service
+ * may send other values. Otherwise returns null.
+ */
+export function findKnownValues({ anyOf = [] }: Schema, schemas: Schemas): Schema | null {
+  return anyOf.find((one) => resolve(one, schemas).enum !== undefined) ?? null;
+}
+
+/** Returns the schemas that are variants of unions. Their `type` tells them apart. */
+export function listVariants(schemas: Schemas): ReadonlySet<string> {
+  const unions = Object.values(schemas).flatMap(({ anyOf = [] }) => anyOf);
+  return new Set(unions.map(({ $ref = '' }) => nameTarget($ref)));
 }
 
 /** Returns the schema of the other values of a schema that accepts null. */

@@ -74,6 +74,14 @@ export function enumField<const Choice extends string>(
   return Type.Unsafe<Choice>({ type: 'string', enum: [...choices], description, ...name });
 }
 
+/**
+ * An enumeration in a response. A later release may add values, so `/openapi.json` allows every other short text beside the
+ * known values. In the program only the known values exist. An animal's and an order's status are never open.
+ */
+export function openEnum<S extends TSchema>(known: S) {
+  return Type.Unsafe<Static<S>>({ ...known, isOpen: true });
+}
+
 /** An object with a name in `/openapi.json`. */
 export function namedObject<Properties extends TProperties>(
   title: string,

@@ -36,8 +36,7 @@ __all__ = [
     "OrderEvent",
     "OrderEventType",
     "OrderStatus",
-    "OtherStoreEvent",
-    "OtherWebhookMessage",
+    "OtherEvent",
     "Pet",
     "PetEvent",
     "PetEventType",
@@ -52,11 +51,13 @@ __all__ = [
     "StoreEvent",
     "Webhook",
     "WebhookAttempt",
+    "WebhookDisabledBecause",
     "WebhookMessage",
     "WebhookPatch",
     "WebhookPatchStatus",
     "WebhookStatus",
     "WebhookWithSecret",
+    "WebhookWithSecretDisabledBecause",
     "WebhookWithSecretStatus",
     "is_category_event",
     "is_order_event",
@@ -251,16 +252,22 @@ def is_order_event(event: Mapping[str, Any]) -> TypeGuard[OrderEvent]:
     }
 
 
-class OtherStoreEvent(TypedDict):
-    """A `StoreEvent` of a type that this version of the client does not know."""
+class OtherEvent(TypedDict):
+    """An event of a type that a later release adds."""
 
     id: str
+    """Unique identifier of the event."""
     type: str
+    """What happened: any other type."""
     timestamp: str
+    """When it happened, by the clock of the store."""
     data: Mapping[str, Any]
+    """What the event is about."""
+    previous: NotRequired[Mapping[str, Any]]
+    """The previous values of the changed fields."""
 
 
-StoreEvent: TypeAlias = PetEvent | CategoryEvent | OrderEvent | OtherStoreEvent
+StoreEvent: TypeAlias = PetEvent | CategoryEvent | OrderEvent | OtherEvent
 """A change of the store. Later releases may add types."""
 
 
@@ -333,7 +340,7 @@ class Account(TypedDict):
     account: str
     """The name of the account."""
     plan: str
-    """Known values: `PlanName`."""
+    """The plan that the account is on. Known values: `PlanName`."""
     key: CallingKey
     minute: LimitWindow
     day: LimitWindow
@@ -359,7 +366,9 @@ class ApiKey(TypedDict):
     start: str
     """The start of the text of the key, to distinguish keys."""
     state: str
-    """Known values: `ApiKeyState`."""
+    """`rotated`: replaced by another key, but valid until `expiresAt`. Known values:
+    `ApiKeyState`.
+    """
     createdAt: str
     """When the key was created."""
     lastUsedAt: str | None
@@ -380,7 +389,9 @@ class IssuedApiKey(TypedDict):
     start: str
     """The start of the text of the key, to distinguish keys."""
     state: str
-    """Known values: `ApiKeyState`."""
+    """`rotated`: replaced by another key, but valid until `expiresAt`. Known values:
+    `ApiKeyState`.
+    """
     createdAt: str
     """When the key was created."""
     lastUsedAt: str | None
@@ -437,6 +448,19 @@ WebhookWithSecretStatus: TypeAlias = Literal["enabled", "disabled"]
 """Whether events are sent."""
 
 
+WebhookWithSecretDisabledBecause: TypeAlias = Literal[
+    "owner",
+    "operator",
+    "gone",
+    "failing",
+    "restored",
+]
+"""Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is
+`gone` (it answered 410), it was `failing` for too long, or the store was `restored` from a backup.
+Null while the webhook is enabled.
+"""
+
+
 class WebhookWithSecret(TypedDict):
     """A webhook with its new secret."""
 
@@ -453,8 +477,7 @@ class WebhookWithSecret(TypedDict):
     disabledBecause: str | None
     """Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is
     `gone` (it answered 410), it was `failing` for too long, or the store was `restored` from a
-    backup. Null while the webhook is enabled. Known values: `owner`, `operator`, `gone`,
-    `failing`, `restored`.
+    backup. Null while the webhook is enabled. Known values: `WebhookWithSecretDisabledBecause`.
     """
     after: str | None
     """The last event that was answered with 2xx or passed over; null before the first."""
@@ -466,6 +489,13 @@ class WebhookWithSecret(TypedDict):
 
 WebhookStatus: TypeAlias = Literal["enabled", "disabled"]
 """Whether events are sent."""
+
+
+WebhookDisabledBecause: TypeAlias = Literal["owner", "operator", "gone", "failing", "restored"]
+"""Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is
+`gone` (it answered 410), it was `failing` for too long, or the store was `restored` from a backup.
+Null while the webhook is enabled.
+"""
 
 
 class Webhook(TypedDict):
@@ -484,8 +514,7 @@ class Webhook(TypedDict):
     disabledBecause: str | None
     """Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is
     `gone` (it answered 410), it was `failing` for too long, or the store was `restored` from a
-    backup. Null while the webhook is enabled. Known values: `owner`, `operator`, `gone`,
-    `failing`, `restored`.
+    backup. Null while the webhook is enabled. Known values: `WebhookDisabledBecause`.
     """
     after: str | None
     """The last event that was answered with 2xx or passed over; null before the first."""
@@ -541,17 +570,8 @@ class EventToSend(TypedDict):
     """The id of an event that the webhook may receive."""
 
 
-class OtherWebhookMessage(TypedDict):
-    """A `WebhookMessage` of a type that this version of the client does not know."""
-
-    id: str
-    type: str
-    timestamp: str
-    data: Mapping[str, Any]
-
-
-WebhookMessage: TypeAlias = PetEvent | CategoryEvent | OrderEvent | PingEvent | OtherWebhookMessage
-"""What the service sends to a webhook."""
+WebhookMessage: TypeAlias = PetEvent | CategoryEvent | OrderEvent | PingEvent | OtherEvent
+"""What the service sends to a webhook. Later releases may add types."""
 
 
 class Ping(TypedDict):
@@ -652,6 +672,13 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "previous": "CategoryPrevious?",
     },
     "OrderEvent": {"id": "string", "type": "string", "timestamp": "string", "data": "Order"},
+    "OtherEvent": {
+        "id": "string",
+        "type": "string",
+        "timestamp": "string",
+        "data": "object",
+        "previous": "object?",
+    },
     "StoreEvent": {"id": "string", "type": "string", "timestamp": "string", "data": "object"},
     "PingEvent": {"id": "string", "type": "string", "timestamp": "string", "data": "object"},
     "PetPrevious": {"name": "string?", "categoryId": "int64?", "status": "string?"},

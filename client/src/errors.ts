@@ -1,4 +1,4 @@
-import type { ErrorCode } from './generated.ts';
+import type { ErrorCode, LaterValue } from './generated.ts';
 import type { RateLimit } from './response-info.ts';
 
 /** The error codes of the client itself. All other codes come from the service (docs/errors.md). */
@@ -28,7 +28,7 @@ export interface FailureDetails {
 export class AnimalStoreError extends Error {
   override readonly name: string = 'AnimalStoreError';
   /** A machine-readable code. A newer service may send a code that this version of the client does not list. */
-  readonly code: ErrorCode | ClientErrorCode;
+  readonly code: ErrorCode | ClientErrorCode | LaterValue;
   /** The HTTP status. Null if there was no response. */
   readonly status: number | null;
   /**
@@ -43,7 +43,7 @@ export class AnimalStoreError extends Error {
   /** Number of requests sent for the call. */
   readonly attempts: number;
 
-  constructor(code: ErrorCode | ClientErrorCode, message: string, details: FailureDetails = {}) {
+  constructor(code: AnimalStoreError['code'], message: string, details: FailureDetails = {}) {
     super(message, 'cause' in details ? { cause: details.cause } : undefined);
     this.code = code;
     this.status = details.status ?? null;
@@ -119,7 +119,7 @@ const classByStatus: Readonly<Record<number, typeof AnimalStoreError>> = {
 
 /** Selects the class of the error by its code, or by its status if the code has no class. */
 export function createError(
-  code: ErrorCode | ClientErrorCode,
+  code: AnimalStoreError['code'],
   message: string,
   details: FailureDetails = {},
 ): AnimalStoreError {

@@ -28,16 +28,20 @@ export const eventIdExample = 'evt_0000000001G5cPz8';
 
 export const eventIdField = (description: string) => fixedText(eventIdLength, eventIdPattern, description);
 
+/** The id of an event, of a ping, or of a message that a later release adds. */
+export const messageIdField = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 64, pattern: '^[0-9A-Za-z_]+$', description });
+
 export const afterRule = 'must be "now" or the id of an event that this service returned';
 
-const EventTypeSchema = enumField(eventTypes, 'What may happen.', {
+export const EventTypeSchema = enumField(eventTypes, 'What may happen.', {
   title: 'EventType',
   about: 'The type of an event.',
 });
 
-/** A list of types in a request. Its bound does not follow the number of types. */
-export const typesField = (description: string) =>
-  Type.Array(EventTypeSchema, {
+/** A list of types. Its bound does not follow the number of types. In a response, the `item` is open. */
+export const typesField = (description: string, item = EventTypeSchema) =>
+  Type.Array(item, {
     minItems: 1,
     maxItems: 100,
     rule: `must be a list of at least one of ${eventTypes.join(', ')}`,
@@ -88,8 +92,23 @@ export const OrderEventSchema = namedObject('OrderEvent', 'What happened to an o
   data: OrderSchema,
 });
 
-/** Any event. Its `type` determines the schema. */
-export const EventSchema = Type.Union([PetEventSchema, CategoryEventSchema, OrderEventSchema], {
-  title: 'StoreEvent',
-  about: 'A change of the store. Later releases may add types.',
+/** An event that a later release adds. This release has none, but programs made from its description accept them. */
+export const OtherEventSchema = namedObject('OtherEvent', 'An event of a type that a later release adds.', {
+  id: messageIdField('Unique identifier of the event.'),
+  type: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    pattern: '^[!-~]+$',
+    not: { enum: [...eventTypes] },
+    description: 'What happened: any other type.',
+  }),
+  timestamp: timeField('When it happened, by the clock of the store.'),
+  data: Type.Object({}, { description: 'What the event is about.' }),
+  previous: Type.Optional(Type.Object({}, { description: aboutPrevious })),
 });
+
+/** Any event. Its `type` determines the schema. */
+export const EventSchema = Type.Union(
+  [PetEventSchema, CategoryEventSchema, OrderEventSchema, OtherEventSchema],
+  { title: 'StoreEvent', about: 'A change of the store. Later releases may add types.' },
+);

@@ -2,16 +2,17 @@ import Type, { type Static, type TSchema } from 'typebox';
 import {
   afterField,
   type EventType,
+  EventTypeSchema,
   eventIdExample,
   eventIdField,
-  eventIdLength,
   eventTypes,
+  messageIdField,
   typesField,
 } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, narrowReader } from '../events/event-reader.ts';
 import { unknownEvent } from '../events/feed-page.ts';
-import { enumField, fixedText, namedObject, timeField } from '../schema.ts';
+import { enumField, fixedText, namedObject, nullable, openEnum, timeField } from '../schema.ts';
 import { targetUrlRule, urlLengthMax } from './rules/target-url.ts';
 import type { WebhookRow } from './webhook-rows.ts';
 
@@ -32,7 +33,6 @@ export type AttemptFailure = (typeof attemptFailures)[number];
 const disabledReasons = ['owner', 'operator', 'gone', 'failing', 'restored'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 export const webhookIdPattern = '^wh_[0-9A-Za-z]{16}$';
-const pingIdLength = 21;
 
 const urlField = Type.String({
   format: 'uri',
@@ -44,7 +44,7 @@ const urlField = Type.String({
   examples: ['https://partner.example.com/animals'],
 });
 
-/** Returns a schema that allows null or the object or enumeration with a name in `/openapi.json`. */
+/** Returns a schema that allows null or the object with a name in `/openapi.json`. */
 const orNull = <T>(schema: TSchema) =>
   Type.Unsafe<T | null>({ anyOf: [schema, { type: 'null' }], description: schema['description' as never] });
 
@@ -53,7 +53,7 @@ const attemptFields = {
   result: Type.Unsafe<number | AttemptFailure>({
     anyOf: [
       { type: 'integer', format: 'int32', minimum: 100, maximum: 999 },
-      { type: 'string', enum: [...attemptFailures] },
+      openEnum(enumField(attemptFailures, 'Why there was no answer.')),
     ],
     description: 'The HTTP status of the answer, or why there was no answer.',
   }),
@@ -66,12 +66,7 @@ const LastAttemptSchema = namedObject(
 );
 
 export const AttemptSchema = namedObject('WebhookAttempt', 'An attempt to send a message to a webhook.', {
-  eventId: Type.String({
-    minLength: eventIdLength,
-    maxLength: pingIdLength,
-    pattern: '^(evt|ping)_[0-9A-Za-z]{16}$',
-    description: 'The `webhook-id` of the message: the id of the event or of the ping.',
-  }),
+  eventId: messageIdField('The `webhook-id` of the message: the id of the event or of the ping.'),
   ...attemptFields,
   durationMs: Type.Integer({
     format: 'int32',
@@ -84,18 +79,20 @@ export const AttemptSchema = namedObject('WebhookAttempt', 'An attempt to send a
 export const WebhookSchema = namedObject('Webhook', 'A URL that the service sends events to.', {
   id: fixedText(19, webhookIdPattern, 'Unique identifier assigned by the service on creation.'),
   url: urlField,
-  types: typesField('The types of the events that are sent.'),
+  types: typesField('The types of the events that are sent.', openEnum(EventTypeSchema)),
   keyId: Type.String({
     minLength: 1,
     maxLength: 64,
     pattern: '^[0-9A-Za-z_]+$',
     description: 'Identifier of the API key that created the webhook.',
   }),
-  status: enumField(webhookStatuses, 'Whether events are sent.'),
-  disabledBecause: orNull<DisabledReason>(
-    enumField(
-      disabledReasons,
-      'Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is `gone` (it answered 410), it was `failing` for too long, or the store was `restored` from a backup. Null while the webhook is enabled.',
+  status: openEnum(enumField(webhookStatuses, 'Whether events are sent.')),
+  disabledBecause: nullable(
+    openEnum(
+      enumField(
+        disabledReasons,
+        'Why no events are sent: the `owner` or the `operator` disabled the webhook, its receiver is `gone` (it answered 410), it was `failing` for too long, or the store was `restored` from a backup. Null while the webhook is enabled.',
+      ),
     ),
   ),
   after: orNull<string>(

@@ -3,7 +3,7 @@ import { accountNameLengthMax } from '../../accounts/account.ts';
 import { toTime } from '../../format.ts';
 import { measureWindows, type WindowLeft } from '../../limits/rules/decision.ts';
 import { planNames } from '../../plans/plan.ts';
-import { countField, enumField, namedObject, timeField } from '../../schema.ts';
+import { countField, enumField, namedObject, openEnum, timeField } from '../../schema.ts';
 import { defineOperation } from '../operation.ts';
 import { CallingKeySchema, callingKey } from './keys.ts';
 import { answer, example } from './parts.ts';
@@ -26,7 +26,7 @@ const AccountSchema = namedObject('Account', 'The account of an API key, at one 
     pattern: '^[^\\x00-\\x1f\\x7f]+$',
     description: 'The name of the account.',
   }),
-  plan: PlanNameSchema,
+  plan: openEnum(PlanNameSchema),
   key: CallingKeySchema,
   minute: WindowSchema,
   day: WindowSchema,

@@ -5,7 +5,15 @@ import type { ListedKey } from '../../accounts/key-rows.ts';
 import { defaultOverlapMs } from '../../accounts/keyring.ts';
 import { secondMs } from '../../clock.ts';
 import { toTime } from '../../format.ts';
-import { enumField, namedObject, nameField, nullable, timeField, wholeNumberField } from '../../schema.ts';
+import {
+  enumField,
+  namedObject,
+  nameField,
+  nullable,
+  openEnum,
+  timeField,
+  wholeNumberField,
+} from '../../schema.ts';
 import { defineOperation, type Operation } from '../operation.ts';
 import { answer, definePages, defineParameter, example, openPage, reply } from './parts.ts';
 
@@ -21,22 +29,15 @@ const ScopeSchema = enumField(scopes, 'What a key may do.', {
   about: 'What an API key may do.',
 });
 
-function scopesField(description: string) {
-  return Type.Array(ScopeSchema, {
-    minItems: 1,
-    maxItems: scopes.length,
-    uniqueItems: true,
-    rule: `must be an array of one or more of ${scopes.join(', ')}, each once`,
-    description,
-  });
-}
+/** The bounds of a list of scopes. They do not follow the number of scopes. */
+const scopesBounds = { minItems: 1, maxItems: 100, uniqueItems: true };
 
 const keyName = 'The name of the key, for people.';
 
 export const CallingKeySchema = namedObject('CallingKey', 'The calling API key.', {
   id: keyIdField('Identifier of the key.'),
   name: nullable(nameField(keyName, 'Warehouse')),
-  scopes: scopesField('What the key may do.'),
+  scopes: Type.Array(openEnum(ScopeSchema), { ...scopesBounds, description: 'What the key may do.' }),
   expiresAt: nullable(timeField('When the key ends; null: it never expires.')),
 });
 
@@ -48,10 +49,12 @@ const KeySchema = namedObject('ApiKey', 'An API key of the account.', {
     pattern: '^as_(dev|stg|live)_[0-9A-Za-z]{4}$',
     description: 'The start of the text of the key, to distinguish keys.',
   }),
-  state: enumField(
-    ['active', 'rotated', 'expired'],
-    '`rotated`: replaced by another key, but valid until `expiresAt`.',
-    { title: 'ApiKeyState', about: 'The state of an API key.' },
+  state: openEnum(
+    enumField(
+      ['active', 'rotated', 'expired'],
+      '`rotated`: replaced by another key, but valid until `expiresAt`.',
+      { title: 'ApiKeyState', about: 'The state of an API key.' },
+    ),
   ),
   createdAt: timeField('When the key was created.'),
   lastUsedAt: nullable(timeField('When the key was last used, to the minute; null: never.')),
@@ -59,7 +62,11 @@ const KeySchema = namedObject('ApiKey', 'An API key of the account.', {
 
 export const NewKeySchema = namedObject('NewApiKey', 'The properties of a new API key.', {
   name: Type.Optional(nameField(keyName, 'Warehouse')),
-  scopes: scopesField('The scopes of the key. The calling key must have or cover them.'),
+  scopes: Type.Array(ScopeSchema, {
+    ...scopesBounds,
+    rule: `must be an array of one or more of ${scopes.join(', ')}, each once`,
+    description: 'The scopes of the key. The calling key must have or cover them.',
+  }),
   expiresInSeconds: Type.Optional(
     wholeNumberField('How many seconds the key is valid. Default: it ends when the calling key ends.', {
       minimum: 1,

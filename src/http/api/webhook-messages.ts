@@ -1,5 +1,11 @@
 import Type from 'typebox';
-import { CategoryEventSchema, eventIdExample, OrderEventSchema, PetEventSchema } from '../../events/event.ts';
+import {
+  CategoryEventSchema,
+  eventIdExample,
+  OrderEventSchema,
+  OtherEventSchema,
+  PetEventSchema,
+} from '../../events/event.ts';
 import { expiredEvent } from '../../events/feed-page.ts';
 import { enumField, fixedText, namedObject, timeField } from '../../schema.ts';
 import { tooManyRequested } from '../../webhooks/requested-messages.ts';
@@ -29,8 +35,8 @@ const PingEventSchema = namedObject('PingEvent', 'A test message to a webhook.',
 });
 
 export const WebhookMessageSchema = Type.Union(
-  [PetEventSchema, CategoryEventSchema, OrderEventSchema, PingEventSchema],
-  { title: 'WebhookMessage', about: 'What the service sends to a webhook.' },
+  [PetEventSchema, CategoryEventSchema, OrderEventSchema, PingEventSchema, OtherEventSchema],
+  { title: 'WebhookMessage', about: 'What the service sends to a webhook. Later releases may add types.' },
 );
 
 const attemptExamples = [

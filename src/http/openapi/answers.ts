@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import Type, { type TObject, type TSchema } from 'typebox';
 import { accountSuspended, keyMessages } from '../../accounts/account.ts';
 import { type AnyCode, type ErrorCode, errorCodes, errorStatus, operatorCodes } from '../../errors.ts';
-import { enumField, namedObject, wholeNumberField } from '../../schema.ts';
+import { enumField, namedObject, openEnum, wholeNumberField } from '../../schema.ts';
 import { compileObject, describeRule, describeViolations } from '../../violations.ts';
 import { operations } from '../api/operations.ts';
 import type { AnswerDefinition, Example, Operation } from '../operation.ts';
@@ -22,7 +22,7 @@ export interface DescribedAnswer extends Omit<AnswerDefinition, 'examples'> {
 
 const describeError = (codes: readonly AnyCode[]) =>
   namedObject('Error', 'What went wrong.', {
-    code: enumField(codes, 'Machine-readable error code.'),
+    code: openEnum(enumField(codes, 'Machine-readable error code.')),
     message: Type.String({
       maxLength: 2_000,
       pattern: '^[^\\x00-\\x1f\\x7f]*$',

@@ -18,7 +18,13 @@ export interface Schema
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+  /** An enumeration of `openEnum`. Not part of OpenAPI. */
+  readonly isOpen?: true;
 }
+
+/** A value that a later release may add to an open enumeration. */
+const laterValue = { type: 'string', minLength: 1, maxLength: 100, pattern: '^[!-~]+$' };
 
 /** The named schemas to which a description refers, by name. A name without a schema has no reference yet. */
 export type SharedSchemas = Map<string, object | null>;
@@ -26,7 +32,7 @@ export type SharedSchemas = Map<string, object | null>;
 /** The schemas of the first releases. They keep their order, so that generated code does not move. */
 const firstNames = `
   Pet NewPet PetPatch PetStatus Order NewOrder OrderStatus Category NewCategory
-  PetEvent CategoryEvent OrderEvent StoreEvent PingEvent PetPrevious CategoryPrevious
+  PetEvent CategoryEvent OrderEvent OtherEvent StoreEvent PingEvent PetPrevious CategoryPrevious
   Account LimitWindow CallingKey ApiKey IssuedApiKey NewApiKey ApiKeyRotation ApiKeyState Scope PlanName
   WebhookWithSecret Webhook NewWebhook WebhookPatch LastAttempt WebhookAttempt EventToSend EventType WebhookMessage Ping
   Inventory Error`;
@@ -39,7 +45,9 @@ export function createSharedSchemas(): SharedSchemas {
 /** Replaces the named schemas in `node` by references, which `shared` collects. An int64 gets exact bounds. */
 export function shareSchemas(node: unknown, shared: SharedSchemas): unknown {
   if (typeof node !== 'object' || node === null) return node;
-  if (Array.isArray(node)) return node.map((member) => shareSchemas(member, shared));
+  if (Array.isArray(node))
+    return node.flatMap((one) => (isOpenEnum(one) ? listVariants(one, shared) : [shareSchemas(one, shared)]));
+  if (isOpenEnum(node)) return { anyOf: listVariants(node, shared), description: node.description };
   const { title, about, ...members } = node as Schema;
   // In `properties`, the title is the schema of a field.
   if (typeof title !== 'string') return describeMembers(node, shared);
@@ -55,11 +63,18 @@ function referTo(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
+function isOpenEnum(node: unknown): node is Schema {
+  return typeof node === 'object' && node !== null && 'isOpen' in node && node.isOpen === true;
+}
+
+/** Returns the variants of an open enumeration: its known values, every other value, and null if it allows null. */
+function listVariants({ isOpen, description, enum: choices = [], ...own }: Schema, shared: SharedSchemas) {
+  const known = { ...own, type: 'string', enum: choices.filter((choice) => choice !== null) };
+  return [shareSchemas(known, shared), laterValue, ...(choices.includes(null) ? [{ type: 'null' }] : [])];
+}
+
 function describeMembers(node: Schema, shared: SharedSchemas): object {
-  const { type, format, minimum, anyOf } = node;
-  const mapping = anyOf === undefined ? null : mapTypes(anyOf);
-  if (mapping !== null)
-    return { oneOf: shareSchemas(anyOf, shared), discriminator: { propertyName: 'type', mapping } };
+  const { type, format, minimum } = node;
   const members = Object.fromEntries(
     Object.entries(node)
       // `rule` is a text for error messages and not part of OpenAPI.
@@ -69,12 +84,4 @@ function describeMembers(node: Schema, shared: SharedSchemas): object {
   if (format === 'int64' && minimum === undefined)
     return { ...members, minimum: int64Min, maximum: int64Max };
   return type === 'integer' && format === undefined ? { ...members, format: 'int32' } : members;
-}
-
-/** Maps each `type` to its variant, if every variant has a name and its own values of `type`. Otherwise returns null. */
-function mapTypes(variants: readonly Schema[]): Readonly<Record<string, string>> | null {
-  const pairs = variants.map(({ title, properties: { type } = {} }) =>
-    title === undefined ? [] : (type?.enum ?? []).map((name) => [name, referTo(title)]),
-  );
-  return pairs.every((found) => found.length > 0) ? Object.fromEntries(pairs.flat()) : null;
 }

@@ -143,13 +143,13 @@ function nameType({ type, format, items, anyOf }: Schema): string {
 
 /** Writes the rules of a value as short phrases. The full range of an int64 is not among them, but in its type. */
 function writeRules(schema: Schema): string {
-  const { enum: own, items, anyOf = [], const: only, format, minimum, maximum, default: usual } = schema;
+  const { items, anyOf = [], const: only, format, minimum, maximum, default: usual } = schema;
   const { minLength = 0, maxLength, minItems = 0, maxItems } = schema;
-  const choices = own ?? items?.enum ?? anyOf.find((variant) => variant.enum !== undefined)?.enum;
-  const hasLength = maxLength !== undefined && format !== 'date-time' && own === undefined;
+  const enumeration = [schema, items, ...anyOf].find((one) => one?.enum !== undefined);
+  const hasLength = maxLength !== undefined && format !== 'date-time';
   const rules = [
     only !== undefined && `always \`${only}\``,
-    choices && `one of ${choices.map((choice) => `\`${choice}\``).join(', ')}`,
+    enumeration && listChoices(enumeration),
     format === 'date-time' && 'RFC 3339 in UTC, with milliseconds',
     format === 'uri' && 'a URL',
     minimum !== undefined && maximum !== undefined && `${writeNumber(minimum)} to ${writeNumber(maximum)}`,
@@ -159,6 +159,13 @@ function writeRules(schema: Schema): string {
     usual !== undefined && `default \`${usual}\``,
   ];
   return rules.filter(Boolean).join('; ');
+}
+
+/** Lists the values of an enumeration. A later release may add values to an open one. */
+function listChoices({ enum: choices = [], isOpen = false }: Schema): string {
+  const values = choices.filter((choice) => choice !== null);
+  const list = values.map((choice) => `\`${choice}\``).join(', ');
+  return isOpen ? `known values: ${list}` : `one of ${list}`;
 }
 
 function nameCount(least: number, most: number): string {
