@@ -12,6 +12,7 @@ import type { Erasure } from '../storage/erase.ts';
 import { insertRow } from '../storage/insert-row.ts';
 import { eraseRequests } from '../usage/request-rows.ts';
 import { eraseUsage } from '../usage/usage.ts';
+import { eraseUsageDays } from '../usage/usage-days.ts';
 import { deleteWebhooks, eraseWebhooks } from '../webhooks/erase-webhooks.ts';
 import { findAccount } from './account-changes.ts';
 import { eraseKeyNames, revokeKeysOfAccount } from './key-rows.ts';
@@ -152,5 +153,6 @@ const erasures: readonly Erasure[] = [
   eraseRequests,
   eraseFirstAnswers,
   eraseUsage,
+  eraseUsageDays,
   ...eraseCounts,
 ];

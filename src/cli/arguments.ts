@@ -33,15 +33,16 @@ export function accountFilter(of: string): Option {
 
 const listedMax = 10_000;
 
-export function limitOption(of: string): Option {
-  return new Option('--limit <count>', `maximum number of ${of}, up to ${listedMax}`)
-    .argParser(parseCountUpTo(listedMax))
-    .default(100);
+/** The option --limit. Without a default number, `note` says what is listed. */
+export function limitOption(of: string, note = '', byDefault: number | null = 100): Option {
+  const option = new Option('--limit <count>', `maximum number of ${of}, up to ${listedMax}${note}`);
+  option.argParser(parseCountUpTo(listedMax));
+  return byDefault === null ? option : option.default(byDefault);
 }
 
 /** The option --since: a time, or a duration that ends now, such as `7d`, in Unix milliseconds. */
-export function sinceOption(of: string, clock: Clock): Option {
-  const description = `only ${of} since then: a duration, as in 7d, or a time`;
+export function sinceOption(of: string, clock: Clock, note = ''): Option {
+  const description = `only ${of} since then: a duration, as in 7d, or a time${note}`;
   const parse = (text: string) => readTime(text) ?? clock() - parseDuration(text);
   return new Option('--since <time>', description).argParser(parse);
 }

@@ -122,6 +122,22 @@ export async function* writeRows(
       : rows.map((row) => `${stringifyExactJson(pick(row, columns))}\n`).join('');
 }
 
+/** Prints a report as CSV. A text that a spreadsheet would run as a formula begins with an apostrophe. */
+export async function printCsv(
+  batches: Batches | readonly (readonly object[])[],
+  columns: readonly string[],
+  { stdout }: Pick<Terminal, 'stdout'>,
+): Promise<Printed> {
+  const { stringify } = await import('csv-stringify/sync');
+  async function* writeAll() {
+    yield stringify([[...columns]]);
+    for await (const rows of batches)
+      yield stringify([...rows], { columns: [...columns], escape_formulas: true });
+  }
+  await writeUntilClosed(stdout.isTTY ? escapeAll(writeAll()) : writeAll(), stdout);
+  return printLines(null);
+}
+
 /** A terminal would interpret control characters of names. */
 async function* escapeAll(text: AsyncIterable<string>): AsyncIterable<string> {
   for await (const part of text) yield toPrintableJson(part);

@@ -1,11 +1,12 @@
 import { Option } from 'commander';
 import { type AuditAction, auditActions, type ListedAuditEntry } from '../audit/audit-log.ts';
 import { dayMs } from '../clock.ts';
-import { errorCodes } from '../errors.ts';
+import { errorCodes, UsageError } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import type { Store } from '../store.ts';
 import { type ListedRequest, listRequests } from '../usage/failed-requests.ts';
-import { type AccountUsage, listUsageByAccount, type UsageOrder, usageOrders } from '../usage/usage.ts';
+import { type AccountUsage, listUsageByAccount, usageOrders } from '../usage/usage.ts';
+import { type AccountDay, listDays } from '../usage/usage-days.ts';
 import {
   accountFilter,
   checkRange,
@@ -14,8 +15,9 @@ import {
   type TimeRange,
   untilOption,
 } from './arguments.ts';
-import { type AppCommand, printTable } from './command.ts';
-import { type Column, formatSecond } from './output.ts';
+import { type AppCommand, type Printed, printTable } from './command.ts';
+import { printCsv } from './export.ts';
+import { type Column, formatSecond, type Terminal } from './output.ts';
 import { parseAccountName, parseCountUpTo, parserOf } from './parsers.ts';
 
 const parseStatus = parseCountUpTo(599);
@@ -80,22 +82,60 @@ const requestColumns: readonly Column<ListedRequest>[] = [
   { heading: 'MS', cell: ({ durationMs }) => String(durationMs), leavesAt: 8 },
 ];
 
-type UsageOptions = Required<ReportOptions> & { readonly by: UsageOrder };
+const usageLists = [...usageOrders, 'day'] as const;
+
+type UsageOptions = Partial<ReportOptions> &
+  TimeRange & { readonly by: (typeof usageLists)[number]; readonly csv: boolean };
 
 export function addUsage(program: AppCommand): void {
-  const { clock } = program.context;
+  const { clock, terminal } = program.context;
   program
-    .addLeaf('usage', 'show which accounts send the most requests')
-    .withExamples('usage', 'usage --since 7d --by refused', 'usage --by errors --json')
-    .withNotes(
-      'Requests are counted by hour, so the first hour is counted as a whole.\nThe store keeps the counts of 7 days.',
+    .addLeaf('usage', 'show which accounts send the most requests, and the requests of each day')
+    .withExamples(
+      'usage --since 7d --by refused',
+      'usage --by day --account "Acme Zoo"',
+      'usage --by day --since 2027-01-01 --until 2027-02-01 --csv > january.csv',
     )
-    .addOption(sinceOption('requests', clock).default(clock() - dayMs, '24h'))
-    .addOption(new Option('--by <count>', 'the order').choices(usageOrders).default('requests'))
-    .addOption(limitOption('accounts'))
-    .doesWithStore(async ({ database }, { since, by, limit }: UsageOptions) =>
-      printTable(await listUsageByAccount(database, since, by, limit), usageColumns),
-    );
+    .withNotes(`By a count, each account has one row, the highest first. Requests are counted by
+hour, so the first hour is counted as a whole. The store keeps these counts for
+7 days.
+
+By day, each account has a row for every day with requests in UTC, the newest
+first. The store keeps the days for 13 months.`)
+    .addOption(sinceOption('requests', clock, ' (default: 24h; by day, all that is kept)'))
+    .addOption(untilOption('days'))
+    .addOption(new Option('--by <order>', 'the order').choices(usageLists).default('requests'))
+    .addOption(accountFilter('days'))
+    .option('--csv', 'print CSV', false)
+    .addOption(limitOption('rows', ' (default: 100; by day with --csv, all)', null))
+    .hook('preAction', (leaf) => checkUsage(leaf.opts()))
+    .doesWithStore((store, options: UsageOptions) => showUsage(store, options, clock(), terminal));
+}
+
+function checkUsage({ by, account, until, csv, json, ...range }: UsageOptions & { json?: boolean }): void {
+  if (csv && json) throw new UsageError('--csv and --json exclude each other');
+  if (by !== 'day' && account !== undefined) throw new UsageError('--account needs --by day');
+  if (by !== 'day' && until !== undefined) throw new UsageError('--until needs --by day');
+  checkRange({ ...range, ...(until !== undefined && { until }) });
+}
+
+async function showUsage(
+  store: Store,
+  { by, since, until, account, csv, limit }: UsageOptions,
+  nowMs: number,
+  terminal: Terminal,
+): Promise<Printed> {
+  const { database, accounts } = store;
+  if (by !== 'day') {
+    const rows = await listUsageByAccount(database, since ?? nowMs - dayMs, by, limit ?? 100);
+    if (!csv) return printTable(rows, usageColumns);
+    return printCsv([rows], ['account', ...usageOrders], terminal);
+  }
+  const accountId = account === undefined ? null : await accounts.findId(account);
+  const most = limit ?? (csv ? Infinity : 100);
+  const pages = listDays(database, { accountId, sinceMs: since, untilMs: until, limit: most });
+  if (csv) return printCsv(pages, ['day', 'account', ...usageOrders], terminal);
+  return printTable((await Array.fromAsync(pages)).flat(), dayColumns);
 }
 
 const usageColumns: readonly Column<AccountUsage>[] = [
@@ -103,6 +143,11 @@ const usageColumns: readonly Column<AccountUsage>[] = [
   { heading: 'REQUESTS', cell: ({ requests }) => String(requests) },
   { heading: 'REFUSED', cell: ({ refused }) => String(refused) },
   { heading: 'ERRORS', cell: ({ errors }) => String(errors) },
+];
+
+const dayColumns: readonly Column<AccountDay>[] = [
+  { heading: 'DAY', cell: ({ day }) => day },
+  ...usageColumns,
 ];
 
 type AuditOptions = ReportOptions & Partial<{ by: string; action: AuditAction; of: string }>;

@@ -394,6 +394,32 @@ create table usage_hours (
 
 create index usage_hours_by_age on usage_hours (hour_at_ms);
 
+create function add_usage_days() returns trigger language plpgsql as $$
+begin
+  insert into usage_days as day
+    values (
+      new.account_id, new.hour_at_ms - new.hour_at_ms % 86400000, new.requests, new.refusals, new.errors
+    )
+    on conflict (account_id, day_at_ms)
+    do update set requests = day.requests + excluded.requests, refusals = day.refusals + excluded.refusals,
+      errors = day.errors + excluded.errors;
+  return new;
+end
+$$;
+
+create trigger add_usage_days before insert on usage_hours for each row execute function add_usage_days();
+
+create table usage_days (
+  account_id bigint not null,
+  day_at_ms bigint not null,
+  requests bigint not null,
+  refusals bigint not null,
+  errors bigint not null,
+  constraint usage_days_pkey primary key (account_id, day_at_ms)
+);
+
+create index usage_days_by_age on usage_days (day_at_ms, account_id);
+
 create table audit (
   id bigint generated always as identity,
   at_ms bigint not null,

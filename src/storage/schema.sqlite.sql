@@ -260,6 +260,28 @@ create table usage_hours (
 
 create index usage_hours_by_age on usage_hours (hour_at_ms);
 
+create trigger usage_hours_added before insert on usage_hours
+begin
+  insert into usage_days
+    values (
+      new.account_id, new.hour_at_ms - new.hour_at_ms % 86400000, new.requests, new.refusals, new.errors
+    )
+    on conflict (account_id, day_at_ms)
+    do update set requests = requests + excluded.requests, refusals = refusals + excluded.refusals,
+      errors = errors + excluded.errors;
+end;
+
+create table usage_days (
+  account_id integer not null,
+  day_at_ms integer not null,
+  requests integer not null,
+  refusals integer not null,
+  errors integer not null,
+  primary key (account_id, day_at_ms)
+) strict;
+
+create index usage_days_by_age on usage_days (day_at_ms, account_id);
+
 create table audit (
   id integer primary key autoincrement,
   at_ms integer not null,

@@ -116,6 +116,14 @@ export interface Tables {
     refusals: bigint;
     errors: bigint;
   };
+  /** The sums of `usage_hours`, which a trigger adds up. They are kept longer. */
+  usage_days: {
+    account_id: bigint;
+    day_at_ms: bigint;
+    requests: bigint;
+    refusals: bigint;
+    errors: bigint;
+  };
   /** `before` and `after` are JSON. */
   audit: {
     id: Generated<bigint>;

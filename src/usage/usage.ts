@@ -12,8 +12,9 @@ import { deletesOld } from '../storage/delete-old.ts';
 import { erase } from '../storage/erase.ts';
 import { insertRow, isOfNoDeletedAccount } from '../storage/insert-row.ts';
 import { createRowBuffer, type NamedEntries } from '../storage/row-buffer.ts';
+import { deleteOldDays, usageDaysKeptMs } from './usage-days.ts';
 
-/** Time in ms for which the store keeps hourly counts. */
+/** Time in ms for which the store keeps the counts of hours. */
 const usageKeptMs = 7 * dayMs;
 
 /** Request counts of an account in one hour. */
@@ -53,7 +54,11 @@ export function createUsageCounts(database: Database, clock: Clock) {
     /** Writes the counts. If a write fails, throws AppError `unavailable` and keeps what is not written yet. */
     flush,
 
-    sweep: () => deleteOldHours(database, clock() - usageKeptMs - hourMs),
+    /** Deletes the hours and the days that are too old. */
+    async sweep(): Promise<void> {
+      await deleteOldHours(database, clock() - usageKeptMs - hourMs);
+      await deleteOldDays(database, clock() - usageDaysKeptMs - dayMs);
+    },
   };
 }
 
@@ -143,7 +148,10 @@ const selectByAccount = {
   errors: selectOrderedBy('errors'),
 };
 
-/** Adds the counts to the stored row of the account and the hour. If there is none, inserts one, unless it is deleted. */
+/**
+ * Adds the counts to the stored row of the account and the hour. If there is none, inserts one, unless it is deleted. A
+ * trigger adds the counts to the row of the day: `usage_hours_added` on SQLite, `add_usage_days` on PostgreSQL.
+ */
 const addHour = insertRow(
   'usage_hours',
   ['account_id', 'hour_at_ms', 'requests', 'refusals', 'errors'],

@@ -74,6 +74,7 @@ const erased = [
   'first_answers',
   'orders',
   'requests',
+  'usage_days',
   'usage_hours',
   'webhooks',
 ];
@@ -120,8 +121,8 @@ await describeOnEngines('deleting an account', (engine) => {
     assert.deepEqual(await Promise.all(pets.map(readRows)), left);
     await sequenceEvents(database);
     assert.equal(await count(execute, 'events'), events + 4);
-    const emptied = ['requests', 'first_answers', 'usage_hours', 'usage_windows', 'webhooks', 'key_bans'];
-    for (const table of emptied) assert.equal(await count(execute, table), 0, table);
+    const emptied = ['requests', 'first_answers', 'usage_hours', 'usage_days', 'usage_windows', 'webhooks'];
+    for (const table of [...emptied, 'key_bans']) assert.equal(await count(execute, table), 0, table);
     const { items: entries } = await createAudit(database, clock.now).list({ limit: 1 });
     const deleted = ['account.deleted', 'deleted-1', 'deleted-1'];
     assert.deepEqual(fieldsOf(entries, 'action', 'subject', 'account'), [deleted]);
@@ -225,7 +226,8 @@ await describeOnEngines('deleting an account', (engine) => {
     await execute(insertWebhook('1', id));
     await eraseDeletedAccounts(database);
     assert.ok(!(await readAll(database)).includes('Smith-1017'));
-    for (const table of ['usage_hours', 'webhooks']) assert.equal(await count(execute, table), 0, table);
+    for (const table of ['usage_hours', 'usage_days', 'webhooks'])
+      assert.equal(await count(execute, table), 0, table);
     assert.equal(await count(execute, 'erasures'), 1);
     await execute('update accounts set deleted_at_ms = 1 where id = 1');
     await eraseDeletedAccounts(database);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { resolvePlan } from '../../src/plans/plan.ts';
 import { until } from '../support/processes.ts';
@@ -148,6 +149,30 @@ describeInBrowser('accounts and keys in the console', (browser) => {
     }
   });
 
+  test('the page of an account shows its requests by day and saves them as CSV', async (t) => {
+    const { page, open, createKey, openFile, clock } = await openDesk(t, browser());
+    await createKey('free', undefined, { account: '=Happy Paws' });
+    const today = clock.now() - (clock.now() % 86_400_000);
+    const months = today - 300 * 86_400_000;
+    openFile().exec(`insert into usage_days select id, ${months}, 30, 20, 5 from accounts;
+      insert into usage_days select id, ${today}, 4, 1, 0 from accounts`);
+    await open('accounts/%3DHappy%20Paws', '=Happy Paws');
+    const year = page.getByRole('region', { name: 'The last 13 months' });
+    await year.getByText('34 requests, 21 refused, 5 answered with an error.').waitFor();
+    const plot = year.locator('figure');
+    assert.equal(await plot.getAttribute('data-from'), new Date(months).toISOString());
+    assert.equal(await plot.getAttribute('data-to'), new Date(today).toISOString());
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      year.getByRole('button', { name: 'CSV by day' }).click(),
+    ]);
+    const expected = `day,account,requests,refused,errors
+2026-03-08,'=Happy Paws,30,20,5
+2027-01-02,'=Happy Paws,4,1,0
+`;
+    assert.equal(await readFile(await file.path(), 'utf8'), expected.replaceAll('\n', '\r\n'));
+  });
+
   test('the page of an account shows its plans, its last 7 days and all its keys', async (t) => {
     const { page, open, press, see, dialog, createKey, request, openFile } = await openDesk(t, browser());
     const key = await createKey('free', undefined, { account: 'Happy Paws', name: 'the oldest' });
@@ -161,8 +186,9 @@ describeInBrowser('accounts and keys in the console', (browser) => {
       select 'key_' || printf('%016d', n), 1, randomblob(32), 'as_stg_' || n, 'pets:read', 2000000000000 + n from numbers;
       insert into key_bans values ('key_0000000000000001', 2000000000000, 0, 60000, '', 2000000000000)`);
     await open('accounts/Happy%20Paws', 'Happy Paws');
-    await see('4 requests, 0 refused, 1 answered with an error.');
-    const plot = page.getByRole('region', { name: 'The last 7 days' }).locator('figure');
+    const week = page.getByRole('region', { name: 'The last 7 days' });
+    await week.getByText('4 requests, 0 refused, 1 answered with an error.').waitFor();
+    const plot = week.locator('figure');
     assert.equal(await plot.getAttribute('data-from'), '2026-12-26T12:00:00.000Z');
     assert.equal(await plot.getAttribute('data-to'), '2027-01-02T12:00:00.000Z');
     await see('There are more keys than the 50 on this page.');

@@ -41,6 +41,9 @@ export async function furnish({ store, createKey, request, send, post, openFile 
     },
   ]);
   await request(key, '/nothing');
+  openFile().exec(`with recursive days(n) as (select 1 union all select n + 1 from days where n < 360)
+    insert into usage_days select 1, ${Date.UTC(2027, 0, 2)} - n * 86400000, 3000 + n % 7 * 900 + (n * 37) % 500 - 6 * n,
+      n % 7 * 20, (n * 13) % 40 from days`);
   await store.operators.add('mira@example.com', 'support');
   await store.operators.add('a-program-with-a-long-name-that-reports-every-night', 'reader');
   await store.sessions.makeToken('a-program-with-a-long-name-that-reports-every-night');

@@ -186,6 +186,12 @@ export const consoleReads: Readonly<Record<string, readonly Sent[]>> = {
   'GET /accounts/{account}': account.flatMap((name) =>
     withFilters(`/accounts/${name}`, { keysFrom: [idOf('key', 1)] }),
   ),
+  'GET /accounts/{account}/days': account.map((name) => ({ path: `/accounts/${name}/days` })),
+  'GET /usage/days': withFilters('/usage/days', {
+    since: ['2026-12-25'],
+    until: ['2026-12-28'],
+    before: [`${Date.UTC(2026, 11, 26)}.500`],
+  }),
   'GET /bans': withFilters('/bans', { before: [`9000000000000.${idOf('key', 5_000)}`] }),
   'GET /pets': withFilters('/pets', { status: petStatuses, categoryId: [1, 2], before }),
   'GET /pets/{petId}': [{ path: `/pets/${manyOrders.petId}` }],

@@ -11,6 +11,7 @@ import { insertRow } from '../../src/storage/insert-row.ts';
 import { columnsOf110 } from '../../src/storage/postgres/whole-store.ts';
 import type { Tables } from '../../src/storage/tables.ts';
 import { useStore } from '../../src/storage/transfer/copy-store.ts';
+import { addHours } from '../../src/usage/usage.ts';
 import { insertWebhook } from '../../src/webhooks/webhook-rows.ts';
 import { petValues } from '../support/catalogue.ts';
 import { insertWindow } from './window-rows.ts';
@@ -24,6 +25,8 @@ export async function fillStore(database: Database): Promise<void> {
   await addAccount(database, 'Žofka');
   await addAccount(database, '猫', 'enterprise');
   for (const text of unorderedTexts) await addAllOf(database, text);
+  const hour = { accountId: 2n, atMs: 3_600_000, requests: 7, refusals: 2, errors: 1 };
+  await database.transact(addHours, [['hour', hour]]);
   await database.run(insertWindow, { subject: 'least', used: int64Min });
   await database.run(insertWindow, { subject: 'most', used: int64Max });
 }

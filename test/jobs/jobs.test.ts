@@ -30,6 +30,7 @@ const oldRows = {
   limit_resets: `(account_id, at_ms) values (1, ${oldMs})`,
   requests: `(at_ms, last_at_ms, status, duration_ms, times) values (${oldMs}, ${oldMs}, 404, 1, 1)`,
   usage_hours: `(account_id, hour_at_ms, requests, refusals, errors) values (1, ${oldMs}, 1, 0, 0)`,
+  usage_days: `(account_id, day_at_ms, requests, refusals, errors) values (2, ${oldMs}, 1, 0, 0)`,
   audit: `(at_ms, actor_kind, actor, action, subject) values (${oldMs}, 'command', 'me', 'x', 'y')`,
 };
 

@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import { dayMs } from '../../src/clock.ts';
 import { operatorCodes } from '../../src/errors.ts';
 import { wrongTokensMax } from '../../src/operator/console/token-gate.ts';
+import { makePlan } from '../accounts/world.ts';
 import { startConsole } from './console-browser.ts';
 
 const shared = await startConsole({ after });
@@ -35,6 +36,22 @@ test('an operation changes the store and is in the audit log with the name and t
   assert.deepEqual([answer.status, await answer.json()], [200, { account: 'Zoo' }]);
   const { items } = await shared.store.audit.list({ limit: 1, newestId: null, action: 'account.created' });
   assert.deepEqual(items[0]?.actor, { kind: 'console', name: `mira in ${id}` });
+});
+
+test('the days of all accounts come in pages', async (t) => {
+  const service = await startConsole(t);
+  await service.store.operators.add('mira', 'reader');
+  const token = await makeToken(service);
+  await service.store.accounts.create('Zoo', makePlan('free'));
+  service.openFile().exec(`with recursive days(n) as (select 0 union all select n + 1 from days where n < 54)
+    insert into usage_days select 1, n * ${dayMs}, 9, 2, 1 from days`);
+  const read = async (path: string) =>
+    (await (await send(service, token, path)).json()) as { items: object[]; next: string | null };
+  const first = await read('/usage/days');
+  assert.deepEqual(first.items[0], { day: '1970-02-24', account: 'Zoo', requests: 9, refused: 2, errors: 1 });
+  const second = await read(`/usage/days?before=${first.next}`);
+  assert.deepEqual([first.items.length, second.items.length, second.next], [50, 5, null]);
+  assert.equal((await read('/usage/days?since=1970-02-01&until=1970-02-03')).items.length, 2);
 });
 
 test('an int64 is a JSON integer with all its digits', async () => {

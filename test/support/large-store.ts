@@ -139,6 +139,14 @@ const rowsOf = {
     refusals: '1',
     errors: '1',
   },
+  /** 20 days of each account. */
+  usage_days: {
+    account_id: '(n - 1) / 20 + 1',
+    day_at_ms: `${Date.UTC(2027, 0, 2)} - (n % 20) * ${86_400_000}`,
+    requests: '1',
+    refusals: '1',
+    errors: '1',
+  },
   audit: {
     at_ms: '1',
     actor_kind: `'console'`,

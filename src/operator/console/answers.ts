@@ -66,6 +66,11 @@ const listed = {
     keys: count,
     ...counts,
   }),
+  day: namedObject('UsageDay', 'The requests of an account on one day in UTC.', {
+    day: text,
+    account: text,
+    ...counts,
+  }),
   ban: namedObject('ListedBan', 'A banned key.', {
     id: text,
     start: text,
@@ -157,6 +162,11 @@ export const answers = {
     webhooks: Type.Array(webhook),
     oldest: nullable(text),
   }),
+  daysOfAccount: Type.Object({
+    nowMs: time,
+    days: Type.Array(Type.Object({ atMs: time, requests: count, refusals: count, errors: count })),
+  }),
+  days: pageOf(listed.day, nullable(text)),
   accountName: Type.Object({ account: text }),
   deletion: Type.Object({ keys: count, webhooks: count, holds: count }),
   newKey: Type.Object({ id: text, key: text }),

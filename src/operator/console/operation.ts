@@ -4,6 +4,7 @@ import { consoleActor } from '../../audit/audit-log.ts';
 import type { Environment } from '../../config.ts';
 import { AppError, OperatorError } from '../../errors.ts';
 import { stringifyExactJson } from '../../exact-json.ts';
+import { readTime, timeRule } from '../../format.ts';
 import type { Services } from '../../http/api/services.ts';
 import { bindOperation, type Surface } from '../../http/bind-operation.ts';
 import { defineOperation, type Operation } from '../../http/operation.ts';
@@ -143,6 +144,26 @@ export const textFilter = Type.Optional(
     rule: 'must have 1 to 255 characters and no U+0000',
   }),
 );
+
+/** A time in every form that the console prints. */
+export const timeFilter = Type.Optional(Type.String({ maxLength: 40 }));
+
+/** Returns the Unix milliseconds of a `timeFilter`. Throws `invalid_parameter` if there is no such time. */
+function readFilter(text: string | undefined, field: string): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = readTime(text);
+  if (ms === null) throw new AppError('invalid_parameter', `${field} must be ${timeRule}`);
+  return ms;
+}
+
+/** Returns the range of a list, in Unix milliseconds. Throws `invalid_parameter` if a time is invalid. */
+export const readRange = ({
+  since,
+  until,
+}: { readonly [Name in 'since' | 'until']?: string | undefined }) => ({
+  sinceMs: readFilter(since, 'since'),
+  untilMs: readFilter(until, 'until'),
+});
 
 export const noStore = ['cache-control', 'no-store'];
 

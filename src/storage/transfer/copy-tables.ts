@@ -15,6 +15,7 @@ const writtenByTriggers = [
   'inventory_totals',
   'inventory_by_category',
   'inventory_changes',
+  'usage_days',
 ];
 
 /** Number of rows of each table. */

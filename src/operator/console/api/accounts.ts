@@ -5,9 +5,10 @@ import { NewKeySchema, overlapSecondsMax, toPartnerKey } from '../../../http/api
 import { limitMax, type Plan, planNames, resolvePlan } from '../../../plans/plan.ts';
 import { enumField, wholeNumberField } from '../../../schema.ts';
 import { listUsageByAccount, sumUsage, usageOrders } from '../../../usage/usage.ts';
+import { listUsageDays, readDayPage } from '../../../usage/usage-days.ts';
 import { webhooksMax } from '../../../webhooks/webhook.ts';
 import { answers } from '../answers.ts';
-import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
+import { int64Filter, operation, pageRows, readRange, textFilter, timeFilter } from '../operation.ts';
 import { toShownWebhook } from './webhooks.ts';
 
 const noRequests = { requests: 0, refused: 0, errors: 0 };
@@ -47,6 +48,12 @@ const overlapBounds = { minimum: 0, maximum: overlapSecondsMax };
 const rotateFields = { overlapSeconds: wholeNumberField('How long the old key stays valid.', overlapBounds) };
 const revokeFields = { disableWebhooks: Type.Boolean({ rule: 'must be true or false' }) };
 const banFields = { before: Type.Optional(Type.String({ pattern: '^\\d{1,15}\\.key_[0-9A-Za-z]{16}$' })) };
+
+const dayFields = {
+  since: timeFilter,
+  until: timeFilter,
+  before: Type.Optional(Type.String({ pattern: '^\\d{1,15}\\.\\d{1,18}$' })),
+};
 
 /** Returns the plan of a form. Throws `invalid_body` if the numbers are not valid for the plan. */
 function readPlan({ plan, ...numbers }: Static<TObject<typeof planFields>>): Plan {
@@ -107,6 +114,40 @@ export const accountOperations = [
         webhooks: webhooks.items.map((webhook) => toShownWebhook(webhook, eventIds)),
         oldest: eventIds.write(oldest),
       };
+    },
+  ),
+
+  /** Returns all days of an account. They are at most 398, so there is one page. */
+  operation(
+    'listDaysOfAccount',
+    'GET /accounts/{account}/days',
+    'reader',
+    { summary: 'List the requests of an account by day, of 13 months', answer: answers.daysOfAccount },
+    async ({ account }, { accounts, database, clock }) => {
+      const nowMs = clock();
+      return { nowMs, days: await listUsageDays(database, await accounts.findId(account), nowMs) };
+    },
+  ),
+
+  /** Returns a page of the days of all accounts. `before` is the `next` of a page. */
+  operation(
+    'listUsageDays',
+    'GET /usage/days',
+    'reader',
+    {
+      summary: 'List the requests of all accounts by day, newest first',
+      fields: dayFields,
+      answer: answers.days,
+    },
+    async ({ since, until, before }, { database }) => {
+      const [atMs = '', accountId = ''] = before?.split('.') ?? [];
+      const first = before === undefined ? null : { atMs: Number(atMs), accountId: BigInt(accountId) };
+      const { items, next } = await readDayPage(database, {
+        ...readRange({ since, until }),
+        limit: pageRows,
+        first,
+      });
+      return { items, next: next && `${next.atMs}.${next.accountId}` };
     },
   ),
 

@@ -2,9 +2,8 @@ import Type from 'typebox';
 import manifest from '../../../../package.json' with { type: 'json' };
 import { partnerScopes, scopes } from '../../../accounts/account.ts';
 import { auditActions } from '../../../audit/audit-log.ts';
-import { AppError, errorCodes } from '../../../errors.ts';
+import { errorCodes } from '../../../errors.ts';
 import { stringifyExactJson } from '../../../exact-json.ts';
-import { readTime, timeRule } from '../../../format.ts';
 import { coversRole, roles } from '../../../operator-role.ts';
 import { orderStatuses } from '../../../orders/order.ts';
 import { petInputs, petStatuses } from '../../../pets/pet.ts';
@@ -12,25 +11,9 @@ import { listedLimits, openHoldsOf, planNames } from '../../../plans/plan.ts';
 import { enumField } from '../../../schema.ts';
 import { listRequests } from '../../../usage/failed-requests.ts';
 import { answers } from '../answers.ts';
-import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
+import { int64Filter, operation, pageRows, readRange, textFilter, timeFilter } from '../operation.ts';
 import { accountOrders } from './accounts.ts';
 import { webhookFilters } from './webhooks.ts';
-
-const timeFilter = Type.Optional(Type.String({ maxLength: 40 }));
-
-/** Returns the Unix milliseconds of a `timeFilter`. Throws `invalid_parameter` if there is no such time. */
-function readFilter(text: string | undefined, field: string): number | undefined {
-  if (text === undefined) return undefined;
-  const ms = readTime(text);
-  if (ms === null) throw new AppError('invalid_parameter', `${field} must be ${timeRule}`);
-  return ms;
-}
-
-/** The range of a list, in Unix milliseconds. */
-const readRange = ({ since, until }: { readonly [Name in 'since' | 'until']?: string | undefined }) => ({
-  sinceMs: readFilter(since, 'since'),
-  untilMs: readFilter(until, 'until'),
-});
 
 const requestFilters = {
   account: textFilter,

@@ -19,7 +19,7 @@ import { AccountKeys } from './keys.ts';
 import { type Fact, Facts, PageHead, showLoaded } from './parts.ts';
 import { useResource } from './resource.ts';
 import { linkTo } from './routing.ts';
-import { Usage, Windows } from './usage.ts';
+import { Usage, UsageByDay, Windows } from './usage.ts';
 import { WebhookTable } from './webhooks.ts';
 
 const liveMs = 5_000;
@@ -54,6 +54,7 @@ export function Account({ id: name, query: { keysFrom } }: AccountProps) {
         <${Facts} facts=${listFacts(data)} />
         <${Windows} minute=${data.minute} day=${data.day} now=${now} />
         <${Usage} hours=${data.usage} nowMs=${data.nowMs} />
+        <${UsageByDay} account=${data.account} />
         <${AccountKeys} account=${data} now=${now} onChange=${reload} />
         <${AccountWebhooks} account=${data} onChange=${reload} />
       `,

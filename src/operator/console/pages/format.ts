@@ -24,6 +24,11 @@ const units = [
   [1, 's'],
 ] as const;
 
+/** Returns the day of a time in UTC: `2027-01-11`. */
+export function formatDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
 /** Returns the time left until `time`, in its two largest units: `1 h 20 min`. */
 export function formatTimeLeft(time: string | number, nowMs: number): string {
   return formatSpan(new Date(time).getTime() - nowMs);

@@ -1,8 +1,10 @@
 import { html } from 'htm/preact';
 import type { AnswerOf } from './api.ts';
-import { formatNumber, formatTimeLeft } from './format.ts';
+import { saveCsv } from './csv.ts';
+import { formatDay, formatNumber, formatTimeLeft } from './format.ts';
+import { showLoaded } from './parts.ts';
 import { Plot } from './plot.ts';
-import { type Now, useTime } from './resource.ts';
+import { type Now, useResource, useTime } from './resource.ts';
 
 type Account = AnswerOf<'GET /accounts/{account}'>;
 
@@ -37,23 +39,26 @@ function Window({ id, title, now, limit, used, remaining, resetAtMs }: WindowPro
 }
 
 const hourMs = 3_600_000;
-const shownHours = 7 * 24;
-const none = { requests: 0, refusals: 0, errors: 0 } satisfies Omit<Account['usage'][number], 'atMs'>;
+const dayMs = 24 * hourMs;
 
-/** The lines of the plot: the count in an hour, and its name. */
+type Counted = Account['usage'][number];
+
+const none = { requests: 0, refusals: 0, errors: 0 } satisfies Omit<Counted, 'atMs'>;
+
+/** The lines of a plot: the count in an hour or on a day, and its name. */
 const lines = [
   ['requests', 'all'],
   ['refusals', 'refused (429)'],
   ['errors', 'errors'],
 ] as const satisfies readonly (readonly [keyof typeof none, string])[];
 
-/** Returns every hour of the last 7 days. The API omits hours without requests. */
-function fillHours(hours: Account['usage'], nowMs: number) {
-  const given = new Map(hours.map((hour) => [hour.atMs, hour]));
-  const lastMs = nowMs - (nowMs % hourMs);
-  return Array.from({ length: shownHours + 1 }, (_, index) => {
-    const atMs = lastMs - (shownHours - index) * hourMs;
-    return given.get(atMs) ?? { atMs, ...none };
+/** Returns every hour or day from the one of `sinceMs` on. The API omits those without requests. */
+function fillGaps(given: readonly Counted[], stepMs: number, sinceMs: number, nowMs: number): Counted[] {
+  const found = new Map(given.map((counted) => [counted.atMs, counted]));
+  const firstMs = sinceMs - (sinceMs % stepMs);
+  return Array.from({ length: Math.floor((nowMs - firstMs) / stepMs) + 1 }, (_, index) => {
+    const atMs = firstMs + index * stepMs;
+    return found.get(atMs) ?? { atMs, ...none };
   });
 }
 
@@ -65,25 +70,60 @@ interface UsageProps {
 export function Usage({ hours, nowMs }: UsageProps) {
   return html`<section aria-labelledby="usage">
     <h2 id="usage">The last 7 days</h2>
-    ${
-      hours.length === 0
-        ? html`<p class="empty">No request yet.</p>`
-        : html`<${HourlyUsage} hours=${hours} nowMs=${nowMs} />`
-    }
+    <${Counts} title="Requests an hour" counted=${fillGaps(hours, hourMs, nowMs - 7 * dayMs, nowMs)} />
   </section>`;
 }
 
-function HourlyUsage({ hours, nowMs }: UsageProps) {
-  const total = (name: keyof typeof none) => formatNumber(hours.reduce((sum, hour) => sum + hour[name], 0));
-  const filled = fillHours(hours, nowMs);
-  const times = filled.map(({ atMs }) => atMs / 1000);
+/** Shows the requests of an account by day, as far as the store has them. */
+export function UsageByDay({ account }: { readonly account: string }) {
+  const days = useResource('GET /accounts/{account}/days', { account });
+  return html`<section aria-labelledby="usage-days">
+    <div class="page-head">
+      <h2 id="usage-days">The last 13 months</h2>
+      ${days.data !== null && html`<${DaysLink} account=${account} days=${days.data.days} />`}
+    </div>
+    ${showLoaded(days, ({ days: given, nowMs }) => {
+      // At least two weeks, because a few days make no line.
+      const sinceMs = Math.min(given[0]?.atMs ?? nowMs, nowMs - 14 * dayMs);
+      return html`<${Counts} title="Requests a day" counted=${fillGaps(given, dayMs, sinceMs, nowMs)} />`;
+    })}
+  </section>`;
+}
+
+interface DaysLinkProps {
+  readonly account: string;
+  readonly days: readonly Counted[];
+}
+
+/** A link that saves the days as a CSV file. It is made at the click, because each address of a file takes memory. */
+function DaysLink({ account, days }: DaysLinkProps) {
+  const rows = days.map(({ atMs, requests, refusals, errors }) => ({
+    day: formatDay(atMs),
+    account,
+    requests,
+    refused: refusals,
+    errors,
+  }));
+  return html`<button type="button" class="csv" onClick=${() => saveCsv(`usage of ${account}`, rows)}>CSV by day</button>`;
+}
+
+interface CountsProps {
+  readonly title: string;
+  readonly counted: readonly Counted[];
+}
+
+function Counts({ title, counted }: CountsProps) {
+  const sum = (name: keyof typeof none) => counted.reduce((total, each) => total + each[name], 0);
+  if (sum('requests') === 0) return html`<p class="empty">No request yet.</p>`;
+  const total = (name: keyof typeof none) => formatNumber(sum(name));
+  const times = counted.map(({ atMs }) => atMs / 1000);
   return html`
     <${Plot}
-      title="Requests an hour"
+      title=${title}
       times=${times}
       span=${[times[0], times.at(-1)]}
       series=${lines.map(([, label]) => label)}
-      values=${lines.map(([name]) => filled.map((hour) => hour[name]))}
+      values=${lines.map(([name]) => counted.map((each) => each[name]))}
       format=${formatNumber}
     />
     <p class="hint">
