@@ -20,12 +20,14 @@ import type { RequestObserver } from './http/request-log.ts';
 import { countUsage } from './http/request-metrics.ts';
 import { buildServer } from './http/server.ts';
 import { createClockWatch } from './jobs/clock-watch.ts';
+import { createInstances, type Instances } from './jobs/instances.ts';
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts';
 import { createCorrectionFollower } from './limits/corrections.ts';
 import type { LookAtUsage } from './limits/counters.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { beginsBan } from './limits/rules/decision.ts';
 import { exposeDroppedLines, type Log } from './observability/log.ts';
+import { createLogSwitch, type LogSwitch } from './observability/log-changes.ts';
 import { createRegistry, expose } from './observability/metrics.ts';
 import { exposeFeedLag, exposeVerdicts } from './observability/room-metrics.ts';
 import { createStoreWatch, exposeStoreSize } from './observability/store-watch.ts';
@@ -40,6 +42,7 @@ import { type JobParts, listJobs } from './service-jobs.ts';
 import { readSecret } from './storage/store-facts.ts';
 import { openServedStore } from './store.ts';
 import { createFailedRequests } from './usage/failed-requests.ts';
+import { createStrangers } from './usage/strangers.ts';
 import { createUsageCounts } from './usage/usage.ts';
 import { createSecretBox } from './webhooks/secret-box.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
@@ -58,6 +61,8 @@ interface Basics extends DeliveryOptions {
   readonly sessions: Sessions;
   readonly eventIds: EventIds;
   readonly shares: ConnectionShares;
+  readonly instances: Instances;
+  readonly logSwitch: LogSwitch;
 }
 
 /** Starts the service. If it cannot start, throws OperatorError and closes everything that it opened. */
@@ -107,7 +112,7 @@ async function openApp(
     if (closingAtMs === null) return;
     const restMs = closingAtMs + drainAndFlushMsMax - performance.now();
     const isShared = counting.sharing()?.mode === 'shared';
-    await flushLast(counts.flush, restMs, isShared, log);
+    await flushLast(counts.flushAll, restMs, isShared, log);
   });
   parts.defer(jobs.stop);
   await startJobs(basics, jobs, counts);
@@ -154,6 +159,8 @@ async function openBasics(given: Omit<DeliveryOptions, 'secret'>): Promise<Basic
     sessions: createSessions(database, clock),
     eventIds: createEventIds(secret),
     shares: takeConnections(config, log),
+    instances: createInstances(database, clock),
+    logSwitch: createLogSwitch(database, log, { level: config.logLevel, requests: config.logRequests }),
   };
 }
 
@@ -180,9 +187,9 @@ async function drainServer(server: HttpService, drainMs: number, cut: Promise<vo
 }
 
 async function startJobs(
-  { store, config, clock, log, registry, counting, sessions }: Basics,
+  { store, config, clock, log, registry, parts, counting, sessions, instances, logSwitch }: Basics,
   jobs: JobRunner,
-  counts: Pick<JobParts, 'flush' | 'usage' | 'failedRequests'>,
+  counts: Pick<JobParts, 'flush' | 'usage' | 'failedRequests' | 'strangers'>,
 ): Promise<void> {
   const { database, feed } = store;
   const corrections = createCorrectionFollower(database, counting.counters, clock);
@@ -194,19 +201,23 @@ async function startJobs(
   const measureStore = exposeStoreSize(registry, database, config.databaseUrl, store.audit.readLastBackup);
   await measureStore();
   jobs.start({ name: 'measure the store', everyMs: minuteMs, run: measureStore });
-  for (const job of listJobs({ store, counting, ...counts, sessions, corrections, noteFeedLag }))
-    jobs.start(job);
+  await logSwitch.follow();
+  await instances.beat();
+  parts.defer(() => instances.leave().catch(() => undefined));
+  const ofInstance = { sessions, corrections, instances, logSwitch, noteFeedLag };
+  for (const job of listJobs({ store, counting, ...counts, ...ofInstance })) jobs.start(job);
 }
 
 function buildPublicServer(
-  { store, config, clock, log, registry, secret, counting, eventIds, shares }: Basics,
+  { store, config, clock, log, registry, secret, counting, eventIds, shares, logSwitch }: Basics,
   observer: RequestObserver,
 ) {
   const { database, catalogue, countInventory, orders, categories, feed, countOpenHolds, version } = store;
-  const { publicUrl, trustProxy, corsOrigins, logRequests } = config;
+  const { publicUrl, trustProxy, corsOrigins } = config;
   const environment = keyEnvironmentOf[config.environment];
   const usage = createUsageCounts(database, clock);
   const failedRequests = createFailedRequests(database, clock);
+  const strangers = createStrangers(database, clock);
   const { counters, sharing } = counting;
   const help = '1 while this instance counts requests together with the others, 0 while it counts alone.';
   const isShared = () => sharing()?.mode === 'shared';
@@ -237,10 +248,15 @@ function buildPublicServer(
     publicUrl,
     trustProxy,
     corsOrigins,
-    logRequests,
+    readLogRequests: () => logSwitch.read().requests,
     verifier,
     limiter,
-    failedRequests,
+    failedRequests: {
+      note(request) {
+        failedRequests.note(request);
+        strangers.note(request);
+      },
+    },
     keyringOf: ({ keyId: name, accountId }) =>
       createKeyring(database, clock, environment, { kind: 'key', name }, verifier, accountId),
     cursors: createCursors(secret),
@@ -255,11 +271,12 @@ function buildPublicServer(
   });
   const flush = () =>
     Promise.all([counting.flush(), verifier.flush(), usage.flush(), failedRequests.flush()]);
-  return { server, flush, usage, failedRequests };
+  const flushAll = () => Promise.all([flush(), strangers.flush()]);
+  return { server, flush, flushAll, usage, failedRequests, strangers };
 }
 
 function buildOperator(
-  { store, config, clock, log, registry, counting, sessions, eventIds, shares }: Basics,
+  { store, config, clock, log, registry, counting, sessions, eventIds, shares, ...basics }: Basics,
   vitals: Vitals,
   jobs: JobRunner,
   listStoreNotes: () => readonly string[],
@@ -282,7 +299,9 @@ function buildOperator(
     return { problems, notes };
   };
   const { environment } = config;
-  const services = { ...store.aside, sessions, vitals, look, clock, environment, readHealth, eventIds };
+  const { instances, logSwitch } = basics;
+  const ofInstance = { sessions, vitals, look, clock, environment, readHealth, instances, logSwitch };
+  const services = { ...store.aside, ...ofInstance, eventIds };
   const console = buildConsole(services, config);
   return buildOperatorServer({ readHealth, registry, console, connectionsMax: shares.operator, log });
 }

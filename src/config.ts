@@ -26,9 +26,12 @@ export const environments = ['development', 'staging', 'production'] as const;
 export type Environment = (typeof environments)[number];
 
 /** The severities of log lines, lowest first. `silent` logs nothing. */
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 /** One of `logLevels`. */
 export type LogLevel = (typeof logLevels)[number];
+
+/** Which requests are logged: those with status 5xx and slow ones, or all. */
+export const requestLogs = ['errors', 'all'] as const;
 
 /** One setting: the name of its value in `Config`, and how its text is read. */
 interface Setting<Name extends string = string, T = unknown> {
@@ -64,7 +67,7 @@ export const settings = {
   DRAIN_SECONDS: setting('drainMs', (text) => parseSeconds(text) * secondMs, '0'),
   TRUST_PROXY: setting('trustProxy', parseTrustProxy, 'false'),
   LOG_LEVEL: setting('logLevel', oneOf(logLevels), 'info'),
-  LOG_REQUESTS: setting('logRequests', oneOf(['errors', 'all']), (environment) =>
+  LOG_REQUESTS: setting('logRequests', oneOf(requestLogs), (environment) =>
     environment === 'development' ? 'all' : 'errors',
   ),
   CORS_ORIGINS: setting('corsOrigins', parseOrigins, ''),

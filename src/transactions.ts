@@ -7,20 +7,24 @@ import { deleteExpired } from './events/expire-events.ts';
 import { sequenceCopied } from './events/sequence-events.ts';
 import { liftBan } from './limits/bans.ts';
 import { writeConduct, writeWindows } from './limits/memory/counter-store.ts';
+import { changeLog } from './observability/log-changes.ts';
 import { addOperator, removeOperator } from './operator/operators.ts';
 import {
   addLink,
+  addPass,
   addToken,
   endAllSessions,
   endSession,
   endSessions,
   openSession,
+  takePass,
 } from './operator/session-changes.ts';
 import { closeOrder, expireGiven } from './orders/close-order.ts';
 import { placeOrder } from './orders/place-order.ts';
 import { addOnePet, addPetByHand, addPetOnce, editPet } from './pets/catalogue.ts';
 import type { TransactionList } from './storage/database.ts';
 import { addRequests } from './usage/request-rows.ts';
+import { addStrangers } from './usage/strangers.ts';
 import { addHours } from './usage/usage.ts';
 import { noteAttempt } from './webhooks/attempt-rows.ts';
 import {
@@ -38,12 +42,15 @@ export const transactions = {
   addLink,
   addOnePet,
   addOperator,
+  addPass,
   addPetByHand,
   addPetOnce,
   addRequests,
+  addStrangers,
   addToken,
   addWebhook,
   changeAccount,
+  changeLog,
   changeWebhook,
   closeOrder,
   createAccount,
@@ -71,6 +78,7 @@ export const transactions = {
   rotateKey,
   rotateSecret,
   sequenceCopied,
+  takePass,
   writeConduct,
   writeUses,
   writeWindows,

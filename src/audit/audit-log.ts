@@ -80,6 +80,8 @@ export const auditActions = [
   'operator.removed',
   'operator.token_made',
   'operator.token_ended',
+  'log.changed',
+  'profile.taken',
   'store.backed_up',
   'store.restored',
   'store.vacuumed',

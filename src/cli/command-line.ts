@@ -16,11 +16,13 @@ import { addDoctor } from './doctor.ts';
 import { addExport } from './export.ts';
 import { addImport } from './import.ts';
 import { addBans, addKeys } from './keys.ts';
+import { addLog } from './log.ts';
 import { addMigrate } from './migrate.ts';
 import { addOperators } from './operators.ts';
 import { addOrders } from './orders.ts';
 import { addPets } from './pets.ts';
-import { addAudit, addRequests, addUsage } from './reports.ts';
+import { addProfile } from './profile.ts';
+import { addAudit, addRequests, addStrangers, addUsage } from './reports.ts';
 import { addRestore } from './restore.ts';
 import { addServe } from './serve.ts';
 import { addWebhooks } from './webhooks.ts';
@@ -97,6 +99,7 @@ const commands = [
   addAccounts,
   addBans,
   addRequests,
+  addStrangers,
   addUsage,
   addAudit,
   addOrders,
@@ -111,6 +114,8 @@ const commands = [
   addVacuum,
   addMigrate,
   addDoctor,
+  addLog,
+  addProfile,
 ];
 
 function buildProgram(context: CommandContext): AppCommand {

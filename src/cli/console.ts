@@ -59,10 +59,15 @@ const columns: readonly Column<ListedSession>[] = [
 /** Returns the URL of the console for a browser. Throws OperatorError if the settings do not determine it. */
 function findAddress({ consoleUrl, opsHost, opsPort }: Config): string {
   if (consoleUrl !== null) return consoleUrl;
-  const reason = 'OPS_PORT is 0, so this command cannot know the port of the service';
-  if (opsPort === 0) throw new OperatorError(`${reason}: set CONSOLE_URL`);
+  const port = requireOpsPort({ opsPort }, ': set CONSOLE_URL');
   // The console refuses the name or address of another host, so a service that listens on all of them is called by loopback.
   const isLoopback = opsHost === 'localhost' || opsHost === '::1' || opsHost.startsWith('127.');
   const host = isLoopback ? opsHost : '127.0.0.1';
-  return `http://${host.includes(':') ? `[${host}]` : host}:${opsPort}${consolePath}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}${consolePath}`;
+}
+
+/** Returns the port of the service. Throws OperatorError, with the remedy, if the service chooses one. */
+export function requireOpsPort({ opsPort }: Pick<Config, 'opsPort'>, remedy = ''): number {
+  if (opsPort !== 0) return opsPort;
+  throw new OperatorError(`OPS_PORT is 0, so this command cannot know the port of the service${remedy}`);
 }

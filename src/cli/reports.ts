@@ -5,6 +5,7 @@ import { errorCodes, UsageError } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import type { Store } from '../store.ts';
 import { type ListedRequest, listRequests } from '../usage/failed-requests.ts';
+import { listStrangers, type Stranger } from '../usage/strangers.ts';
 import { type AccountUsage, listUsageByAccount, usageOrders } from '../usage/usage.ts';
 import { type AccountDay, listDays } from '../usage/usage-days.ts';
 import {
@@ -17,7 +18,7 @@ import {
 } from './arguments.ts';
 import { type AppCommand, type Printed, printTable } from './command.ts';
 import { printCsv } from './export.ts';
-import { type Column, formatSecond, type Terminal } from './output.ts';
+import { type Column, formatSecond, formatTime, type Terminal } from './output.ts';
 import { parseAccountName, parseCountUpTo, parserOf } from './parsers.ts';
 
 const parseStatus = parseCountUpTo(599);
@@ -82,11 +83,27 @@ const requestColumns: readonly Column<ListedRequest>[] = [
   { heading: 'MS', cell: ({ durationMs }) => String(durationMs), leavesAt: 8 },
 ];
 
+export function addStrangers(program: AppCommand): void {
+  program
+    .addLeaf('strangers', 'show the addresses that send the most refused requests without a valid key')
+    .withExamples('strangers', 'strangers --json')
+    .withNotes(`The requests of the last hour, up to the last minute. Of each minute, an instance
+writes the 100 addresses with the most. An IPv6 address stands for its /64.`)
+    .doesWithStore(async ({ database }) =>
+      printTable(await listStrangers(database, program.context.clock()), strangerColumns),
+    );
+}
+
+const strangerColumns: readonly Column<Stranger>[] = [
+  { heading: 'ADDRESS', cell: ({ address }) => address },
+  { heading: 'REFUSED', cell: ({ refusals }) => String(refusals) },
+  { heading: 'LAST', cell: ({ lastAtMs }) => formatTime(lastAtMs) },
+];
+
 const usageLists = [...usageOrders, 'day'] as const;
 
 type UsageOptions = Partial<ReportOptions> &
   TimeRange & { readonly by: (typeof usageLists)[number]; readonly csv: boolean };
-
 export function addUsage(program: AppCommand): void {
   const { clock, terminal } = program.context;
   program

@@ -1,4 +1,4 @@
-import { OperatorError, reasonOf, UsageError } from '../errors.ts';
+import { OperatorError, UsageError } from '../errors.ts';
 import { createEventIds } from '../events/event-ids.ts';
 import { toTime } from '../format.ts';
 import { readSecret } from '../storage/store-facts.ts';
@@ -79,26 +79,14 @@ restore of a SQLite store, these are the events since the restore.`)
     });
 }
 
-/** Resumes each webhook alone: one whose events are gone does not stop the others. */
 async function resume(
   { allWebhooks }: Store,
   id: string | undefined,
   { fromNow }: ResumeOptions,
 ): Promise<Printed> {
-  const onHold = async () =>
-    (await allWebhooks.list(null)).filter(({ disabledBecause }) => disabledBecause === 'restored');
-  const wanted = id === undefined ? (await onHold()).map((webhook) => webhook.id) : [id];
-  const resumed: string[] = [];
-  const failed: { readonly id: string; readonly problem: string }[] = [];
-  for (const one of wanted) {
-    try {
-      await allWebhooks.change(one, { status: 'enabled', ...(fromNow && { after: 'now' }) });
-      resumed.push(one);
-    } catch (error) {
-      if (!(error instanceof OperatorError) || id !== undefined) throw error;
-      failed.push({ id: one, problem: reasonOf(error) });
-    }
-  }
+  if (id !== undefined) await allWebhooks.change(id, { status: 'enabled', ...(fromNow && { after: 'now' }) });
+  const all = id === undefined ? await allWebhooks.resumeAll(fromNow) : { resumed: [id], failed: [] };
+  const { resumed, failed } = all;
   const from = fromNow ? 'now' : id === undefined ? 'their positions' : 'its position';
   const lost = `${countThings(failed.length, 'webhook')} not resumed: ${failed.map((one) => one.problem).join('; ')}`;
   return {

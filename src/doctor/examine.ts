@@ -40,6 +40,6 @@ function notChecked(check: string, error: unknown): Finding {
 
 async function checkStore(config: Config, clock: Clock): Promise<StoreCheck> {
   const { engine, location } = parseStoreAddress(config.databaseUrl);
-  if (engine === 'sqlite') return checkSqlite(location, config.environment, clock);
+  if (engine === 'sqlite') return checkSqlite(location, config, clock);
   return { findings: await checkPostgres(location, config, clock), isServed: null };
 }

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type Clock, secondMs } from '../clock.ts';
-import type { Environment } from '../config.ts';
+import type { Config, Environment } from '../config.ts';
 import { reasonOf } from '../errors.ts';
 import { formatBytes } from '../format.ts';
 import { findNameProblem, isServed } from '../storage/sqlite/claim-serving.ts';
@@ -32,10 +32,12 @@ const freeBytesWanted = 1_024 * 2 ** 20;
 const unusedShareMax = 0.25;
 const unusedBytesMax = 64 * 2 ** 20;
 
+const howToBegin = 'mount the volume of the store, or create a new store once with "animal-store migrate"';
+
 /** Checks the file of a SQLite store, its folder and its disk. */
 export async function checkSqlite(
   location: string,
-  environment: Environment,
+  { environment, requireStore }: Pick<Config, 'environment' | 'requireStore'>,
   clock: Clock,
 ): Promise<StoreCheck> {
   const file = resolve(location);
@@ -47,7 +49,9 @@ export async function checkSqlite(
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) {
     if (found.code !== 'ENOENT') return cannotOpen(file, found);
-    const none = ok('store', `there is no ${file} yet; the first start creates it`);
+    const none = requireStore
+      ? problem('store', `there is no ${file}, and REQUIRE_STORE is true`, howToBegin)
+      : ok('store', `there is no ${file} yet; the first start creates it`);
     const place = await checkPlace(file, 0);
     return { findings: [none, ...place], isServed: false };
   }

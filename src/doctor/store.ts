@@ -79,7 +79,10 @@ function checkSchema(migrations: readonly string[]): Finding {
     case 'newest':
       return ok('schema', `the newest, "${last}"`);
     case 'none':
-      return ok('schema', 'there are no tables yet; the first start creates them');
+      return ok(
+        'schema',
+        'there are no tables yet; "animal-store migrate" or, without REQUIRE_STORE=true, the first start creates them',
+      );
     case 'older': {
       const todo = 'make a backup; the next start, or "animal-store migrate", updates the schema';
       return warning('schema', `older than this program: "${last}"`, todo);

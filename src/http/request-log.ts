@@ -27,10 +27,10 @@ export interface RequestObserver {
   noteMalformed(note: MalformedNote): void;
 }
 
-/** Logs every request, or only those with status 5xx and slow ones. Query strings are never logged. */
+/** Logs every request, or only those with status 5xx and slow ones, as `readWhich` says now. Query strings are never logged. */
 export function createRequestLog(
   log: Log,
-  which: 'errors' | 'all',
+  readWhich: () => 'errors' | 'all',
   addressOf: ClientAddress,
 ): RequestObserver {
   const budgets = {
@@ -40,7 +40,7 @@ export function createRequestLog(
 
   /** Returns the number of lines that were left out before this one, or null to leave it out too. */
   function spend(status: number): number | null {
-    if (which === 'all') return 0;
+    if (readWhich() === 'all') return 0;
     if (status === 503) return budgets.unavailable();
     return status < 500 ? budgets.slow() : 0;
   }
@@ -69,12 +69,12 @@ export function createRequestLog(
 
   return {
     note(exchange, status, ms) {
-      if (which !== 'all' && status < 500 && ms < slowRequestMs) return;
+      if (status < 500 && ms < slowRequestMs && readWhich() !== 'all') return;
       const omitted = spend(status);
       if (omitted !== null) write(exchange, status, ms, omitted);
     },
     noteMalformed(note) {
-      if (which === 'all') log.info(note, `malformed request ${note.status}`);
+      if (readWhich() === 'all') log.info(note, `malformed request ${note.status}`);
     },
   };
 }

@@ -41,7 +41,8 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
   readonly publicUrl: string | null;
   readonly trustProxy: TrustProxy;
   readonly corsOrigins: readonly string[];
-  readonly logRequests: 'errors' | 'all';
+  /** Returns which requests are logged now. */
+  readonly readLogRequests: () => 'errors' | 'all';
   readonly observers?: readonly RequestObserver[];
   readonly timeouts?: Timeouts;
   /** Default: `heldBodyBytesMax`. */
@@ -75,7 +76,7 @@ export function buildServer(options: ServerOptions): HttpService {
   const makeErrorAnswer = createErrorAnswers(docsUrl);
   const observers = [
     countRequests(registry),
-    createRequestLog(log, options.logRequests, addressOf),
+    createRequestLog(log, options.readLogRequests, addressOf),
     recordRequests(options.failedRequests, addressOf),
     ...(options.observers ?? []),
   ];

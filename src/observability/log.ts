@@ -14,7 +14,7 @@ export const waitingCharactersMax = 2 ** 20;
  * The service's log. The lines of one turn of the event loop are written together, or at once by `flush` and `fatal`. Keys
  * are redacted only in the field `err`. Pass any other text from a client through `redactKeys` first.
  */
-export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'fatal' | 'flush'> & {
+export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'fatal' | 'flush' | 'level'> & {
   /** Returns the number of lines dropped since the start, because the reader stalled or a write failed. */
   countDropped(): number;
 };

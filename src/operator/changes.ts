@@ -6,11 +6,13 @@ import type { Category } from '../categories/categories.ts';
 import { putCategory, removeCategory } from '../categories/categories.ts';
 import type { Clock } from '../clock.ts';
 import { createBans } from '../limits/bans.ts';
+import { changeLog, type LogChange } from '../observability/log-changes.ts';
 import { closeOrder, type OrderAction } from '../orders/close-order.ts';
 import { toOrder } from '../orders/order.ts';
 import { addPetByHand, edit } from '../pets/catalogue.ts';
 import type { NewPet, PetPatch } from '../pets/pet.ts';
 import type { IfMatch } from '../pets/pet-values.ts';
+import { randomText } from '../random-text.ts';
 import type { Database } from '../storage/database.ts';
 import { createOperatorWebhooks } from '../webhooks/webhooks.ts';
 import { createOperators } from './operators.ts';
@@ -41,6 +43,9 @@ export function prepareChanges(database: Database, clock: Clock, environment: Ke
       },
       putCategory: ({ id, name }: Category) => database.transact(putCategory, { id, name, by: byNow() }),
       deleteCategory: (id: bigint) => database.transact(removeCategory, { id, by: byNow() }),
+      /** Every running instance applies it within 2 s. */
+      changeLog: (change: LogChange) =>
+        database.transact(changeLog, { id: randomText(16), change, by: byNow() }),
       /** Idempotent. A repeated call adds no entry to the audit log. */
       async closeOrder(action: Exclude<OrderAction, 'complete'>, id: bigint) {
         const { row } = await database.transact(closeOrder, { action, id, accountId: null, by: byNow() });

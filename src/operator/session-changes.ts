@@ -9,6 +9,8 @@ import { noOperator, type SessionKind } from './operators.ts';
 
 /** Time in ms after which a link to the console expires. */
 export const linkMs = 10 * minuteMs;
+/** Time in ms after which a pass for a profile expires. */
+const passMs = minuteMs;
 /** Time in ms after which a session expires. */
 export const sessionMs = 12 * hourMs;
 interface NewLink extends Authored {
@@ -32,6 +34,43 @@ export const addLink = transaction(
       expires_at_ms: BigInt(by.nowMs + linkMs),
     });
     yield* addAuditEntry(by, 'console.link_made', name);
+  },
+);
+
+interface NewPass extends Authored {
+  readonly tokenHash: Uint8Array;
+  /** What the profile is of. */
+  readonly kind: string;
+}
+
+/** Stores a pass for one profile of the process. It is a row of the links, but its hash is that of no link. */
+export const addPass = transaction(
+  'addPass',
+  'row locks',
+  function* ({ tokenHash, kind, by }: NewPass): Steps<void> {
+    yield* step(insertLink, {
+      token_hash: tokenHash,
+      made_by: by.actor.name,
+      operator: null,
+      expires_at_ms: BigInt(by.nowMs + passMs),
+    });
+    yield* addAuditEntry(by, 'profile.taken', kind);
+  },
+);
+
+/** Deletes a pass. Returns false if it is used, expired or unknown. */
+export const takePass = transaction(
+  'takePass',
+  'row locks',
+  function* ({
+    tokenHash,
+    nowMs,
+  }: {
+    readonly tokenHash: Uint8Array;
+    readonly nowMs: number;
+  }): Steps<boolean> {
+    const [pass] = yield* step(takeLink, { tokenHash });
+    return pass !== undefined && pass.expires_at_ms > BigInt(nowMs);
   },
 );
 

@@ -7,14 +7,17 @@ import type { Role } from '../operator-role.ts';
 import { randomText } from '../random-text.ts';
 import { type Database, type RowOf, statement } from '../storage/database.ts';
 import type { SessionKind } from './operators.ts';
+import type { ProfileKind } from './profile.ts';
 import {
   addLink,
+  addPass,
   addToken,
   endAllSessions,
   endSession,
   endSessions,
   linkMs,
   openSession,
+  takePass,
 } from './session-changes.ts';
 
 export const consolePath = '/console';
@@ -56,6 +59,19 @@ function createBeginnings(database: Database, byNow: () => Authorship) {
       const expiresAtMs = by.nowMs + lifetimeMs;
       await database.transact(addToken, { tokenHash: hashToken(token), id, name, expiresAtMs, by });
       return { id, token, expiresAtMs };
+    },
+
+    /** Returns a pass for one profile of a running instance, valid for a minute. */
+    async makePass(kind: ProfileKind): Promise<string> {
+      const token = generateToken();
+      await database.transact(addPass, { tokenHash: hashPass(token), kind, by: byNow() });
+      return token;
+    },
+
+    /** Uses a pass. Returns false if it is used, expired or unknown. */
+    async takePass(token: string): Promise<boolean> {
+      if (!tokenText.test(token)) return false;
+      return await database.transact(takePass, { tokenHash: hashPass(token), nowMs: byNow().nowMs });
     },
 
     /** Exchanges the token of a link for that of a session. Returns null if it is used, expired or unknown. */
@@ -111,6 +127,11 @@ function generateToken(): string {
 /** Release 1.2.0 hashes a token alone. It knows no roles, so with this prefix it finds no session of a later release. */
 function hashToken(token: string): Uint8Array {
   return hash('sha256', `operator:${token}`, 'buffer');
+}
+
+/** No link and no session has this prefix, so a pass signs nobody in. */
+function hashPass(token: string): Uint8Array {
+  return hash('sha256', `profile:${token}`, 'buffer');
 }
 
 /** A person who has the shell of the service could do everything by commands, so such a session is that of an admin. */

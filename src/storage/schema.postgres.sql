@@ -358,6 +358,13 @@ create index requests_by_account on requests (account_id, id);
 create index requests_by_key on requests (key_id, id) where key_id is not null;
 create index requests_by_request_id on requests (request_id) where request_id is not null;
 
+create table strangers (
+  minute_at_ms bigint not null,
+  address text not null,
+  refusals bigint not null,
+  constraint strangers_pkey primary key (minute_at_ms, address)
+);
+
 create table erasures (
   account_id bigint not null,
   constraint erasures_pkey primary key (account_id),
@@ -617,6 +624,23 @@ create table leases (
   holder text not null,
   until_ms bigint not null,
   constraint leases_pkey primary key (name)
+);
+
+create table instances (
+  id text not null,
+  host text not null,
+  version text not null,
+  started_at_ms bigint not null,
+  seen_at_ms bigint not null,
+  constraint instances_pkey primary key (id)
+);
+
+create table log_change (
+  name text not null,
+  id text not null,
+  level text,
+  requests text,
+  constraint log_change_pkey primary key (name)
 );
 
 create table usage_windows (

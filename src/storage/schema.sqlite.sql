@@ -232,6 +232,13 @@ create index requests_by_account on requests (account_id, id);
 create index requests_by_key on requests (key_id, id) where key_id is not null;
 create index requests_by_request_id on requests (request_id) where request_id is not null;
 
+create table strangers (
+  minute_at_ms integer not null,
+  address text not null,
+  refusals integer not null,
+  primary key (minute_at_ms, address)
+) strict;
+
 create table erasures (
   account_id integer primary key references accounts (id)
 ) strict;
@@ -440,6 +447,21 @@ create table leases (
   name text primary key,
   holder text not null,
   until_ms integer not null
+) strict;
+
+create table instances (
+  id text primary key,
+  host text not null,
+  version text not null,
+  started_at_ms integer not null,
+  seen_at_ms integer not null
+) strict;
+
+create table log_change (
+  name text primary key,
+  id text not null,
+  level text,
+  requests text
 ) strict;
 
 create table usage_windows (

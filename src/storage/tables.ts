@@ -104,6 +104,8 @@ export interface Tables {
     times: bigint;
     merge_key: string | null;
   };
+  /** How many requests without a valid key of an address were refused in a minute, over all instances. */
+  strangers: { minute_at_ms: bigint; address: string; refusals: bigint };
   /** Deleted accounts whose data is not completely erased yet. */
   erasures: { account_id: bigint };
   /** Every running instance applies these resets of windows and lifts of bans to its counters. */
@@ -219,6 +221,10 @@ export interface Tables {
   imported_files: { sha256: string; at_ms: bigint };
   /** Of the jobs that only one instance may run at a time. */
   leases: { name: string; holder: string; until_ms: bigint };
+  /** The instances that run, on PostgreSQL. By the clock of the store, `seen_at_ms` is when the instance last wrote its row. */
+  instances: { id: string; host: string; version: string; started_at_ms: bigint; seen_at_ms: bigint };
+  /** At most one row: the last change of the log at run time. Null: as in the settings of the instance. */
+  log_change: { name: string; id: string; level: string | null; requests: string | null };
   usage_windows: {
     subject: string;
     minute_used: bigint;

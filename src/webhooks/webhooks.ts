@@ -1,7 +1,7 @@
 import { findAccountId } from '../accounts/accounts.ts';
 import { type Actor, type Authorship, commandActor } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
-import { notFound } from '../errors.ts';
+import { notFound, OperatorError, reasonOf } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
 import { listReadableTypes } from '../events/event-reader.ts';
@@ -187,6 +187,30 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
 
     async change(publicId: string, change: Pick<WebhookChange, 'status' | 'after'>): Promise<void> {
       await database.transact(changeWebhook, { publicId, change, manager: byNow() });
+    },
+
+    /**
+     * Enables the webhooks that a restore has put on hold, from their positions or from the end of the feed. Each is changed
+     * alone: one whose events are gone does not stop the others, and is returned with the reason.
+     */
+    async resumeAll(fromNow: boolean) {
+      const after = fromNow ? ({ after: 'now' } as const) : {};
+      const resumed: string[] = [];
+      const failed: { readonly id: string; readonly problem: string }[] = [];
+      const { items } = await listPage({ account: null, status: 'disabled', limit: Number.MAX_SAFE_INTEGER });
+      for (const { id } of items.filter(({ disabledBecause }) => disabledBecause === 'restored').reverse())
+        try {
+          await database.transact(changeWebhook, {
+            publicId: id,
+            change: { status: 'enabled', ...after },
+            manager: byNow(),
+          });
+          resumed.push(id);
+        } catch (error) {
+          if (!(error instanceof OperatorError)) throw error;
+          failed.push({ id, problem: reasonOf(error) });
+        }
+      return { resumed, failed };
     },
 
     /** `messageId` is the id of the event at `position`. */

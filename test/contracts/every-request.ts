@@ -170,6 +170,7 @@ export const consoleReads: Readonly<Record<string, readonly Sent[]>> = {
     id: [encodeURIComponent('request 1')],
     before,
   }),
+  'GET /strangers': [{ path: '/strangers' }],
   'GET /audit': withEach('/audit', {
     account,
     actor: ['mira', 'nobody'],

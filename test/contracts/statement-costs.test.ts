@@ -5,6 +5,7 @@ import { scopes } from '../../src/accounts/account.ts';
 import { createEventIds } from '../../src/events/event-ids.ts';
 import { operations } from '../../src/http/api/operations.ts';
 import type { Operation } from '../../src/http/operation.ts';
+import { createInstances } from '../../src/jobs/instances.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { consoleOperations } from '../../src/operator/console/console.ts';
 import { bindConsoleOperation, type ConsoleServices } from '../../src/operator/console/operation.ts';
@@ -150,6 +151,8 @@ function createConsoleServices({ aside }: Store): ConsoleServices {
     environment: 'staging',
     readHealth: async () => ({ problems: [], notes: [] }),
     eventIds,
+    instances: createInstances(aside.database, clock),
+    logSwitch: { read: () => ({ level: 'info', requests: 'errors' }) },
   };
 }
 

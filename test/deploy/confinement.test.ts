@@ -86,6 +86,24 @@ test('the shipped service serves all under the permission model with files only 
   assert.deepEqual(await readdir(join(folder, 'home')), []);
 });
 
+test('the shipped service gives profiles under the permission model', async (t) => {
+  const { folder, databaseUrl, child, ended } = await startAsShipped(t, 'data/animal-store.db');
+  const [line] = await Promise.race([
+    once(child.stdout, 'data'),
+    ended.then(({ stderr }) => assert.fail(stderr)),
+  ]);
+  const settings = { OPS_PORT: new URL(JSON.parse(line).opsUrl).port };
+  for (const kind of [['--cpu', '1s'], ['--heap']]) {
+    const to = join(folder, `profile${kind[0]}`);
+    const ran = await runInProcess(['profile', ...kind, '--to', to, '--json'], databaseUrl, { settings });
+    assert.equal(ran.code, 0, ran.stderr);
+    assert.ok(JSON.parse(ran.stdout).bytes > 1_000);
+  }
+  child.kill('SIGTERM');
+  const { code, stderr } = await ended;
+  assert.equal(code, 0, stderr);
+});
+
 test('the shipped service fails to start if the store is outside its data folder', async (t) => {
   const { folder, ended } = await startAsShipped(t, 'elsewhere.db');
   const { code, stderr } = await ended;

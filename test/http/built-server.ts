@@ -59,7 +59,7 @@ export async function startBuiltServer(
     publicUrl: null,
     trustProxy: false,
     corsOrigins: [],
-    logRequests: 'errors',
+    readLogRequests: () => 'errors',
     ...options,
   });
   test.after(async () => {

@@ -52,7 +52,11 @@ test('a key in a path with a line break is redacted everywhere in the log', asyn
 /** Logs requests with these durations in ms with `LOG_REQUESTS=errors`. Returns the log lines. */
 function logDurations(durations: readonly number[], failure: AppError | null = null): LogLine[] {
   const { log, findLines } = recordLog();
-  const requestLog = createRequestLog(log, 'errors', () => '192.0.2.1');
+  const requestLog = createRequestLog(
+    log,
+    () => 'errors',
+    () => '192.0.2.1',
+  );
   const request = { method: 'POST', url: '/v1/pets?secret', headers: {} };
   const exchange = { id: 'req_1', request, caller: null, failure } as unknown as Exchange;
   for (const ms of durations) requestLog.note(exchange, failure === null ? 201 : 503, ms);

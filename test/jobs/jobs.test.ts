@@ -6,13 +6,16 @@ import { AppError } from '../../src/errors.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import { createFirstAnswers } from '../../src/idempotency/answer-once.ts';
 import type { ClockWatch } from '../../src/jobs/clock-watch.ts';
+import { createInstances } from '../../src/jobs/instances.ts';
 import { createJobRunner, type Job } from '../../src/jobs/job-runner.ts';
 import { createCorrectionFollower } from '../../src/limits/corrections.ts';
 import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
+import { createLogSwitch } from '../../src/observability/log-changes.ts';
 import { createSessions } from '../../src/operator/sessions.ts';
 import { listJobs } from '../../src/service-jobs.ts';
 import { createFailedRequests } from '../../src/usage/failed-requests.ts';
+import { createStrangers } from '../../src/usage/strangers.ts';
 import { createUsageCounts } from '../../src/usage/usage.ts';
 import { keyed, openShop } from '../contracts/order-shop.ts';
 import { describeOnEngines, type Engine } from '../support/engines.ts';
@@ -31,6 +34,7 @@ const oldRows = {
   requests: `(at_ms, last_at_ms, status, duration_ms, times) values (${oldMs}, ${oldMs}, 404, 1, 1)`,
   usage_hours: `(account_id, hour_at_ms, requests, refusals, errors) values (1, ${oldMs}, 1, 0, 0)`,
   usage_days: `(account_id, day_at_ms, requests, refusals, errors) values (2, ${oldMs}, 1, 0, 0)`,
+  strangers: `(minute_at_ms, address, refusals) values (${oldMs}, '192.0.2.1', 1)`,
   audit: `(at_ms, actor_kind, actor, action, subject) values (${oldMs}, 'command', 'me', 'x', 'y')`,
 };
 
@@ -60,7 +64,10 @@ async function open(t: TestContext, engine: Engine) {
     counting: createCounterStore({ counters, database, clock: Date.now }),
     usage: createUsageCounts(database, Date.now),
     failedRequests: createFailedRequests(database, Date.now),
+    strangers: createStrangers(database, Date.now),
     sessions: createSessions(database, Date.now),
+    instances: createInstances(database, Date.now),
+    logSwitch: createLogSwitch(database, recordLog().log, { level: 'info', requests: 'errors' }),
     flush: async () => undefined,
     noteFeedLag: () => undefined,
   });
@@ -140,9 +147,12 @@ await describeOnEngines('the jobs of an instance', (engine) => {
     assert.deepEqual(ran.toSorted(), [
       'add up the inventory',
       'erase deleted accounts',
+      'follow changes of the log',
       'follow lifts of bans and resets of limits',
+      'note that this instance runs',
       'sequence events',
       'write the counts',
+      'write the strangers',
     ]);
   });
 

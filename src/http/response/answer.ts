@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { computeEtag } from '../../etag.ts';
 
 /** Header values by lower-case name. */
@@ -19,6 +20,8 @@ export interface Answer {
   readonly bodyHeaders: HeaderList;
   /** A string has a character for each byte (`toByteText`). Null if the response has no body. */
   readonly body: string | Buffer | null;
+  /** A body of unknown length, in place of `body`. */
+  readonly stream?: Readable;
   /** The strong `ETag` of the body, which `headers` also contains. Null if there is none. */
   readonly etag: string | null;
 }

@@ -1,3 +1,4 @@
+import { pipeline, type Readable } from 'node:stream';
 import { lingerMs } from '../connection/bounds.ts';
 import type { Exchange } from '../exchange.ts';
 import { isTooLongToDrop } from '../request/body.ts';
@@ -25,10 +26,16 @@ export function sendAnswer(exchange: Exchange, answer: Answer, corsHeaders: Head
   );
   response.writeHead(status, headers);
   const body = isKnown ? null : answer.body;
-  if (!response.shouldKeepAlive && isTooLongToDrop(request.headers)) sendEarly(exchange, body);
+  if (answer.stream !== undefined) sendStream(exchange, answer.stream);
+  else if (!response.shouldKeepAlive && isTooLongToDrop(request.headers)) sendEarly(exchange, body);
   else if (body === null) response.end();
   else response.end(body, byteEncoding);
   return status;
+}
+
+/** Sends a body of unknown length. If the client goes away, the stream is destroyed. */
+function sendStream({ response }: Exchange, body: Readable): void {
+  pipeline(body, response, () => undefined);
 }
 
 /** Sends a response whose client may still send. The end closes the connection, and a reset could overtake the response. */

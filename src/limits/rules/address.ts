@@ -24,7 +24,8 @@ export function kindOf(subject: string): SubjectKind {
   return subject.startsWith(readerPrefix) ? 'readers' : 'addresses';
 }
 
-function readNetwork(address: string): string {
+/** Returns the IPv4 address or the IPv6 /64 of an address, without its port; `unreadable` for all other texts. */
+export function readNetwork(address: string): string {
   const parsed = parseAddress(removePort(address));
   if (parsed === null) return 'unreadable';
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();

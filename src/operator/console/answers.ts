@@ -1,9 +1,10 @@
 import Type, { type TProperties } from 'typebox';
 import { partnerScopes } from '../../accounts/account.ts';
 import { CategorySchema } from '../../categories/categories.ts';
+import { logLevels, requestLogs } from '../../config.ts';
 import { OrderSchema } from '../../orders/order.ts';
-import { PetSchema } from '../../pets/pet.ts';
-import { int64Field, namedObject, nullable } from '../../schema.ts';
+import { PetSchema, petStatuses } from '../../pets/pet.ts';
+import { enumField, int64Field, namedObject, nullable } from '../../schema.ts';
 
 /** The schemas of the responses of operators' operations, as far as no room declares them. Times are Unix milliseconds. */
 
@@ -11,10 +12,54 @@ const text = Type.String();
 const id = int64Field('Identifier.');
 const count = Type.Integer({ minimum: 0, format: 'int64' });
 const time = Type.Integer({ format: 'int64', description: 'Unix milliseconds.' });
+const number = Type.Number();
 const truth = Type.Boolean();
 const texts = Type.Array(text);
 /** An object whose members depend on the release. */
 const open = Type.Object({});
+
+/** The state of the service. */
+const overview = namedObject('Overview', 'The state of the service and of the instance that answers.', {
+  nowMs: time,
+  version: text,
+  startedAtMs: time,
+  engine: enumField(['sqlite', 'postgres'], 'The database of the store.'),
+  store: Type.Object({
+    sizeBytes: nullable(count),
+    diskFreeBytes: nullable(count),
+    lastBackupAtMs: nullable(time),
+  }),
+  instances: Type.Array(Type.Object({ host: text, version: text, startedAtMs: time, isThis: truth })),
+  log: Type.Object({
+    level: enumField(logLevels, 'The lowest level that is logged.'),
+    requests: enumField(requestLogs, 'Which requests are logged.'),
+  }),
+  health: Type.Object({ problems: texts, notes: texts }),
+  inventory: Type.Object({
+    ...Object.fromEntries(petStatuses.map((status) => [status, count])),
+    asOfMs: time,
+  }),
+  webhooks: Type.Object({
+    farthest: nullable(Type.Object({ id: text, behindMs: count })),
+    disabled: count,
+  }),
+  feedLagSeconds: nullable(number),
+  eventWaits: nullable(count),
+  storeFailures: nullable(count),
+  bansBegun: nullable(count),
+  notes: Type.Array(
+    namedObject('TrafficNote', 'The requests of 10 seconds of this instance. `refused` are those with 429.', {
+      requests: count,
+      refused: count,
+      rejected: count,
+      failed: count,
+      atMs: time,
+      seconds: number,
+      medianMs: nullable(number),
+      slowMs: nullable(number),
+    }),
+  ),
+});
 
 const counts = { requests: count, refused: count, errors: count };
 const limits = Type.Object({ perMinute: count, perDay: count });
@@ -95,6 +140,11 @@ const listed = {
     requestId: nullable(text),
     durationMs: count,
   }),
+  stranger: namedObject('Stranger', 'An address with its refused requests of the last hour.', {
+    address: text,
+    refusals: count,
+    lastAtMs: time,
+  }),
   entry: namedObject('AuditEntry', 'An entry of the audit log. `before` and `after` are JSON texts.', {
     id,
     atMs: time,
@@ -144,8 +194,9 @@ export const answers = {
     version: text,
     declared: open,
   }),
-  overview: open,
+  overview,
   requests: pageOf(listed.request),
+  strangers: pageOf(listed.stranger, noNext),
   audit: pageOf(listed.entry),
   accounts: pageOf(listed.account),
   account: namedObject('OperatorsAccount', 'An account with its use, its webhooks and a page of its keys.', {
@@ -177,7 +228,11 @@ export const answers = {
   categories: pageOf(CategorySchema),
   category: Type.Object({ ...CategorySchema.properties, isNew: truth }),
   orders: pageOf(OrderSchema, nullable(id), { nowMs: time }),
-  webhooks: pageOf(webhook, nullable(id), { oldest: nullable(text) }),
+  webhooks: pageOf(webhook, nullable(id), { oldest: nullable(text), onHold: count }),
+  resumed: Type.Object({
+    resumed: texts,
+    failed: Type.Array(Type.Object({ id: text, problem: text })),
+  }),
   webhook: Type.Object({ webhook, attempts: Type.Array(open), oldest: nullable(text) }),
   operators: pageOf(listed.operator, noNext),
   sessions: pageOf(listed.session, noNext, { nowMs: time }),

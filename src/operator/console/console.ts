@@ -10,6 +10,7 @@ import {
 import { chooseForm, openOnce, pagePolicy } from '../../http/response/served-file.ts';
 import { createPageRoute, type Route } from '../../http/route.ts';
 import type { Operators } from '../operators.ts';
+import { createProfileRoute } from '../profile.ts';
 import { consolePath, type Sessions } from '../sessions.ts';
 import { accountOperations } from './api/accounts.ts';
 import { animalOperations } from './api/animals.ts';
@@ -43,6 +44,7 @@ export function buildConsole(
       ...createPageRoutes(),
       createDescriptionRoute(),
       ...createSignInRoutes(services.sessions, consoleUrl),
+      createProfileRoute(services.sessions),
       ...consoleOperations.flatMap((operation) => bindConsoleOperation(operation, services)),
     ],
   };

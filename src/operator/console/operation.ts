@@ -11,7 +11,9 @@ import { defineOperation, type Operation } from '../../http/operation.ts';
 import { securityHeaders } from '../../http/response/answer.ts';
 import { type Call, type Method, plainRoute, type Route, type SignedIn } from '../../http/route.ts';
 import { parseCanonicalInt64 } from '../../int64.ts';
+import type { Instances } from '../../jobs/instances.ts';
 import type { LookAtUsage } from '../../limits/counters.ts';
+import type { LogSwitch } from '../../observability/log-changes.ts';
 import type { Role } from '../../operator-role.ts';
 import { int64Field } from '../../schema.ts';
 import type { Database } from '../../storage/database.ts';
@@ -31,6 +33,8 @@ export interface ConsoleServices
   readonly vitals: Vitals;
   readonly environment: Environment;
   readonly readHealth: () => Promise<Health>;
+  readonly instances: Pick<Instances, 'own' | 'list'>;
+  readonly logSwitch: Pick<LogSwitch, 'read'>;
 }
 
 /** What an operation works with: the services, the session of the caller and the changes in the caller's name. */

@@ -2,6 +2,8 @@ import Type from 'typebox';
 import manifest from '../../../../package.json' with { type: 'json' };
 import { partnerScopes, scopes } from '../../../accounts/account.ts';
 import { auditActions } from '../../../audit/audit-log.ts';
+import { secondMs } from '../../../clock.ts';
+import { logLevels, requestLogs } from '../../../config.ts';
 import { errorCodes } from '../../../errors.ts';
 import { stringifyExactJson } from '../../../exact-json.ts';
 import { coversRole, roles } from '../../../operator-role.ts';
@@ -10,8 +12,17 @@ import { petInputs, petStatuses } from '../../../pets/pet.ts';
 import { listedLimits, openHoldsOf, planNames } from '../../../plans/plan.ts';
 import { enumField } from '../../../schema.ts';
 import { listRequests } from '../../../usage/failed-requests.ts';
+import { listStrangers } from '../../../usage/strangers.ts';
 import { answers } from '../answers.ts';
-import { int64Filter, operation, pageRows, readRange, textFilter, timeFilter } from '../operation.ts';
+import {
+  type ConsoleServices,
+  int64Filter,
+  operation,
+  pageRows,
+  readRange,
+  textFilter,
+  timeFilter,
+} from '../operation.ts';
 import { accountOrders } from './accounts.ts';
 import { webhookFilters } from './webhooks.ts';
 
@@ -24,6 +35,11 @@ const requestFilters = {
   until: timeFilter,
   id: textFilter,
   before: int64Filter,
+};
+
+const logFields = {
+  level: Type.Optional(enumField(logLevels, 'The lowest level that is logged, as LOG_LEVEL.')),
+  requests: Type.Optional(enumField(requestLogs, 'Which requests are logged, as LOG_REQUESTS.')),
 };
 
 const auditFilters = {
@@ -52,6 +68,16 @@ const declared = {
   roles,
 };
 
+/** Reads the metrics of the store, which are at most a minute old. */
+async function readStore({ readMetric }: ConsoleServices['vitals']) {
+  const backedUpAt = await readMetric('last_backup_timestamp_seconds');
+  return {
+    sizeBytes: await readMetric('store_size_bytes'),
+    diskFreeBytes: await readMetric('store_disk_free_bytes'),
+    lastBackupAtMs: backedUpAt ? Math.round(backedUpAt * secondMs) : null,
+  };
+}
+
 /** A browser would lose digits of large numbers, so it gets JSON as a text. */
 const toText = (value: unknown) => (value === null ? null : stringifyExactJson(value));
 
@@ -76,11 +102,18 @@ export const serviceOperations = [
     { summary: 'Show the state of the service', answer: answers.overview },
     async (_, context) => {
       const { vitals, readHealth, countInventory, allWebhooks, clock, database } = context;
-      const reads = [readHealth(), countInventory(null), allWebhooks.readLag()] as const;
-      const [health, inventory, { farthest, disabled }] = await Promise.all(reads);
+      const { instances, logSwitch } = context;
+      const reads = [readHealth(), countInventory(null), allWebhooks.readLag(), instances.list()] as const;
+      const [health, inventory, { farthest, disabled }, running] = await Promise.all(reads);
+      const { version, startedAtMs } = instances.own;
       return {
         nowMs: clock(),
+        version,
+        startedAtMs,
         engine: database.engine,
+        store: await readStore(vitals),
+        instances: running,
+        log: logSwitch.read(),
         health,
         inventory,
         webhooks: {
@@ -114,6 +147,32 @@ export const serviceOperations = [
       if (coversRole(signedIn.role, 'admin')) return page;
       return { ...page, items: page.items.map((item) => ({ ...item, address: null })) };
     },
+  ),
+
+  operation(
+    'listStrangers',
+    'GET /strangers',
+    'admin',
+    {
+      summary: 'List the addresses that send the most refused requests without a valid key',
+      description:
+        'The refused requests without a valid key of the last hour, by address: of each minute, the 100 addresses with the most on each instance. An IPv6 address stands for its network of 64 bits.',
+      answer: answers.strangers,
+    },
+    async (_, { database, clock }) => ({ items: await listStrangers(database, clock()), next: null }),
+  ),
+
+  operation(
+    'changeLog',
+    'PUT /log',
+    'admin',
+    {
+      summary: 'Change what the running instances log, until they start again',
+      description:
+        'Every running instance applies the change within 2 s. What is absent is as the settings of the instance say, so an empty object takes an earlier change back.',
+      fields: logFields,
+    },
+    ({ level = null, requests = null }, { changeLog }) => changeLog({ level, requests }),
   ),
 
   /** Returns a page of the audit log. */

@@ -13,6 +13,7 @@ const filters = {
   status: Type.Optional(enumField(webhookFilters, 'The status.')),
   before: int64Filter,
 };
+const resumeFields = { fromNow: Type.Optional(Type.Boolean()) };
 const sendFields = { eventId: Type.String({ maxLength: 100 }) };
 const path = '/webhooks/{webhookId}';
 
@@ -31,9 +32,11 @@ export const webhookOperations = [
     async (query, { allWebhooks, eventIds }) => {
       const { account, status, before } = query;
       const filter = { limit: pageRows, account, status, newestId: before };
-      const [page, oldest] = await Promise.all([allWebhooks.listPage(filter), allWebhooks.readOldest()]);
+      const { listPage, readOldest, readLag } = allWebhooks;
+      const reads = [listPage(filter), readOldest(), readLag()] as const;
+      const [page, oldest, { disabled }] = await Promise.all(reads);
       const items = page.items.map((webhook) => toShownWebhook(webhook, eventIds));
-      return { items, next: page.next, oldest: eventIds.write(oldest) };
+      return { items, next: page.next, oldest: eventIds.write(oldest), onHold: disabled.restored };
     },
   ),
 
@@ -71,6 +74,21 @@ export const webhookOperations = [
     'support',
     { summary: 'Disable a webhook' },
     ({ webhookId }, { allWebhooks }) => allWebhooks.change(webhookId, { status: 'disabled' }),
+  ),
+
+  /** Resumes each webhook alone: one whose events are gone does not stop the others. */
+  operation(
+    'resumeWebhooks',
+    'POST /webhooks/resume',
+    'admin',
+    {
+      summary: 'Enable all webhooks that are on hold because the store was restored',
+      description:
+        'Each continues from its own position, or with `fromNow` from the end of the feed: the events until now are not sent.',
+      fields: resumeFields,
+      answer: answers.resumed,
+    },
+    ({ fromNow = false }, { allWebhooks }) => allWebhooks.resumeAll(fromNow),
   ),
 
   /** Sets the position of a webhook. The events after this position are sent, even if they were sent before. */

@@ -6,6 +6,13 @@ export function formatNumber(value: number | `${bigint}` | null): string {
   return numbers.format(typeof value === 'number' ? value : BigInt(value));
 }
 
+/** Formats a size: `12.0 MiB` or `1.5 GiB`. Returns a dash for null. */
+export function formatBytes(bytes: number | null): string {
+  if (bytes === null) return '–';
+  const mebibytes = bytes / 2 ** 20;
+  return mebibytes < 1_024 ? `${mebibytes.toFixed(1)} MiB` : `${(mebibytes / 1_024).toFixed(1)} GiB`;
+}
+
 /** Returns a number with its noun: `1 key`, `2 keys`. */
 export function countThings(count: number, one: string, many = `${one}s`): string {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;

@@ -18,15 +18,18 @@ import { Requests } from './requests.ts';
 import { linkTo, type Query, useRoute } from './routing.ts';
 import { type Session, SessionContext } from './session.ts';
 import { returnToPlace, SignIn, takeToken } from './sign-in.ts';
+import { Strangers } from './strangers.ts';
 import { Webhook } from './webhook.ts';
 import { Webhooks } from './webhooks.ts';
 
-/** The sections, in the order of the navigation. `page` is the list of a section, `one` the page of one object. */
+/** The sections, in the order of the navigation. `page` is the list of a section, `one` the page of one object. Another
+ * page leads to an unlisted one. */
 const rooms = [
   { path: '', title: 'Overview', page: Overview },
   { path: 'accounts', title: 'Accounts', page: Accounts, one: Account },
   { path: 'bans', title: 'Bans', page: Bans },
   { path: 'requests', title: 'Requests', page: Requests },
+  { path: 'strangers', title: 'Strangers', page: Strangers, isUnlisted: true },
   { path: 'animals', title: 'Animals', page: Animals, one: Animal },
   { path: 'categories', title: 'Categories', page: Categories },
   { path: 'orders', title: 'Orders', page: Orders },
@@ -159,7 +162,7 @@ function Header({ session, roomPath, onSignedOut }: HeaderProps) {
       Animal Store <span class=${`environment ${environment}`}>${environment}</span>
     </p>
     <nav aria-label="Console">
-      <ul>${rooms.map(link)}</ul>
+      <ul>${rooms.filter(({ isUnlisted }) => isUnlisted !== true).map(link)}</ul>
     </nav>
     <p class="who">
       <span class="quiet">${name} (${role})</span> <button type="button" onClick=${signOut}>Sign out</button>

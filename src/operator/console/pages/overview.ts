@@ -1,6 +1,14 @@
 import { html } from 'htm/preact';
 import type { AnswerOf } from './api.ts';
-import { formatDuration, formatNumber, formatRate, formatSpan, formatTime } from './format.ts';
+import {
+  countThings,
+  formatBytes,
+  formatDuration,
+  formatNumber,
+  formatRate,
+  formatSpan,
+  formatTime,
+} from './format.ts';
 import { Badge, type Fact, Facts, PageHead, showLoaded } from './parts.ts';
 import { Plot } from './plot.ts';
 import { useResource } from './resource.ts';
@@ -18,6 +26,7 @@ export function Overview() {
       overview,
       (state) => html`
         <${Health} ...${state} />
+        <${Instances} ...${state} />
         <${Store} ...${state} />
         <${Traffic} ...${state} />
       `,
@@ -42,9 +51,17 @@ function Health(state: State) {
 
 function listFacts(state: State): readonly Fact[] {
   const { engine, webhooks, feedLagSeconds, eventWaits, storeFailures, bansBegun, nowMs } = state;
+  const { version, startedAtMs, store, log } = state;
+  const { lastBackupAtMs } = store;
   const toDisabled = linkTo(['webhooks'], { status: 'disabled' });
   return [
+    ['Version', version],
+    ['Running for', formatSpan(nowMs - startedAtMs)],
+    ['Log', `level ${log.level}, ${log.requests === 'all' ? 'all requests' : 'failed and slow requests'}`],
     ['Store', engine === 'sqlite' ? 'SQLite file' : 'PostgreSQL'],
+    ['Size of the store', formatBytes(store.sizeBytes)],
+    ['Free on its disk', formatBytes(store.diskFreeBytes)],
+    ['Last backup', lastBackupAtMs === null ? 'none' : `${formatSpan(nowMs - lastBackupAtMs)} ago`],
     ['Failed store calls', formatNumber(storeFailures)],
     ['Lag of the event feed', feedLagSeconds === null ? 'none' : formatDuration(feedLagSeconds * 1000)],
     ['Webhook farthest behind', html`<${Farthest} ...${webhooks} />`],
@@ -53,6 +70,15 @@ function listFacts(state: State): readonly Fact[] {
     ['Bans', formatNumber(bansBegun)],
     ['As of', formatTime(nowMs)],
   ];
+}
+
+function Instances({ instances }: State) {
+  const line = ({ host, version, startedAtMs, isThis }: State['instances'][number]) =>
+    html`<li>${host}: ${version}, since ${formatTime(startedAtMs)}${isThis && instances.length > 1 && ' (this one)'}</li>`;
+  return html`<section aria-labelledby="instances">
+    <h2 id="instances">${countThings(instances.length, 'instance')} on this store</h2>
+    <ul>${instances.map(line)}</ul>
+  </section>`;
 }
 
 function Farthest({ farthest }: State['webhooks']) {

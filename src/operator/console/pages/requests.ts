@@ -5,7 +5,7 @@ import { formatDuration, formatNumber, formatTime } from './format.ts';
 import { AccountLink, Badge, PageHead, Pager, showLoaded } from './parts.ts';
 import { useResource } from './resource.ts';
 import { linkTo } from './routing.ts';
-import { useDeclared } from './session.ts';
+import { useDeclared, useSession } from './session.ts';
 import { type Column, Table } from './table.ts';
 
 const parts = ['requests'];
@@ -55,8 +55,10 @@ function Subject({ subject }: Pick<Request, 'subject'>) {
 export function Requests({ query }: { readonly query: QueryOf<'GET /requests'> }) {
   const requests = useResource('GET /requests', query);
   const { errorCodes } = useDeclared();
+  const { role } = useSession();
   return html`
     <${PageHead} title="Failed requests" />
+    ${role === 'admin' && html`<p><a href=${linkTo(['strangers'])}>Addresses without a valid key</a></p>`}
     <${Filters} parts=${parts} query=${query} label="Filter the requests">
       <${TextFilter} name="account" label="Account" query=${query} />
       <${TextFilter} name="key" label="Key" query=${query} />

@@ -62,6 +62,27 @@ export function EnableDialog({ webhook, ...own }: WebhookDialogProps) {
   <//>`;
 }
 
+interface ResumeDialogProps extends Closing {
+  /** The number of webhooks on hold. */
+  readonly onHold: number;
+  readonly onDone: () => void;
+}
+
+/** Resumes the webhooks that a restore of the store has put on hold. */
+export function ResumeDialog({ onHold, ...own }: ResumeDialogProps) {
+  const act = ({ fromNow }: Form) =>
+    callApi('POST /webhooks/resume', {}, fromNow === undefined ? {} : { fromNow: true });
+  const report = ({ resumed, failed }: AnswerOf<'POST /webhooks/resume'>) =>
+    [
+      `Resumed ${countThings(resumed.length, 'webhook')}.`,
+      ...failed.map(({ problem }) => `${problem}.`),
+    ].join(' ');
+  return html`<${ActDialog} label=${`Resume ${countThings(onHold, 'webhook')}`} act=${act} notice=${report} ...${own}>
+    <p>They are on hold because the store was restored. Each continues from its own position.</p>
+    <label class="check"><input type="checkbox" name="fromNow" /> Skip the events until now</label>
+  <//>`;
+}
+
 export function DisableDialog({ webhook, ...own }: WebhookDialogProps) {
   const { id: webhookId } = webhook;
   return html`<${ActDialog}

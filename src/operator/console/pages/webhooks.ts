@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import type { FunctionComponent } from 'preact';
+import { type FunctionComponent, h } from 'preact';
 import type { DisabledReason } from '../../../webhooks/webhook.ts';
 import type { QueryOf } from './api.ts';
 import { useDialog } from './dialog.ts';
@@ -16,6 +16,7 @@ import {
   DisableDialog,
   EnableDialog,
   ReplayDialog,
+  ResumeDialog,
   type WebhookData,
   type WebhookDialogProps,
 } from './webhook-dialogs.ts';
@@ -33,10 +34,15 @@ const reasons: Readonly<Record<DisabledReason, string>> = {
 export function Webhooks({ query }: { readonly query: QueryOf<'GET /webhooks'> }) {
   const webhooks = useResource('GET /webhooks', query);
   const { webhookFilters } = useDeclared();
+  const dialog = useDialog();
+  const onHold = webhooks.data?.onHold ?? 0;
+  const resume = () => dialog.open((own) => h(ResumeDialog, { ...own, onHold, onDone: webhooks.reload }));
   const isFiltered = query.account !== undefined || query.status !== undefined;
   const empty = isFiltered ? 'No webhook on this page matches.' : 'No account has a webhook yet.';
   return html`
-    <${PageHead} title="Webhooks" />
+    <${PageHead} title="Webhooks">
+      ${onHold > 0 && html`<button type="button" onClick=${resume}>Resume all on hold</button>`}
+    <//>
     <${Filters} parts=${parts} query=${query} label="Filter webhooks">
       <${TextFilter} name="account" label="Account" query=${query} />
       <${Choice} id="status" label="Status" name="status" value=${query.status} choices=${webhookFilters} all="all" />
@@ -48,6 +54,7 @@ export function Webhooks({ query }: { readonly query: QueryOf<'GET /webhooks'> }
         <${Pager} parts=${parts} query=${query} next=${next} />
       `,
     )}
+    ${dialog.shown}
   `;
 }
 

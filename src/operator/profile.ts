@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getHeapSnapshot, startCpuProfile } from 'node:v8';
+import Type from 'typebox';
+import { secondMs } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { compileBody } from '../http/bind-operation.ts';
+import { readToken } from '../http/request/gate.ts';
+import { type Answer, listHeaders, makeAnswer } from '../http/response/answer.ts';
+import { plainRoute, type Route } from '../http/route.ts';
+import { enumField, wholeNumberField } from '../schema.ts';
+import type { Sessions } from './sessions.ts';
+
+export const profilePath = '/ops/profile';
+/** Maximum length of a CPU profile. A connection without a byte is closed after 40 s. */
+export const profileSecondsMax = 30;
+
+export const profileKinds = ['cpu', 'heap'] as const;
+/** What a profile is of: the CPU for some seconds, or the heap at this moment. */
+export type ProfileKind = (typeof profileKinds)[number];
+
+const fields = Type.Object({
+  kind: enumField(profileKinds, 'What the profile is of.'),
+  seconds: wholeNumberField('The length of a CPU profile.', { minimum: 1, maximum: profileSecondsMax }),
+});
+
+const isBusy = new AppError('not_done', 'this instance takes another profile: try again when it is done');
+const badPass = new AppError(
+  'token_invalid',
+  'this pass was used before, has expired, or is of another store',
+);
+
+/**
+ * Creates the route from which the command `profile` reads. Only a command can make the pass for it, so it needs the shell
+ * of the service: a heap snapshot has every secret of the process.
+ */
+export function createProfileRoute({ takePass }: Pick<Sessions, 'takePass'>): Route {
+  let isRunning = false;
+  return {
+    ...plainRoute,
+    method: 'POST',
+    path: profilePath,
+    access: 'operator',
+    body: compileBody(fields),
+    async run({ headers, body }) {
+      const { kind, seconds } = body as { readonly kind: ProfileKind; readonly seconds: bigint | number };
+      const pass = readToken(headers.authorization);
+      if (pass === null || !(await takePass(pass))) throw badPass;
+      if (isRunning) throw isBusy;
+      isRunning = true;
+      try {
+        return kind === 'heap' ? streamHeap() : await profileCpu(Number(seconds));
+      } finally {
+        isRunning = false;
+      }
+    },
+  };
+}
+
+/** Only of the main thread, on which all requests run. */
+async function profileCpu(seconds: number): Promise<Answer> {
+  const profile = startCpuProfile();
+  await sleep(seconds * secondMs);
+  return makeAnswer(200, profile.stop());
+}
+
+/** Nothing else runs in the process while V8 makes the snapshot. It may be too long for one text, so it is a stream. */
+function streamHeap(): Answer {
+  const bodyHeaders = listHeaders({ 'content-type': 'application/json' });
+  return { status: 200, headers: [], bodyHeaders, body: null, stream: getHeapSnapshot(), etag: null };
+}
