@@ -142,7 +142,7 @@ function nameType(schema: Schema, place: Place): string {
     return nameOpenVariants(schema.anyOf ?? [], place).join(' | ');
   if (schema.anyOf !== undefined) return schema.anyOf.map((one) => nameType(one, place)).join(' | ');
   if (Array.isArray(schema.type)) return `${nameType(withoutNull(schema), place)} | null`;
-  if (schema.enum !== undefined) return schema.enum.map(quote).join(' | ');
+  if (schema.enum !== undefined && schema.type === 'string') return schema.enum.map(quote).join(' | ');
   if (schema.type === 'null' || schema.type === 'string') return schema.type;
   // With `never`, a check of `type` leaves only the data of that type: nothing is known about the data of other types.
   if (schema.type === 'object') return place.isUnknown ? 'never' : 'object';

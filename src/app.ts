@@ -212,7 +212,17 @@ function buildPublicServer(
   { store, config, clock, log, registry, secret, counting, eventIds, shares, logSwitch }: Basics,
   observer: RequestObserver,
 ) {
-  const { database, catalogue, countInventory, orders, categories, feed, countOpenHolds, version } = store;
+  const {
+    database,
+    catalogue,
+    countInventory,
+    orders,
+    categories,
+    feed,
+    countOpenHolds,
+    listOwnRequests,
+    version,
+  } = store;
   const { publicUrl, trustProxy, corsOrigins } = config;
   const environment = keyEnvironmentOf[config.environment];
   const usage = createUsageCounts(database, clock);
@@ -241,6 +251,7 @@ function buildPublicServer(
     categories,
     feed,
     countOpenHolds,
+    listOwnRequests,
     version,
     environment: config.environment,
     otherEnvironmentUrl: config.otherEnvironmentUrl,

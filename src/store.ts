@@ -19,6 +19,7 @@ import { noteRestore } from './storage/note-restore.ts';
 import { openDatabase } from './storage/open-database.ts';
 import { requireExisting } from './storage/require-existing.ts';
 import { claimServing } from './storage/sqlite/claim-serving.ts';
+import { createOwnRequests } from './usage/own-requests.ts';
 
 /** Everything that uses a store but needs no server. Its own changes are those of the user of this process. */
 export type Store = Awaited<ReturnType<typeof openStore>>;
@@ -42,6 +43,7 @@ export async function openStore(
     version,
     feed: createFeed(database, clock),
     countOpenHolds: (accountId: bigint) => countOpenHolds(database, accountId),
+    listOwnRequests: createOwnRequests(database, clock),
     close: () => database.close(),
   };
 }

@@ -34,6 +34,7 @@ from .keys import Keys
 from .orders import Orders
 from .page import Page
 from .pets import Pets
+from .requests import Requests
 from .signatures import WebhookHeaders, sign_webhook, verify_webhook
 from .webhooks import Webhooks
 

@@ -58,6 +58,11 @@ class ResponseInfo:
     """Number of requests sent for the call."""
     headers: Headers
 
+    @property
+    def etag(self) -> str | None:
+        """The `ETag`. That of an animal is its `if_match`. None if the response has none."""
+        return self.headers.get("etag")
+
 
 def read_response_info(status: int, headers: Headers, attempts: int) -> ResponseInfo:
     return ResponseInfo(

@@ -22,6 +22,7 @@ from .generated import GET_ACCOUNT, GET_INVENTORY, OPERATIONS, Account, Inventor
 from .keys import Keys
 from .orders import Orders
 from .pets import Pets
+from .requests import Requests
 from .webhooks import Webhooks
 
 
@@ -89,6 +90,7 @@ class AnimalStore:
         self.store = Store(self._calls)
         self.events = Events(self._calls, settings.timeout_seconds)
         self.keys = Keys(self._calls)
+        self.requests = Requests(self._calls)
         self.webhooks = Webhooks(self._calls)
 
     def with_options(

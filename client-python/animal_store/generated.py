@@ -47,6 +47,7 @@ __all__ = [
     "PingEvent",
     "PingEventType",
     "PlanName",
+    "RecordedRequest",
     "Scope",
     "StoreEvent",
     "Webhook",
@@ -640,6 +641,31 @@ class ErrorBody(TypedDict):
     """The HTTP status code."""
 
 
+class RecordedRequest(TypedDict):
+    """A request that failed or took over a second. If several share a row, it is about the last of
+    them.
+    """
+
+    at: str
+    """When the request was answered."""
+    requestId: str | None
+    """The `X-Request-Id` of its response."""
+    operation: str | None
+    """Its method and path; null: there is no such operation."""
+    status: int
+    """The HTTP status of its response."""
+    code: str | None
+    """The `code` of the error; null: it succeeded, and took over a second."""
+    message: str | None
+    """The `message` of the error."""
+    durationMs: int
+    """How many milliseconds it took, the longest of those that share the row."""
+    keyId: str | None
+    """The key that sent it; null: several keys share the row."""
+    count: int
+    """How many requests share the row."""
+
+
 SHAPES: Mapping[str, Mapping[str, str]] = {
     "Pet": {"id": "int64", "name": "string", "categoryId": "int64", "status": "string?"},
     "NewPet": {"name": "string", "categoryId": "int64", "status": "string?"},
@@ -756,6 +782,17 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "Ping": {"id": "string"},
     "Inventory": {"available": "int", "pending": "int", "sold": "int", "asOf": "string"},
     "Error": {"code": "string", "message": "string", "status": "int"},
+    "RecordedRequest": {
+        "at": "string",
+        "requestId": "string?",
+        "operation": "string?",
+        "status": "int",
+        "code": "string?",
+        "message": "string?",
+        "durationMs": "int",
+        "keyId": "string?",
+        "count": "int",
+    },
 }
 """The kinds of the fields of each schema. `?` marks a field that may be absent or null."""
 
@@ -987,6 +1024,26 @@ GET_ACCOUNT: Operation[Account] = Operation(
 )
 """Get the account."""
 
+LIST_REQUESTS: Operation[list[RecordedRequest]] = Operation(
+    name="listRequests",
+    method="GET",
+    path="/account/requests",
+    id=None,
+    query={
+        "limit": "int",
+        "requestId": "string",
+        "status": "int",
+        "code": "string",
+        "since": "string",
+        "until": "string",
+        "cursor": "string",
+    },
+    body=None,
+    is_idempotent=False,
+    result="RecordedRequest[]",
+)
+"""List failed requests."""
+
 LIST_KEYS: Operation[list[ApiKey]] = Operation(
     name="listKeys",
     method="GET",
@@ -1164,6 +1221,7 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
         LIST_EVENTS,
         GET_EVENT,
         GET_ACCOUNT,
+        LIST_REQUESTS,
         LIST_KEYS,
         CREATE_KEY,
         ROTATE_KEY,

@@ -1,6 +1,7 @@
 """Each operation against a real service."""
 
 import json
+import time
 import unittest
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from animal_store import (
     ConflictError,
     ConnectionFailedError,
     Deprecation,
+    NewPet,
     NotFoundError,
     response_of,
 )
@@ -68,7 +70,8 @@ class Pets(unittest.TestCase):
         pet_id = add_pet()
         first = client.pets.update(pet_id, {"categoryId": INT64_MAX, "status": "sold"})
         self.assertEqual(first["categoryId"], INT64_MAX)
-        etag = response_of(first).headers["ETag"]
+        etag = response_of(first).etag
+        assert etag is not None
         self.assertEqual(client.pets.update(pet_id, {"name": "Max"}, if_match=etag)["name"], "Max")
         changes: list[Callable[[], object]] = [
             lambda: client.pets.update(pet_id, {"name": "Ben"}, if_match=etag),
@@ -81,6 +84,18 @@ class Pets(unittest.TestCase):
         client.pets.delete(pet_id)
         with self.assertRaises(NotFoundError):
             client.pets.delete(pet_id)
+
+    def test_an_animal_is_edited_without_a_read_by_the_etag_of_its_creation(self) -> None:
+        rex: NewPet = {"name": "Rex", "categoryId": 1}
+        first = client.pets.create(rex, idempotency_key="edited-without-a-read")
+        again = client.pets.create(rex, idempotency_key="edited-without-a-read")
+        etag = response_of(first).etag
+        assert etag is not None
+        self.assertEqual((response_of(again).replayed, response_of(again).etag), (True, etag))
+        changed = client.pets.update(first["id"], {"name": "Max"}, if_match=etag)
+        etag = response_of(changed).etag
+        assert etag is not None
+        client.pets.delete(first["id"], if_match=etag)
 
     def test_animals_are_found_by_more_ids_than_one_request_may_name(self) -> None:
         last, first = add_pet(), add_pet()
@@ -174,6 +189,27 @@ class Store(unittest.TestCase):
         self.assertIn("keys:manage", account["key"]["scopes"])
 
 
+class Requests(unittest.TestCase):
+    def test_a_failed_request_is_found_by_its_request_id(self) -> None:
+        with self.assertRaises(NotFoundError) as caught:
+            client.pets.delete(INT64_MAX)
+        error = caught.exception
+        for _ in range(100):
+            found = client.requests.list(
+                request_id=error.request_id,
+                status=error.status,
+                code=error.code,
+                since="2020-01-01T00:00:00+01:00",
+            ).items
+            if found:
+                break
+            time.sleep(0.1)
+        [row] = found
+        self.assertEqual(row["operation"], "DELETE /v1/pets/{petId}")
+        self.assertEqual((row["message"], row["count"]), (error.message, 1))
+        self.assertEqual(list(client.requests.list_all(request_id=error.request_id)), [row])
+
+
 class Keys(unittest.TestCase):
     def test_a_key_is_created_listed_rotated_and_deleted(self) -> None:
         made = client.keys.create(
@@ -231,6 +267,9 @@ class Surface(unittest.TestCase):
             ),
             "getEvent": lambda: events.get("evt_1"),
             "getAccount": own.account,
+            "listRequests": lambda: own.requests.list(
+                limit=1, request_id="r", status=404, code="a", since="b", until="c", cursor="c"
+            ),
             "listKeys": lambda: keys.list(limit=1, cursor="c"),
             "createKey": lambda: keys.create({"scopes": ["pets:read"]}),
             "rotateKey": lambda: keys.rotate("key_1"),

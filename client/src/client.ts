@@ -6,6 +6,7 @@ import { createCallOperation, type WithResponse } from './operation-call.ts';
 import { createOrders, type Orders } from './orders.ts';
 import { createPets, type Pets } from './pets.ts';
 import { createRequest, type SendRequest } from './request.ts';
+import { createRequests, type Requests } from './requests.ts';
 import { type AnimalStoreOptions, readOptions } from './settings.ts';
 import { type CallOptions, createTransport } from './transport.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
@@ -30,6 +31,8 @@ export class AnimalStore {
   readonly store: Store;
   readonly events: Events;
   readonly keys: Keys;
+  /** The requests of the account that failed or took over a second. */
+  readonly requests: Requests;
   /** Returns the account of the API key with its plan, its remaining requests and its open holds. */
   readonly account: (options?: CallOptions) => Promise<AccountAnswer>;
   /** Sends a request to any path of the service. */
@@ -47,6 +50,7 @@ export class AnimalStore {
     this.store = { inventory: (own) => call('getInventory', {}, own) };
     this.events = createEvents(call, send, settings.timeoutMs);
     this.keys = createKeys(call, send);
+    this.requests = createRequests(send);
     this.account = (own) => call('getAccount', {}, own);
     this.request = createRequest(send);
     this.webhooks = createWebhooks(call, send);

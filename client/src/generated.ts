@@ -467,6 +467,28 @@ export interface ErrorBody {
   readonly status: number;
 }
 
+/** A request that failed or took over a second. If several share a row, it is about the last of them. */
+export interface RecordedRequest {
+  /** When the request was answered. */
+  readonly at: string;
+  /** The `X-Request-Id` of its response. */
+  readonly requestId: string | null;
+  /** Its method and path; null: there is no such operation. */
+  readonly operation: string | null;
+  /** The HTTP status of its response. */
+  readonly status: number;
+  /** The `code` of the error; null: it succeeded, and took over a second. */
+  readonly code: string | null;
+  /** The `message` of the error. */
+  readonly message: string | null;
+  /** How many milliseconds it took, the longest of those that share the row. */
+  readonly durationMs: number;
+  /** The key that sent it; null: several keys share the row. */
+  readonly keyId: string | null;
+  /** How many requests share the row. */
+  readonly count: number;
+}
+
 /** List animals: the query parameters. */
 export interface ListPetsQuery {
   /** Maximum number of animals returned. */
@@ -521,6 +543,24 @@ export interface ListEventsQuery {
   readonly wait?: number | undefined;
 }
 
+/** List failed requests: the query parameters. */
+export interface ListRequestsQuery {
+  /** Maximum number of requests returned. */
+  readonly limit?: number | undefined;
+  /** Only the request with this `X-Request-Id`. */
+  readonly requestId?: string | undefined;
+  /** Only requests that were answered with this status. */
+  readonly status?: number | undefined;
+  /** Only requests that failed with this code. */
+  readonly code?: 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'scope_missing' | 'account_suspended' | 'rate_limit_exceeded' | 'key_banned' | 'invalid_body' | 'invalid_parameter' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'pet_unavailable' | 'pet_in_order' | 'order_closed' | 'order_expired' | 'limit_reached' | 'position_lost' | 'key_rotated' | 'events_expired' | 'precondition_failed' | 'not_found' | 'gone' | 'method_not_allowed' | 'payload_too_large' | 'unsupported_media_type' | 'request_timeout' | 'headers_too_large' | 'internal_error' | 'unavailable' | undefined;
+  /** Only requests at this time or later. */
+  readonly since?: string | undefined;
+  /** Only requests before this time. */
+  readonly until?: string | undefined;
+  /** Where the page begins: copied from the `Link` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
 /** List keys: the query parameters. */
 export interface ListKeysQuery {
   /** Maximum number of keys returned. */
@@ -557,6 +597,7 @@ export interface Answers {
   listEvents: readonly StoreEvent[];
   getEvent: StoreEvent;
   getAccount: Account;
+  listRequests: readonly RecordedRequest[];
   listKeys: readonly ApiKey[];
   createKey: IssuedApiKey;
   rotateKey: IssuedApiKey;
@@ -607,6 +648,7 @@ export const shapes = {
   Ping: { id: 'string' },
   Inventory: { available: 'number', pending: 'number', sold: 'number', asOf: 'string' },
   Error: { code: 'string', message: 'string', status: 'number' },
+  RecordedRequest: { at: 'string', requestId: 'string?', operation: 'string?', status: 'number', code: 'string?', message: 'string?', durationMs: 'number', keyId: 'string?', count: 'number' },
 } as const;
 
 export const operations = {
@@ -646,6 +688,8 @@ export const operations = {
   getEvent: { method: 'GET', path: '/events/{eventId}', id: 'string', query: {}, body: null, isIdempotent: false, answer: 'StoreEvent' },
   /** Get the account. */
   getAccount: { method: 'GET', path: '/account', id: null, query: {}, body: null, isIdempotent: false, answer: 'Account' },
+  /** List failed requests. */
+  listRequests: { method: 'GET', path: '/account/requests', id: null, query: { limit: 'number', requestId: 'string', status: 'number', code: 'string', since: 'string', until: 'string', cursor: 'string' }, body: null, isIdempotent: false, answer: 'RecordedRequest[]' },
   /** List keys. */
   listKeys: { method: 'GET', path: '/keys', id: null, query: { limit: 'number', cursor: 'string' }, body: null, isIdempotent: false, answer: 'ApiKey[]' },
   /** Create a key. */

@@ -36,6 +36,7 @@ export type { OrderAnswer, Orders, OrdersListAllOptions, OrdersListOptions } fro
 export type { Page } from './page.ts';
 export type { ListAllOptions, ListOptions, PetAnswer, Pets } from './pets.ts';
 export type { RequestMethod, RequestOptions, SendRequest } from './request.ts';
+export type { Requests, RequestsListAllOptions, RequestsListOptions } from './requests.ts';
 export type { RateLimit, ResponseInfo } from './response-info.ts';
 export type { Retry } from './retry.ts';
 export type { AnimalStoreOptions, Fetch } from './settings.ts';

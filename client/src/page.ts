@@ -17,7 +17,13 @@ export interface Page<T> {
   next(options?: CallOptions): Promise<Page<T> | null>;
 }
 
-type ListOperation = 'listPets' | 'listCategories' | 'listOrders' | 'listKeys' | 'listWebhooks';
+type ListOperation =
+  | 'listPets'
+  | 'listCategories'
+  | 'listOrders'
+  | 'listRequests'
+  | 'listKeys'
+  | 'listWebhooks';
 
 /** Creates the methods that return one page and that yield all items. */
 export function createLists<Name extends ListOperation, Options extends CallOptions>(

@@ -13,6 +13,8 @@ export interface ResponseInfo {
   readonly status: number;
   /** The `X-Request-Id`. With it, the operator finds the request in the log. */
   readonly requestId: string | null;
+  /** The `ETag`. That of an animal is its `ifMatch`. Null if the response has none. */
+  readonly etag: string | null;
   readonly rateLimit: RateLimit | null;
   /** True if this is the stored response to an earlier request with the same idempotency key. */
   readonly replayed: boolean;
@@ -25,6 +27,7 @@ export function readResponseInfo({ status, headers }: Response, attempts: number
   return {
     status,
     requestId: headers.get('x-request-id'),
+    etag: headers.get('etag'),
     rateLimit: readRateLimit(headers),
     replayed: headers.get('idempotent-replayed') === 'true',
     attempts,

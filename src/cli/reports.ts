@@ -44,8 +44,8 @@ export function addRequests(program: AppCommand): void {
     )
     .withNotes(`The newest request comes first. The store keeps requests for 7 days. Requests
 that a limit refused share a row for each key and hour, and so do more than 100
-failed requests of an account in an hour. Such a row has their number and no
-request id.`)
+failed requests of an account in an hour. Such a row has their number,
+and is about the last of them.`)
     .addOption(accountFilter('requests'))
     .option('--key <id>', 'only requests with this key')
     .option('--status <status>', 'only requests with this HTTP status', parseStatus)

@@ -117,9 +117,9 @@ export function buildServer(options: ServerOptions): HttpService {
 /** Returns what operations work with, without the parts of the server, so that no handler holds more than it may use. */
 function pickServices(options: ServerOptions, baseUrl: string): Services {
   const { catalogue, countInventory, orders, categories, feed, eventIds, clock, cursors } = options;
-  const { keyringOf, countOpenHolds, webhooks, allowsHttp } = options;
-  const rooms = { catalogue, countInventory, orders, categories, feed, keyringOf, countOpenHolds, webhooks };
-  return { ...rooms, eventIds, allowsHttp, clock, cursors, baseUrl };
+  const { keyringOf, countOpenHolds, listOwnRequests, webhooks, allowsHttp } = options;
+  const rooms = { catalogue, countInventory, orders, categories, feed, keyringOf, webhooks };
+  return { ...rooms, countOpenHolds, listOwnRequests, eventIds, allowsHttp, clock, cursors, baseUrl };
 }
 
 /** Returns a function that counts a request that is not valid HTTP, tells the observers, and makes its response. */

@@ -31,7 +31,7 @@ export interface FailedRequest {
 /**
  * Records failed requests. They stay in memory until `flush` writes them. A flood cannot fill the store: requests that a
  * limit refused share one row for each key and hour. Beyond `ownRowsMax` rows of an account and hour, requests share a row
- * for each status and code. Such a row has the number of its requests, and no request id.
+ * for each status and code. Such a row has the number of its requests, and is about the last one, without its address.
  */
 export type FailedRequests = ReturnType<typeof createFailedRequests>;
 
@@ -51,12 +51,12 @@ export function createFailedRequests(database: Database, clock: Clock) {
         account_id: request.accountId,
         key_id: keyId,
         address: isShared ? null : request.address,
-        operation: isShared ? null : request.operation,
-        subject: isShared ? null : request.subject,
+        operation: request.operation,
+        subject: request.subject,
         status: BigInt(request.status),
         code: request.code,
-        message: isShared ? null : request.message,
-        request_id: isShared ? null : request.requestId,
+        message: request.message,
+        request_id: request.requestId,
         duration_ms: BigInt(Math.round(request.durationMs)),
         times: 1n,
         merge_key: isShared ? name : null,
@@ -134,7 +134,7 @@ export function listRequests(database: Database, query: PageQuery<Filter>): Prom
   return readPage(database, selectPage, query, toListed);
 }
 
-/** A row of several requests has no request id, address, subject and message. */
+/** A row of several requests is about the last one, without its address. */
 function toListed(row: RowOf<typeof selectPage>) {
   return {
     id: row.id,

@@ -10,12 +10,14 @@ import {
 } from '../storage/database.ts';
 import { deletesOld } from '../storage/delete-old.ts';
 import { eraseNext } from '../storage/erase.ts';
-import { insertRow, isOfNoDeletedAccount } from '../storage/insert-row.ts';
+import { insertRow, isOfNoDeletedAccount, pick } from '../storage/insert-row.ts';
 import type { NamedEntries } from '../storage/row-buffer.ts';
 
 /** Time in ms for which the store keeps requests. */
 export const requestsKeptMs = 7 * dayMs;
-/** Maximum number of rows. `ofAccount` is that of each account, and of all requests without a valid key together. */
+/**
+ * Maximum number of rows. `ofAccount` is that of each account. All requests without a valid key count as one account.
+ */
 export const requestRowsMax = { all: 100_000, ofAccount: 10_000 };
 /** Maximum number of rows that one statement deletes, so that other writes can run in between. */
 const deletedRowsMax = 1_000;
@@ -29,15 +31,15 @@ const insertRequest = insertRow('requests', columns, undefined, ({ account_id })
   isOfNoDeletedAccount(account_id),
 );
 
-/** A new row. A row with a `merge_key` stands for `times` requests, and has the longest duration. */
+/** A new row. A row with a `merge_key` stands for `times` requests: it is about the last one, and has the longest duration. */
 export type NewRequestRow = Parameters<typeof insertRequest.build>[1];
 
 /** Returns the row of all requests of two rows with the same `merge_key`. */
 export function addUp(earlier: NewRequestRow, later: NewRequestRow): NewRequestRow {
   const isLonger = later.duration_ms > earlier.duration_ms;
   return {
-    ...earlier,
-    last_at_ms: later.last_at_ms,
+    ...later,
+    at_ms: earlier.at_ms,
     duration_ms: isLonger ? later.duration_ms : earlier.duration_ms,
     times: earlier.times + later.times,
   };
@@ -60,7 +62,7 @@ const addToMerged = statement((query, p: NewRequestRow) =>
   query
     .updateTable('requests')
     .set({
-      last_at_ms: p.last_at_ms,
+      ...pick(p, ['last_at_ms', 'operation', 'subject', 'message', 'request_id']),
       duration_ms: sql`case when duration_ms < ${p.duration_ms} then ${p.duration_ms} else duration_ms end`,
       times: sql`times + ${p.times}`,
     })
@@ -80,35 +82,55 @@ export const addRequests = transaction(
   },
 );
 
-/** Deletes the rows that are older than `olderThanMs`, and the oldest beyond the bounds. Reads an index of all rows. */
+/**
+ * Deletes the rows that are older than `olderThanMs`, and the oldest of each account beyond its share (`shareRows`). Reads an
+ * index of all rows.
+ */
 export async function sweepRequests(
   database: Database,
   olderThanMs: number,
-  { all, ofAccount } = requestRowsMax,
+  bounds = requestRowsMax,
 ): Promise<void> {
   await deleteOlder(database, olderThanMs);
-  const full = await database.read(selectFullAccounts, { kept: BigInt(ofAccount) });
-  for (const { account_id: id } of full)
-    await deleteBeyond(database, id === null ? 'strangers' : 'account', id, ofAccount);
-  await deleteBeyond(database, 'all', null, all);
+  const accounts = await database.read(countRows, {});
+  const kept = shareRows(
+    accounts.map(({ count }) => Number(count)),
+    bounds,
+  );
+  for (const { account_id: id, count } of accounts) if (count > kept) await deleteBeyond(database, id, kept);
 }
 
 const deleteOlder = deletesOld('requests', ['id'], 'last_at_ms', 'key');
 
-/** The accounts with more than `kept` rows. Null stands for all requests without a valid key. */
-const selectFullAccounts = statement((query, p: { kept: bigint }) =>
-  query.selectFrom('requests').select('account_id').groupBy('account_id').having(sql`count(*)`, '>', p.kept),
+/** The number of rows of each account. Null stands for all requests without a valid key. */
+const countRows = statement((query) =>
+  query
+    .selectFrom('requests')
+    .select(({ fn }) => ['account_id', fn.countAll<bigint>().as('count')])
+    .groupBy('account_id'),
 );
 
-/** Deletes the oldest rows beyond the newest `kept`. */
-async function deleteBeyond(
-  database: Database,
-  counted: keyof typeof deleteOldest,
-  accountId: bigint | null,
-  kept: number,
-): Promise<void> {
+/**
+ * Returns how many rows each account may keep, so that all together have at most `all`: an account with more than this number
+ * loses its oldest rows, and no other account loses a row. Each keeps its newest row, even if there are more than `all` accounts.
+ */
+export function shareRows(counts: readonly number[], { all, ofAccount }: typeof requestRowsMax): number {
+  let room = all;
+  let sharing = counts.length;
+  for (const count of counts.toSorted((one, other) => one - other)) {
+    const share = Math.max(1, Math.floor(room / sharing));
+    if (count > share) return Math.min(share, ofAccount);
+    room -= count;
+    sharing -= 1;
+  }
+  return ofAccount;
+}
+
+/** Deletes the oldest rows of an account beyond the newest `kept`. */
+async function deleteBeyond(database: Database, accountId: bigint | null, kept: number): Promise<void> {
   const parameters = { accountId, kept: BigInt(kept), count: BigInt(deletedRowsMax) };
-  while ((await database.run(deleteOldest[counted], parameters)).length === deletedRowsMax);
+  const deleteNext = accountId === null ? deleteOldest.ofStrangers : deleteOldest.ofAccount;
+  while ((await database.run(deleteNext, parameters)).length === deletedRowsMax);
 }
 
 type Beyond = { accountId: bigint | null; kept: bigint; count: bigint };
@@ -117,9 +139,9 @@ type Beyond = { accountId: bigint | null; kept: bigint; count: bigint };
  * Counts rows, because PostgreSQL skips ids. The count is part of the statement that deletes, so two instances together
  * delete no more than the excess.
  */
-const deleteOldestOf = (listRows: (p: Beyond) => RawBuilder<unknown>) =>
+const deleteOldestOf = (isOfAccount: (p: Beyond) => RawBuilder<unknown>) =>
   statement((query, p: Beyond) => {
-    const rows = listRows(p);
+    const rows = sql`requests where ${isOfAccount(p)}`;
     const excess = sql`(select count(*) from (select 1 from ${rows} limit ${p.count} offset ${p.kept}) as beyond)`;
     return query
       .deleteFrom('requests')
@@ -127,11 +149,9 @@ const deleteOldestOf = (listRows: (p: Beyond) => RawBuilder<unknown>) =>
       .returning('id');
   });
 
-/** The rows that a bound counts: those of all requests, of an account, or of all requests without a valid key. */
 const deleteOldest = {
-  all: deleteOldestOf(() => sql`requests`),
-  account: deleteOldestOf((p) => sql`requests where account_id = ${p.accountId}`),
-  strangers: deleteOldestOf(() => sql`requests where account_id is null`),
+  ofAccount: deleteOldestOf((p) => sql`account_id = ${p.accountId}`),
+  ofStrangers: deleteOldestOf(() => sql`account_id is null`),
 };
 
 export const eraseRequests = eraseNext('requests');

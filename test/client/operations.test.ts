@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import type { Deprecation } from '../../client/src/index.ts';
 import { scopes } from '../../src/accounts/account.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
+import { until } from '../support/processes.ts';
 import { expectFailure, openShop } from './shop.ts';
 
 const { service, connect } = await openShop({ after });
@@ -52,6 +53,19 @@ test('an animal is updated and deleted only if its ETag still matches', async ()
   await expectFailure(client.pets.delete(id, { ifMatch }), 'precondition_failed');
   assert.equal(await client.pets.delete(id), undefined);
   await expectFailure(client.pets.delete(id), 'not_found');
+});
+
+test('an animal is edited without a read by the ETag of its creation', async () => {
+  const idempotencyKey = 'edited-without-a-read';
+  const create = () => client.pets.create({ name: 'Rex', categoryId: 1 }, { idempotencyKey });
+  const { id, response: first } = await create();
+  assert.ok(first.etag !== null);
+  const again = await create();
+  assert.deepEqual([again.response.replayed, again.response.etag], [true, first.etag]);
+  const max = await client.pets.update(id, { name: 'Max' }, { ifMatch: first.etag });
+  const ben = await client.pets.update(id, { name: 'Ben' }, { ifMatch: max.response.etag });
+  assert.equal(ben.name, 'Ben');
+  await expectFailure(client.pets.delete(id, { ifMatch: first.etag }), 'precondition_failed');
 });
 
 test('animals are listed by their category', async () => {
@@ -109,6 +123,21 @@ test('orders are listed page by page with filters', async () => {
   assert.deepEqual(idsOf(listed), ids);
   const [newest] = listed;
   assert.deepEqual((await client.orders.list({ petId: newest?.petId ?? 0n })).items, [newest]);
+});
+
+test('a failed request is found by its request id', async () => {
+  const error = await expectFailure(client.pets.delete(int64Max), 'not_found');
+  const { requestId, status, code } = error;
+  assert.ok(requestId !== null && status !== null);
+  const find = () => client.requests.list({ requestId, status, code, since: '2020-01-01T00:00:00+01:00' });
+  const { items } = await until(find, (page) => page.items.length > 0, 10_000);
+  const [row] = items;
+  assert.partialDeepStrictEqual(row, {
+    operation: 'DELETE /v1/pets/{petId}',
+    message: error.message,
+    count: 1,
+  });
+  assert.deepEqual(await Array.fromAsync(client.requests.listAll({ requestId })), items);
 });
 
 test('a key is created, listed, rotated and deleted', async () => {

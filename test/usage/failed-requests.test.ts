@@ -73,7 +73,7 @@ await describeOnEngines('failed requests', (engine) => {
     }
     await requests.flush();
     const rows = fieldsOf(await list(), 'times', 'keyId', 'requestId', 'address');
-    assert.deepEqual(rows, Array(2).fill([500_000, 'key_1', null, null]));
+    assert.deepEqual(rows, Array(2).fill([500_000, 'key_1', 'r1', null]));
   });
 
   test('of one account or stranger in an hour get a bounded number of rows', async (t) => {
@@ -89,7 +89,7 @@ await describeOnEngines('failed requests', (engine) => {
     const times = rows.reduce((sum, row) => sum + row.times, 0);
     assert.equal(times, 10_000);
     const shared = rows.filter((row) => row.times > 1);
-    assert.deepEqual(fieldsOf(shared, 'keyId', 'message'), Array(4).fill([null, null]));
+    assert.deepEqual(fieldsOf(shared, 'keyId', 'address'), Array(4).fill([null, null]));
   });
 
   test('of two instances are added up', async (t) => {
@@ -99,6 +99,22 @@ await describeOnEngines('failed requests', (engine) => {
     for (const each of [requests, other, requests]) each.note(refusal);
     await Promise.all([requests.flush(), other.flush()]);
     assert.equal((await list({ status: 429 }))[0]?.times, 3);
+  });
+
+  test('that share a row have what the last one was about', async (t) => {
+    const { requests, list, clock } = await open(t, engine);
+    const refusal = { ...conflict, status: 429, code: 'rate_limit_exceeded' };
+    const last = { requestId: 'r3', operation: 'GET /v1/pets', subject: null, message: 'later' };
+    requests.note(refusal);
+    await requests.flush();
+    clock.advance(1);
+    requests.note({ ...refusal, requestId: 'r2', durationMs: 7 });
+    clock.advance(1);
+    requests.note({ ...refusal, ...last });
+    await requests.flush();
+    const [row] = await list();
+    const lastAtMs = clock.now();
+    assert.partialDeepStrictEqual(row, { ...last, times: 3, durationMs: 7, lastAtMs, atMs: lastAtMs - 2 });
   });
 
   test('are kept within a bound while they cannot be written', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { dayMs } from '../../src/clock.ts';
 import { createFailedRequests, type FailedRequest, listRequests } from '../../src/usage/failed-requests.ts';
-import { requestRowsMax, requestsKeptMs, sweepRequests } from '../../src/usage/request-rows.ts';
+import { requestRowsMax, requestsKeptMs, shareRows, sweepRequests } from '../../src/usage/request-rows.ts';
 
 import { describeOnEngines, type Engine, openStore } from '../support/engines.ts';
 import { createMovableClock } from '../support/service.ts';
@@ -46,6 +46,21 @@ async function open(t: TestContext, engine: Engine) {
   };
 }
 
+test('the share of an account is the most that each may keep so that all fit', () => {
+  const bounds = { all: 100, ofAccount: 60 };
+  const shares: readonly (readonly [counts: number[], share: number])[] = [
+    [[], 60],
+    [[10, 20, 70], 60],
+    [[5, 55, 55], 47],
+    [[40, 30, 30], 60],
+    [[200], 60],
+    [Array(7).fill(20), 14],
+    [Array(200).fill(1), 60],
+    [[...Array(200).fill(1), 9], 1],
+  ];
+  for (const [counts, share] of shares) assert.equal(shareRows(counts, bounds), share, String(counts));
+});
+
 await describeOnEngines('the record of failed requests', (engine) => {
   test('deletes a row 7 days after its last request', async (t) => {
     const { note, list, sweep, clock } = await open(t, engine);
@@ -67,7 +82,7 @@ await describeOnEngines('the record of failed requests', (engine) => {
     for (let flush = 0; flush < 50; flush += 1) await note(refusal);
     await note({ ...conflict, requestId: 'r2' });
     await sweep({ all: 10 });
-    assert.deepEqual(await list(), ['r1', null, 'r2']);
+    assert.deepEqual(await list(), ['r1', 'r1', 'r2']);
   });
 
   test('uses no id for a refusal that joins a row', async (t) => {
@@ -97,13 +112,30 @@ await describeOnEngines('the record of failed requests', (engine) => {
     assert.deepEqual(await list(), ['r1', 'r2']);
   });
 
-  test('deletes the oldest rows of all beyond 100,000', async (t) => {
+  test('deletes the oldest rows of the accounts with the most rows beyond 100,000', async (t) => {
     const { insert, list, sweep } = await open(t, engine);
+    await insert(20n, 3, 200_001);
     for (let account = 1; account <= 11; account += 1)
       await insert(BigInt(account), 9_300, 9_300 * (account - 1) + 1);
     await sweep();
     const kept = await list();
-    assert.deepEqual([kept.length, kept[0], kept.at(-1)], [100_000, '2301', '102300']);
+    const share = Math.floor((100_000 - 3) / 11);
+    assert.equal(kept.length, 11 * share + 3);
+    assert.deepEqual(kept.slice(0, 4), ['200001', '200002', '200003', String(9_300 - share + 1)]);
+    assert.equal(kept.at(-1), String(11 * 9_300));
+  });
+
+  test('deletes no row of an account within its share when others fill the store', async (t) => {
+    const { insert, list, sweep } = await open(t, engine);
+    await insert(1n, 10);
+    await insert(2n, 500, 11);
+    await insert(null, 500, 511);
+    await sweep({ all: 110 });
+    const kept = (await list()).map(Number);
+    assert.deepEqual(
+      [kept.filter((id) => id <= 10).length, kept.filter((id) => id > 10 && id <= 510).length, kept.length],
+      [10, 50, 110],
+    );
   });
 
   test('deletes the oldest rows of an account beyond 10,000', async (t) => {
@@ -132,5 +164,18 @@ await describeOnEngines('the record of failed requests', (engine) => {
     const bounds = { all: 40, ofAccount: 50 };
     await Promise.all([sweep(bounds), sweepRequests(other, clock.now() - requestsKeptMs, bounds)]);
     assert.deepEqual((await list()).length, 40);
+  });
+
+  test('keeps the shares of all accounts when two instances delete at once', async (t) => {
+    const { insert, list, sweep, store, clock } = await open(t, engine);
+    const other = await store.open();
+    await insert(1n, 5);
+    for (const account of [2, 3, 4]) await insert(BigInt(account), 3_000, account * 10_000);
+    const bounds = { all: 305, ofAccount: 1_000 };
+    await Promise.all([sweep(bounds), sweepRequests(other, clock.now() - requestsKeptMs, bounds)]);
+    const kept = (await list()).map((requestId) => Math.floor(Number(requestId) / 10_000));
+    assert.deepEqual(Map.groupBy(kept, (account) => account).size, 4);
+    for (const [account, rows] of Object.entries(Object.groupBy(kept, (account) => account)))
+      assert.equal(rows?.length, account === '0' ? 5 : 100, account);
   });
 });

@@ -20,7 +20,7 @@ import { answer, definePages, defineParameter, example, openPage, reply } from '
 const lifetimeSecondsMax = 2_147_483_647;
 export const overlapSecondsMax = 2_592_000;
 
-function keyIdField(description: string) {
+export function keyIdField(description: string) {
   return Type.String({ minLength: 20, maxLength: 20, pattern: keyIdPattern, description });
 }
 

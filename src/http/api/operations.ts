@@ -2,6 +2,7 @@ import type { Environment } from '../../config.ts';
 import { holdSeconds } from '../../orders/order.ts';
 import type { Operation } from '../operation.ts';
 import { getAccount } from './account.ts';
+import { listRequests } from './account-requests.ts';
 import { categoryOperations } from './categories.ts';
 import { eventOperations } from './events.ts';
 import { storeOperations } from './inventory.ts';
@@ -19,6 +20,7 @@ export const listOperations = (environment: Environment): readonly Operation[] =
   ...createOrderOperations(environment === 'development' ? holdSeconds.developmentMin : holdSeconds.min),
   ...eventOperations,
   getAccount,
+  listRequests,
   ...keyOperations,
   ...webhookOperations,
   ...webhookMessageOperations,
@@ -33,7 +35,10 @@ export const tags = [
   { name: 'store', description: 'What is in stock.' },
   { name: 'orders', description: 'Reservations and sales of animals.' },
   { name: 'events', description: 'Every change, in one order.' },
-  { name: 'account', description: 'The account of the API key, and what is left of its limits.' },
+  {
+    name: 'account',
+    description: 'The account of the API key, what is left of its limits, and its failed requests.',
+  },
   { name: 'keys', description: 'The API keys of the account.' },
   { name: 'webhooks', description: 'Events that the service sends to a partner when they happen.' },
   { name: 'categories', description: 'Names for the numbers that animals have as `categoryId`.' },

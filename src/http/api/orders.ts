@@ -2,7 +2,6 @@ import Type from 'typebox';
 import type { Caller } from '../../accounts/account.ts';
 import { type Clock, secondMs } from '../../clock.ts';
 import { AppError, notFound } from '../../errors.ts';
-import { computeEtag } from '../../etag.ts';
 import { stringifyExactJson } from '../../exact-json.ts';
 import type { OrderAction } from '../../orders/close-order.ts';
 import { createNewOrderSchema, holdSeconds, OrderSchema, OrderStatusSchema } from '../../orders/order.ts';
@@ -164,9 +163,7 @@ function definePlaceOrder(holdSecondsMin: number): Operation {
       const key = keyOf(caller, clock);
       if (seconds > holdSeconds.max && !key.isManager) throw refuseHold(holdSecondsMin);
       const order = { petId, holdMs: Number(seconds) * secondMs, reference };
-      const given = await orders.place(order, key, idempotency);
-      const { headers, ...outcome } = toOutcome(given, baseUrl);
-      return { ...outcome, headers: { ...headers, etag: computeEtag(given.answer.body) } };
+      return toOutcome(await orders.place(order, key, idempotency), baseUrl);
     },
   });
 }

@@ -1,5 +1,6 @@
 import Type, { type TProperties, type TSchema } from 'typebox';
 import { AppError, notFound } from '../../errors.ts';
+import { computeEtag } from '../../etag.ts';
 import { stringifyExactJson } from '../../exact-json.ts';
 import type { Given } from '../../idempotency/answer-once.ts';
 import { parseCanonicalInt64 } from '../../int64.ts';
@@ -155,10 +156,10 @@ export async function reply(status: 200 | 204, result: Promise<unknown>): Promis
   return status === 204 ? { status } : { status, text: stringifyExactJson(value) };
 }
 
-/** Converts the first answer to an idempotency key into an outcome. The body stays the same, byte for byte. */
+/** Converts a first answer into an outcome with its `ETag`. The body stays the same, byte for byte. */
 export function toOutcome({ answer, isReplayed }: Given, baseUrl: string): Outcome {
   const { status, location, body } = answer;
-  const headers = { location: `${baseUrl}${location}` };
+  const headers = { location: `${baseUrl}${location}`, etag: computeEtag(body) };
   return {
     status,
     text: body,

@@ -91,14 +91,19 @@ export const petOperations: readonly Operation[] = [
       least: example('Required fields', leastRex),
     },
     isIdempotent: true,
-    answers: answer(201, 'The animal is added; the response has its `id`.', PetSchema, added, ['Location']),
+    answers: answer(201, 'The animal is added; the response has its `id`.', PetSchema, added, [
+      'Location',
+      'ETag',
+    ]),
 
     async handle({ body, idempotency, caller }, { catalogue, baseUrl, clock }) {
       const locationStart = clock() < getPetRemovedAtMs ? '/pets/' : '/pets?id=';
       if (idempotency !== null)
         return toOutcome(await catalogue.addOnce(body, idempotency, locationStart), baseUrl);
       const pet = await catalogue.add(body, caller.accountId);
-      return { status: 201, body: pet, headers: { location: `${baseUrl}${locationStart}${pet.id}` } };
+      const text = writePet(pet);
+      const location = `${baseUrl}${locationStart}${pet.id}`;
+      return { status: 201, text, headers: { location, etag: computeEtag(text) } };
     },
   }),
 

@@ -7,6 +7,7 @@ import type { Feed } from '../../events/feed.ts';
 import type { CountInventory } from '../../inventory/inventory.ts';
 import type { Orders } from '../../orders/orders.ts';
 import type { Catalogue } from '../../pets/catalogue.ts';
+import type { ListOwnRequests } from '../../usage/own-requests.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Cursors } from '../request/cursor.ts';
 
@@ -20,6 +21,7 @@ export interface Services {
   readonly eventIds: EventIds;
   readonly keyringOf: (caller: Pick<Caller, 'keyId' | 'accountId'>) => Keyring;
   readonly countOpenHolds: (accountId: bigint) => Promise<bigint>;
+  readonly listOwnRequests: ListOwnRequests;
   readonly webhooks: Webhooks;
   /** True if a webhook may have an `http` URL. */
   readonly allowsHttp: boolean;

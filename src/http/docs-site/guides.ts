@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { errorCodes, errorStatus } from '../../errors.ts';
 import { nameOperation, type Operation } from '../operation.ts';
 import type { Page } from './frame.ts';
 import { type Installation, tellAddresses } from './installation.ts';
@@ -107,7 +108,7 @@ export const guides = [
     path: 'docs/errors.md',
     title: 'Errors',
     group: 'Guides',
-    searchWords: 'error codes status failure exception',
+    searchWords: 'error codes status failure exception failed requests request id debug',
   },
   {
     name: 'deprecations',
@@ -152,13 +153,27 @@ export async function readGuide(
   const [text = ''] = (await readFile(document, 'utf8')).split(`\n${operatorPart}`, 1);
   const told = tellAddresses(text.replace(undatedPart, '\n'), installation);
   const served = told.replaceAll(usualUrl, new URL('.', installation.baseUrl).href);
-  const linked = served.replaceAll(/\]\(([^)\s]+)\)/g, (_, href) => `](${toAddress(href, document)})`);
+  const found = name === 'errors' ? nameOwnRequests(served) : served;
+  const linked = found.replaceAll(/\]\(([^)\s]+)\)/g, (_, href) => `](${toAddress(href, document)})`);
   // The README of a client begins with the name of its package.
   const titled = linked.replace(/^# .*/, `# ${title}`);
   const markdown = linkOperations(titled, operations) + listOperations(operations, name);
   const article = renderDocument(markdown);
   const content = html`<article class="guide">${article}</article>${renderContents(article)}`;
   return { path: name, title, group, searchWords, content, markdown };
+}
+
+/** The statuses of requests that no account has: those without a valid key, and those that are not readable as HTTP. */
+const statusesOfNobody: readonly number[] = [401, 408, 431];
+
+/** Says at the end of the section of each error code how to list the requests of the account that failed with it. */
+function nameOwnRequests(text: string): string {
+  return text.replaceAll(/^### (\w+)\n(?:(?!#).*\n)*/gm, (section: string, name: string) => {
+    const code = errorCodes.find((known) => known === name);
+    if (code === undefined || statusesOfNobody.includes(errorStatus[code])) return section;
+    const path = `GET /account/requests?code=${code}`;
+    return `${section.trimEnd()}\n\nYour requests with this code: [\`${path}\`](#find-your-failed-requests)\n\n`;
+  });
 }
 
 /** Matches a block of code, a heading, a link, or a method and a path as code. */

@@ -79,6 +79,7 @@ const special: Readonly<Record<string, Readonly<Record<number, Change>>>> = {
   listEvents: { 410: { path: `/events?after=${lostEvent}` } },
   getEvent: { 410: { path: `/events/${lostEvent}` } },
   getAccount: { 403: { key: suspended } },
+  listRequests: { 403: { key: suspended } },
   createKey: { 409: { key: full } },
   rotateKey: { 409: { path: '/keys/key_0000000000000000/rotate' } },
   createWebhook: { 409: { key: crowded } },

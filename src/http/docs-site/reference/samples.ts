@@ -6,6 +6,7 @@ import { jsonTypes } from '../../request/body.ts';
 const exceptions: Readonly<Record<string, string>> = {
   getAccount: 'account',
   getInventory: 'store.inventory',
+  listRequests: 'requests.list',
 };
 
 /** Returns the client method of an operation: `webhooks.rotateSecret` for `rotateWebhookSecret`. */
