@@ -16,7 +16,7 @@ const floors: readonly (readonly [name: string, files: RegExp])[] = [
   ['rules', /^(?:\w+\/rules\/.*|pets\/pet(?:-values)?|accounts\/(?:account|api-key|key-state))\.ts$/],
   [
     'ports',
-    /^(?:storage\/(?:database|delete-old|dialect|erase|insert-row|read-page|row-buffer|store-facts|tables|take-oldest)|limits\/counters)\.ts$/,
+    /^(?:storage\/(?:database|delete-old|dialect|erase|insert-row|read-page|row-buffer|store-facts|tables|take-oldest|text-start)|limits\/counters)\.ts$/,
   ],
   ['erasures that accounts call', /^(?:events\/erase-event-references|webhooks\/erase-webhooks)\.ts$/],
   ['the key that acts', /^accounts\/acting-key\.ts$/],

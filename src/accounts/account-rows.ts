@@ -1,10 +1,10 @@
-import { type QueryCreator, type RawBuilder, sql } from 'kysely';
+import { type QueryCreator, sql } from 'kysely';
 import { selectHolds } from '../orders/order-rows.ts';
 import { type Limits, openHoldsMax, openHoldsOf, type Plan, resolvePlan } from '../plans/plan.ts';
 import { type RowOf, statement } from '../storage/database.ts';
-import type { ByEngine } from '../storage/dialect.ts';
 import { pick } from '../storage/insert-row.ts';
 import type { Tables } from '../storage/tables.ts';
+import { findByStart, foldCase, lastCharacter } from '../storage/text-start.ts';
 
 /** Returns the plan columns of an account row. The numbers are null unless the plan is enterprise. */
 export function toPlanColumns({ name, limits, openHolds }: Plan) {
@@ -104,15 +104,6 @@ export const selectAccountPage = statement((query, p: { newestId: bigint; count:
   selectAccounts(query).where('id', '<=', p.newestId).orderBy('id', 'desc').limit(p.count),
 );
 
-/** A text in lower case, compared by its bytes. SQLite knows only the letters of ASCII. */
-const foldCase: ByEngine<(text: RawBuilder<string>) => RawBuilder<string>> = {
-  sqlite: (text) => sql`lower(${text})`,
-  postgres: (text) => sql`(lower(${text}) collate "C")`,
-};
-
-/** A text with this character at its end follows all texts that begin with the text. */
-const lastCharacter = '\u{10ffff}';
-
 /** Selects `count` accounts whose name begins with `start`, in any case, by name: from `firstId` on, or from the first if 0. */
 export const selectAccountsByName = statement(
   (query, p: { start: string; firstId: bigint; count: bigint }, { engine }) => {
@@ -129,6 +120,19 @@ export const selectAccountsByName = statement(
       .limit(p.count);
   },
 );
+
+/** Selects `count` accounts whose name begins with `start`, in any case, by name. Unlike a page, it counts no keys. */
+export const selectAccountStarts = statement((query, p: { start: string; count: bigint }, { engine }) => {
+  const { where, orderBy } = findByStart(engine, 'name', p.start);
+  return query
+    .selectFrom('accounts')
+    .select(['name', 'suspended_at_ms'])
+    .where(where)
+    .where('deleted_at_ms', 'is', null)
+    .orderBy(orderBy)
+    .orderBy('id')
+    .limit(p.count);
+});
 
 /** Counts the open holds of an account up to the id `newestId` that have not expired. Reads only its open holds. */
 export const selectOpenHolds = statement((query, p: { accountId: bigint; newestId: bigint }, dialect) => {

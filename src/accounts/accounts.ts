@@ -20,6 +20,7 @@ import {
   selectAccount,
   selectAccountId,
   selectAccountPage,
+  selectAccountStarts,
   selectAccountsByName,
   selectNamedAccounts,
   selectOpenHolds,
@@ -132,6 +133,12 @@ function createAccountReads(database: Database, clock: Clock) {
 async function readAccount(database: Database, name: string): Promise<AccountRow> {
   const [row] = await database.read(selectAccount, { name });
   return requireAccount(row, name);
+}
+
+/** Returns at most `count` accounts whose names begin with `start`, in any case, by name. */
+export async function findAccounts(database: Database, start: string, count: number) {
+  const rows = await database.read(selectAccountStarts, { start, count: BigInt(count) });
+  return rows.map((row) => ({ account: row.name, isSuspended: row.suspended_at_ms !== null }));
 }
 
 /** Returns the id of an account. Throws OperatorError if the account does not exist. */

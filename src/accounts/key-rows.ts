@@ -13,6 +13,7 @@ import { erase } from '../storage/erase.ts';
 import { insertRow, pick } from '../storage/insert-row.ts';
 import type { NamedEntries } from '../storage/row-buffer.ts';
 import type { Tables } from '../storage/tables.ts';
+import { findByStart } from '../storage/text-start.ts';
 import { type Scope, scopes } from './account.ts';
 import { limitColumns } from './account-rows.ts';
 import type { KeyEnvironment } from './api-key.ts';
@@ -60,6 +61,23 @@ export const selectKey = statement((query, p: { id: string }) =>
 export const selectNamedKeys = statement((query, p: { ids: string }, { isAmong }) =>
   selectKeyRows(query).where(isAmong('api_keys.id', p.ids, 'text')),
 );
+
+/** Declares a statement that selects `count` keys of which the text in a column begins with `start`, in any case. */
+const declareStart = (column: 'api_keys.name' | 'visible_start') =>
+  statement((query, p: { start: string; count: bigint }, { engine }) => {
+    const { where, orderBy } = findByStart(engine, column, p.start);
+    return selectKeyRows(query)
+      .where(where)
+      .where(column, 'is not', null)
+      .orderBy(orderBy)
+      .orderBy('api_keys.id')
+      .limit(p.count);
+  });
+
+/** Selects keys by the start of their names. */
+export const selectKeysByName = declareStart('api_keys.name');
+/** Selects keys by the start of their texts, of which the store has only the part that may be shown. */
+export const selectKeysByText = declareStart('visible_start');
 
 /**
  * Selects the `count` newest keys of one account or of all, newest first, from the key `firstId` on if it is given. If

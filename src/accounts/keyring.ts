@@ -20,7 +20,10 @@ import {
 import {
   type ListedKey,
   selectForeignKeys,
+  selectKey,
   selectKeys,
+  selectKeysByName,
+  selectKeysByText,
   selectNamedKeys,
   toForeignKeys,
   toListedKey,
@@ -117,6 +120,21 @@ function createKeyLists(database: Database, clock: Clock, environment: KeyEnviro
       const filter = { accountId, firstId, isCurrent: 1n } as const;
       const rows = await database.read(selectKeys, { ...filter, count: BigInt(limit + 1) });
       return toPage(rows, limit, (row) => toListedKey(row, clock()));
+    },
+
+    /**
+     * Returns at most `count` keys of all accounts: the key with this id, and those whose shown text or name begins with
+     * `start`, in any case. Revoked and expired keys too.
+     */
+    async listByStart(start: string, count: number): Promise<ListedKey[]> {
+      const wanted = { start, count: BigInt(count) };
+      const found = await Promise.all([
+        database.read(selectKey, { id: start }),
+        database.read(selectKeysByText, wanted),
+        database.read(selectKeysByName, wanted),
+      ]);
+      const rows = new Map(found.flat().map((row) => [row.id, row]));
+      return [...rows.values()].slice(0, count).map((row) => toListedKey(row, clock()));
     },
 
     /** Returns the ids of at most `count` valid keys of other environments. Such keys do not work here. */

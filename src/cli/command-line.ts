@@ -24,6 +24,7 @@ import { addPets } from './pets.ts';
 import { addProfile } from './profile.ts';
 import { addAudit, addRequests, addStrangers, addUsage } from './reports.ts';
 import { addRestore } from './restore.ts';
+import { addSearch } from './search.ts';
 import { addServe } from './serve.ts';
 import { addWebhooks } from './webhooks.ts';
 
@@ -98,6 +99,7 @@ const commands = [
   addKeys,
   addAccounts,
   addBans,
+  addSearch,
   addRequests,
   addStrangers,
   addUsage,

@@ -1,7 +1,10 @@
 import { Option } from 'commander';
+import { createEventIds } from '../events/event-ids.ts';
+import { readOrderDetails } from '../operator/order-details.ts';
 import { type Order, OrderSchema, type OrderStatus, orderStatuses } from '../orders/order.ts';
 import { everyAccount } from '../orders/orders.ts';
 import type { Page } from '../storage/read-page.ts';
+import { readSecret } from '../storage/store-facts.ts';
 import type { Store } from '../store.ts';
 import {
   accountFilter,
@@ -12,13 +15,13 @@ import {
   type TimeRange,
   untilOption,
 } from './arguments.ts';
-import { type AppCommand, orMissing, printLines, printTable } from './command.ts';
+import { type AppCommand, orMissing, type Printed, printLines, printTable } from './command.ts';
 import { addExportOptions, type ExportOptions, exportRows } from './export.ts';
 import { type Column, formatTime } from './output.ts';
 import { parseInt64Id, parseName } from './parsers.ts';
 
 export function addOrders(program: AppCommand): void {
-  const orders = program.addGroup('orders', 'list, export and cancel orders');
+  const orders = program.addGroup('orders', 'list, show, export, cancel and return orders');
   orders
     .addLeaf('list', 'list the orders of all accounts, newest first')
     .withExamples(
@@ -36,16 +39,46 @@ export function addOrders(program: AppCommand): void {
       const readPage = await findOrders(store, filters);
       return printTable((await readPage(limit, null)).items, columns);
     });
-  addOrdersExport(orders);
   orders
-    .addLeaf('cancel', 'cancel a reserved order; its animal becomes available again')
-    .withExamples('orders cancel 7')
+    .addLeaf('show', 'show an order with its animal and its events of the last 30 days')
+    .withExamples('orders show 7', 'orders show 7 --json')
     .addArgument(numericId('order'))
-    .doesWithStore(async (store, _options, id: bigint) => {
-      const missing = `there is no order "${id}": see "orders list"`;
-      const order = await orMissing(missing, () => store.closeOrder('cancel', id));
-      return printLines(order, `the order ${id} is cancelled`);
-    });
+    .doesWithStore(async (store, _options, id: bigint) => show(store, id));
+  addOrdersExport(orders);
+  for (const [name, done, effect] of [
+    ['cancel', 'cancelled', 'cancel a reserved order; its animal becomes available again'],
+    ['return', 'returned', 'return a completed order; its animal becomes pending'],
+  ] as const)
+    orders
+      .addLeaf(name, effect)
+      .withExamples(`orders ${name} 7`)
+      .addArgument(numericId('order'))
+      .doesWithStore(async (store, _options, id: bigint) => {
+        const order = await orMissing(describeMissing(id), () => store.closeOrder(name, id));
+        return printLines(order, `the order ${id} is ${done}`);
+      });
+}
+
+const describeMissing = (id: bigint) => `there is no order "${id}": see "orders list"`;
+
+async function show(store: Store, id: bigint): Promise<Printed> {
+  const ids = createEventIds(await readSecret(store.database, 'cursor'));
+  const found = await orMissing(describeMissing(id), () => readOrderDetails(store, ids, id));
+  const { order, pet, events } = found;
+  const { petId, account = '-', reference = '-', closedAt = null } = order;
+  const animal = pet === null ? 'deleted' : `${pet.name}, ${pet.status}`;
+  const lines = [
+    ['order', String(id)],
+    ['status', order.status],
+    ['animal', `${petId} (${animal})`],
+    ['account', account],
+    ['reference', reference],
+    ['placed', order.createdAt],
+    ['hold ends', order.expiresAt],
+    ['closed', closedAt ?? '-'],
+    ...events.map((event) => ['event', `${event.at}  ${event.id}  ${event.type}`] as const),
+  ] as const;
+  return printLines(found, ...lines.map(([label, text]) => label.padEnd(11) + text));
 }
 
 type Filters = Partial<{ status: OrderStatus; pet: bigint; reference: string; account: string }>;

@@ -24,6 +24,12 @@ export type Orders = ReturnType<typeof createOrders>;
  * An expired hold is `expired` at once, even before a job closes it. Methods throw the errors of the database.
  */
 export function createOrders(database: Database, firstAnswers: FirstAnswers) {
+  /** Returns null if there is no such order. */
+  async function find(id: bigint, reader: OrderReader): Promise<Order | null> {
+    const [row] = await database.read(selectOrder, { id, accountId: ownerOf(reader) });
+    return row === undefined ? null : toOrder(row, reader.isManager);
+  }
+
   return {
     /** Reserves an animal, once per idempotency key, and returns the response. Throws as `placeOrder` and `answerOnce` do. */
     place(order: CompleteOrder, key: OrderKey, idempotency: Idempotency | null): Promise<Given> {
@@ -36,11 +42,13 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers) {
       return readPage(database, selectOrders(status), filtered, (row) => toOrder(row, reader.isManager));
     },
 
+    find,
+
     /** Throws `not_found`. */
     async get(id: bigint, reader: OrderReader): Promise<Order> {
-      const [row] = await database.read(selectOrder, { id, accountId: ownerOf(reader) });
-      if (row === undefined) throw notFound('orderId', 'order');
-      return toOrder(row, reader.isManager);
+      const order = await find(id, reader);
+      if (order === null) throw notFound('orderId', 'order');
+      return order;
     },
 
     /** Completes, cancels or returns an order. Throws `not_found`, `order_closed` and `order_expired`. */

@@ -19,6 +19,7 @@ import {
   selectOldest,
   selectPage,
   selectPet,
+  selectPetsByStart,
   toPet,
   toValues,
   updatePet,
@@ -162,6 +163,11 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers) 
     async get(id: bigint): Promise<Pet | null> {
       const [row] = await database.read(selectPet, { id });
       return row === undefined ? null : toPet(row);
+    },
+
+    /** Returns at most `count` animals whose names begin with `start`, in any case, by name. */
+    async listByStart(start: string, count: number): Promise<Pet[]> {
+      return (await database.read(selectPetsByStart, { start, count: BigInt(count) })).map(toPet);
     },
 
     async add(newPet: NewPet, accountId?: bigint): Promise<Pet> {

@@ -3,6 +3,7 @@ import { byFilters, type Steps, statement, step, type Value } from '../storage/d
 import type { ByEngine } from '../storage/dialect.ts';
 import type { PageRange } from '../storage/read-page.ts';
 import type { Tables } from '../storage/tables.ts';
+import { findByStart } from '../storage/text-start.ts';
 import {
   type Pet,
   type PetField,
@@ -60,6 +61,18 @@ export const selectOldest = statement((query, p: { afterId: bigint; count: bigin
 export const selectPet = statement((query, p: { id: bigint }) =>
   query.selectFrom('pets').select(shownColumns).where('id', '=', p.id),
 );
+
+/** Selects `count` animals whose name begins with `start`, in any case, by name. */
+export const selectPetsByStart = statement((query, p: { start: string; count: bigint }, { engine }) => {
+  const { where, orderBy } = findByStart(engine, 'name', p.start);
+  return query
+    .selectFrom('pets')
+    .select(shownColumns)
+    .where(where)
+    .orderBy(orderBy)
+    .orderBy('id')
+    .limit(p.count);
+});
 
 /** The filters of a page of animals besides the status. `ids` is a JSON array. */
 type PetFilter = { readonly categoryId: bigint; readonly ids: string };

@@ -57,6 +57,7 @@ create table pets (
 create index pets_available_by_category on pets (category_id, id)
   where status >= 'available' and status <= 'available';
 create index pets_available_by_id on pets (id) where status = 'available';
+create index pets_by_name on pets (lower(name) collate "C", id);
 create index pets_pending_by_category on pets (category_id, id)
   where status >= 'pending' and status <= 'pending';
 create index pets_pending_by_id on pets (id) where status = 'pending';
@@ -330,6 +331,8 @@ create table api_keys (
 );
 
 create index api_keys_by_account on api_keys (account_id, created_at_ms, id);
+create index api_keys_by_name on api_keys (lower(name) collate "C", id) where name is not null;
+create index api_keys_by_visible_start on api_keys (lower(visible_start) collate "C", id);
 create index api_keys_not_ended on api_keys (account_id, expires_at_ms) where revoked_at_ms is null;
 create index api_keys_not_revoked on api_keys (account_id, created_at_ms, id)
   where revoked_at_ms is null or revoked_at_ms = expires_at_ms;
@@ -490,6 +493,7 @@ create index events_by_account_and_type on events (((account_id::text || ' ') ||
   where account_id is not null;
 create index events_by_type on events (type, id);
 create index events_of_account on events (account_id, id) where account_id is not null;
+create index events_of_order on events (((data::jsonb ->> 'id')::bigint), id) where account_id is not null;
 create index events_of_orders on events (id) where account_id is not null;
 
 create trigger skip_lost_ids before insert on events for each statement execute function skip_lost_ids();

@@ -10,6 +10,7 @@ create table pets (
 ) strict;
 
 create index pets_by_category_and_status on pets (category_id, status, id);
+create index pets_by_name on pets (lower(name), id);
 create index pets_by_status on pets (status desc, id);
 
 create trigger pets_added after insert on pets
@@ -206,6 +207,8 @@ create table api_keys (
 ) strict;
 
 create index api_keys_by_account on api_keys (account_id, created_at_ms, id);
+create index api_keys_by_name on api_keys (lower(name), id) where name is not null;
+create index api_keys_by_visible_start on api_keys (lower(visible_start), id);
 create index api_keys_not_ended on api_keys (account_id, expires_at_ms) where revoked_at_ms is null;
 create index api_keys_not_revoked on api_keys (account_id, created_at_ms, id)
   where revoked_at_ms is null or revoked_at_ms = expires_at_ms;
@@ -343,6 +346,7 @@ create index events_by_account_and_type on events ((cast(account_id as text) || 
   where account_id is not null;
 create index events_by_type on events (type, id);
 create index events_of_account on events (account_id, id) where account_id is not null;
+create index events_of_order on events (json_extract(data, '$.id'), id) where account_id is not null;
 create index events_of_orders on events (id) where account_id is not null;
 
 create table event_horizon (

@@ -1,5 +1,6 @@
+import { sql } from 'kysely';
 import { type Clock, hourMs } from '../clock.ts';
-import { byFilters, type Database, type RowOf } from '../storage/database.ts';
+import { byFilters, type Database, type RowOf, statement } from '../storage/database.ts';
 import type { Page } from '../storage/read-page.ts';
 import { type PageQuery, type PageRange, readPage } from '../storage/read-page.ts';
 import { createRowBuffer } from '../storage/row-buffer.ts';
@@ -154,4 +155,22 @@ function toListed(row: RowOf<typeof selectPage>) {
     requestId: row.request_id,
     durationMs: Number(row.duration_ms),
   };
+}
+
+/** Reads by the index of request ids, which a page does not: it reads the newest rows first. */
+const selectByRequestId = statement((query, p: { requestId: string; count: bigint }) =>
+  query
+    .selectFrom('requests')
+    .select(['operation', 'status', 'code'])
+    .select(
+      sql<string | null>`(select name from accounts where accounts.id = requests.account_id)`.as('account'),
+    )
+    .where('request_id', '=', p.requestId)
+    .limit(p.count),
+);
+
+/** Returns at most `count` stored requests with this request id. */
+export async function findRequests(database: Database, requestId: string, count: number) {
+  const rows = await database.read(selectByRequestId, { requestId, count: BigInt(count) });
+  return rows.map((row) => ({ ...row, status: Number(row.status) }));
 }

@@ -115,9 +115,14 @@ function toNewRow({ url, types }: WebhookOrder, maker: WebhookManager) {
   };
 }
 
-async function findRow(database: Database, filter: { publicId: string; accountId?: bigint }) {
-  const { items } = await readPage(database, selectWebhookPage, { ...filter, limit: 1 }, (row) => row);
-  const [row] = items;
+type OneWebhook = { readonly publicId: string; readonly accountId?: bigint };
+
+async function selectOne(database: Database, filter: OneWebhook): Promise<ListedWebhookRow | undefined> {
+  return (await readPage(database, selectWebhookPage, { ...filter, limit: 1 }, (row) => row)).items[0];
+}
+
+async function findRow(database: Database, filter: OneWebhook): Promise<ListedWebhookRow> {
+  const row = await selectOne(database, filter);
   if (row === undefined) throw notFound('webhookId', 'webhook');
   return row;
 }
@@ -221,6 +226,12 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
     disableOfKey: (keyId: string): Promise<void> =>
       database.transact(disableWebhooksOfKey, { keyId, by: byNow() }),
   };
+}
+
+/** Returns the webhook of any account with this id, or null if there is none. */
+export async function findWebhook(database: Database, publicId: string): Promise<ListedWebhook | null> {
+  const row = await selectOne(database, { publicId });
+  return row === undefined ? null : toListedWebhook(row);
 }
 
 export type ListedWebhook = ReturnType<typeof toListedWebhook>;

@@ -48,6 +48,54 @@ test('orders cancel refuses a closed order in one line', async (t) => {
   expectMistake(await run('orders cancel 8'), 1, refusal);
 });
 
+test('orders show prints an order with its animal and its account', async (t) => {
+  const { print } = await createShop(t);
+  const shown = await print(`orders show ${held}`);
+  assert.match(
+    shown,
+    new RegExp(`^order +${held}\nstatus +reserved\nanimal +1 \\(Mo, pending\\)\naccount +Zoo\n`),
+  );
+  assert.match(
+    shown,
+    /\nreference +A-1\nplaced +1970-01-01T00:00:00.000Z\nhold ends +2255-03-14T16:00:00.000Z\n/,
+  );
+});
+
+test('orders show has the events of the order', async (t) => {
+  const { print, readJson } = await createShop(t);
+  await print(`orders cancel ${held}`);
+  const { order, events } = await readJson(`orders show ${held}`);
+  assert.equal(order.status, 'cancelled');
+  const types = events.map(({ type }: { readonly type: string }) => type);
+  assert.deepEqual(types, ['order.reserved', 'order.cancelled']);
+});
+
+test('orders show names a deleted animal', async (t) => {
+  const { print, execute } = await createShop(t);
+  execute('delete from pets where id = 2');
+  assert.match(await print('orders show 8'), /\nanimal +2 \(deleted\)\n/);
+});
+
+test('orders show and orders return refuse an order that is not there', async (t) => {
+  const { run } = await createShop(t);
+  for (const command of ['show', 'return'])
+    expectMistake(await run(`orders ${command} 9`), 1, /^error: there is no order "9": see "orders list"\n$/);
+});
+
+test('orders return returns a completed order', async (t) => {
+  const { print, execute } = await createShop(t);
+  execute(`update orders set status = 'completed', closed_at_ms = 1 where id = ${held};
+    update pets set status = 'sold' where id = 1`);
+  assert.equal(await print(`orders return ${held}`), `the order ${held} is returned\n`);
+  assert.match(await print('pets show 1'), /status +pending\n$/);
+});
+
+test('orders return refuses an order that is not completed', async (t) => {
+  const { run } = await createShop(t);
+  const refusal = /^error: this order is reserved: only a completed order can be returned\n$/;
+  expectMistake(await run(`orders return ${held}`), 1, refusal);
+});
+
 const columns = 'id,petId,status,reference,createdAt,expiresAt,closedAt,account';
 const [heldRow, overdueRow] = [
   `${held},1,reserved,A-1,1970-01-01T00:00:00.000Z,2255-03-14T16:00:00.000Z,,Zoo`,

@@ -214,6 +214,10 @@ export const consoleReads: Readonly<Record<string, readonly Sent[]>> = {
     account,
     before,
   }),
+  'GET /orders/{orderId}': [{ path: `/orders/${completed(0)}` }, { path: '/orders/1' }],
+  'GET /search': [
+    ...['rex', 'shop', '7', 'as_stg_0000', idOf('key', 1), idOf('wh', 1), 'request 1', 'nothing'],
+  ].map((text) => ({ path: `/search?text=${encodeURIComponent(text)}` })),
   'GET /webhooks': withEach('/webhooks', {
     account,
     status: ['enabled', 'failing', 'disabled'],

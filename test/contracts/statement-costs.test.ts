@@ -7,7 +7,7 @@ import { operations } from '../../src/http/api/operations.ts';
 import type { Operation } from '../../src/http/operation.ts';
 import { createInstances } from '../../src/jobs/instances.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
-import { consoleOperations } from '../../src/operator/console/console.ts';
+import { consoleOperations, listActs } from '../../src/operator/console/console.ts';
 import { bindConsoleOperation, type ConsoleServices } from '../../src/operator/console/operation.ts';
 import { createVitals } from '../../src/operator/console/vitals.ts';
 import type { Store } from '../../src/store.ts';
@@ -156,6 +156,7 @@ function createConsoleServices({ aside }: Store): ConsoleServices {
     eventIds,
     instances: createInstances(aside.database, clock),
     logSwitch: { read: () => ({ level: 'info', requests: 'errors' }) },
+    listActs,
   };
 }
 

@@ -5,6 +5,7 @@ import { logLevels, requestLogs } from '../../config.ts';
 import { OrderSchema } from '../../orders/order.ts';
 import { PetSchema, petStatuses } from '../../pets/pet.ts';
 import { enumField, int64Field, namedObject, nullable } from '../../schema.ts';
+import { hitKinds } from '../search.ts';
 
 /** The schemas of the responses of operators' operations, as far as no room declares them. Times are Unix milliseconds. */
 
@@ -184,6 +185,19 @@ function pageOf(item: ReturnType<typeof Type.Object>, next: object = nullable(id
 
 const noNext = { type: 'null' };
 
+const hit = namedObject(
+  'SearchHit',
+  'What a search has found. `isExact`: its id or its whole name was typed.',
+  {
+    kind: enumField(hitKinds, 'What it is.'),
+    id: text,
+    label: nullable(text),
+    account: nullable(text),
+    state: text,
+    isExact: truth,
+  },
+);
+
 export const answers = {
   session: Type.Object({
     id: text,
@@ -192,9 +206,14 @@ export const answers = {
     environment: text,
     engine: text,
     version: text,
+    acts: texts,
     declared: open,
   }),
   overview,
+  search: Type.Object({
+    items: Type.Array(hit),
+    more: Type.Array(enumField(hitKinds, 'A kind of which there are more.')),
+  }),
   requests: pageOf(listed.request),
   strangers: pageOf(listed.stranger, noNext),
   audit: pageOf(listed.entry),
@@ -227,6 +246,12 @@ export const answers = {
   pet: Type.Object({ pet: listed.pet, tag: text, orders: Type.Array(OrderSchema), nowMs: time }),
   categories: pageOf(CategorySchema),
   category: Type.Object({ ...CategorySchema.properties, isNew: truth }),
+  order: Type.Object({
+    order: OrderSchema,
+    pet: nullable(listed.pet),
+    events: Type.Array(Type.Object({ id: text, type: text, at: text })),
+    nowMs: time,
+  }),
   orders: pageOf(OrderSchema, nullable(id), { nowMs: time }),
   webhooks: pageOf(webhook, nullable(id), { oldest: nullable(text), onHold: count }),
   resumed: Type.Object({

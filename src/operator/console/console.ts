@@ -9,6 +9,7 @@ import {
 } from '../../http/response/answer.ts';
 import { chooseForm, openOnce, pagePolicy } from '../../http/response/served-file.ts';
 import { createPageRoute, type Route } from '../../http/route.ts';
+import { coversRole, type Role } from '../../operator-role.ts';
 import type { Operators } from '../operators.ts';
 import { createProfileRoute } from '../profile.ts';
 import { consolePath, type Sessions } from '../sessions.ts';
@@ -30,14 +31,23 @@ export const consoleOperations = [
   ...operatorOperations,
 ];
 
+/** Returns the addresses of the operations that a role may call. The pages of the console offer only these. */
+export function listActs(role: Role | null): readonly string[] {
+  return consoleOperations.filter((one) => coversRole(role, one.role)).map(({ address }) => address);
+}
+
 export type Console = ReturnType<typeof buildConsole>;
 
 /** Builds the web console. The settings are those of the console. */
 export function buildConsole(
-  services: ConsoleServices & { readonly sessions: Sessions; readonly operators: Operators },
+  services: Omit<ConsoleServices, 'listActs'> & {
+    readonly sessions: Sessions;
+    readonly operators: Operators;
+  },
   { consoleUrl, ...proxy }: Pick<Config, 'consoleUrl'> & ProxySettings,
 ) {
   const findProxied = createProxyUser(proxy, services.operators.findRole);
+  const all = { ...services, listActs };
   return {
     gate: createConsoleGate(services.sessions, consoleUrl, findProxied),
     routes: [
@@ -45,7 +55,7 @@ export function buildConsole(
       createDescriptionRoute(),
       ...createSignInRoutes(services.sessions, consoleUrl),
       createProfileRoute(services.sessions),
-      ...consoleOperations.flatMap((operation) => bindConsoleOperation(operation, services)),
+      ...consoleOperations.flatMap((operation) => bindConsoleOperation(operation, all)),
     ],
   };
 }

@@ -35,6 +35,8 @@ export interface ConsoleServices
   readonly readHealth: () => Promise<Health>;
   readonly instances: Pick<Instances, 'own' | 'list'>;
   readonly logSwitch: Pick<LogSwitch, 'read'>;
+  /** Returns the addresses of the operations that a role may call. */
+  readonly listActs: (role: Role | null) => readonly string[];
 }
 
 /** What an operation works with: the services, the session of the caller and the changes in the caller's name. */

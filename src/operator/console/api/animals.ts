@@ -7,6 +7,7 @@ import { everyAccount } from '../../../orders/orders.ts';
 import { NewPetSchema, type Pet, PetPatchSchema, PetSchema, PetStatusSchema } from '../../../pets/pet.ts';
 import { pickPetFields, writePet } from '../../../pets/pet-values.ts';
 import { readStoreTime } from '../../../storage/store-facts.ts';
+import { readOrderDetails } from '../../order-details.ts';
 import { answers } from '../answers.ts';
 import { type ConsoleServices, int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 
@@ -134,6 +135,23 @@ export const animalOperations = [
       const filter = { limit: pageRows, status, petId, reference, ofAccount, newestId: before };
       const [page, nowMs] = await Promise.all([orders.list(filter, everyAccount), readStoreTime(database)]);
       return { ...page, nowMs };
+    },
+  ),
+
+  /** Returns an order with its animal, null if that is deleted, and its events, oldest first. */
+  operation(
+    'getOrder',
+    'GET /orders/{orderId}',
+    'reader',
+    { summary: 'Show an order with its animal and its events', answer: answers.order },
+    async ({ orderId }, context) => {
+      const found = await readOrderDetails(context, context.eventIds, orderId);
+      const pets = found.pet === null ? [] : [found.pet];
+      const [nowMs, withCategory] = await Promise.all([
+        readStoreTime(context.database),
+        nameCategories(context, pets),
+      ]);
+      return { ...found, pet: found.pet && withCategory(found.pet), nowMs };
     },
   ),
 

@@ -13,6 +13,7 @@ import { listedLimits, openHoldsOf, planNames } from '../../../plans/plan.ts';
 import { enumField } from '../../../schema.ts';
 import { listRequests } from '../../../usage/failed-requests.ts';
 import { listStrangers } from '../../../usage/strangers.ts';
+import { hitsMax, search } from '../../search.ts';
 import { answers } from '../answers.ts';
 import {
   type ConsoleServices,
@@ -90,8 +91,10 @@ export const serviceOperations = [
       summary: 'Show who calls, and the service',
       answer: answers.session,
     },
-    async (_, { signedIn: { id, name, role }, environment, database }) => {
-      return { id, name, role, environment, engine: database.engine, version: manifest.version, declared };
+    async (_, { signedIn: { id, name, role }, environment, database, listActs }) => {
+      const { engine } = database;
+      const acts = listActs(role);
+      return { id, name, role, environment, engine, version: manifest.version, acts, declared };
     },
   ),
 
@@ -127,6 +130,20 @@ export const serviceOperations = [
         notes: vitals.list(),
       };
     },
+  ),
+
+  operation(
+    'search',
+    'GET /search',
+    'reader',
+    {
+      summary: 'Find an account, a key, an animal, an order, a webhook or a request',
+      description: `Finds accounts and animals by the start of their names, keys by that of their name or of their text as it is
+shown, and all of them by their id; requests by their request id. At most ${hitsMax} of each kind.`,
+      fields: { text: textFilter },
+      answer: answers.search,
+    },
+    ({ text = '' }, context) => search(context, text),
   ),
 
   /** Returns a page of the requests that failed or were slow. */
