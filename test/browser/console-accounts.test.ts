@@ -14,7 +14,7 @@ describeInBrowser('accounts and keys in the console', (browser) => {
     await press('New account');
     const limits = { 'Requests a minute': '500', 'Requests a day': '90000' };
     await submit({ Name: 'Happy Paws', Plan: 'enterprise', ...limits }, 'Create the account');
-    await see('This account has no key.');
+    await see('This account has no key, so it cannot send a request.');
 
     await press('New key');
     await submit({ Name: 'Warehouse' }, 'Create the key');
@@ -137,7 +137,7 @@ describeInBrowser('accounts and keys in the console', (browser) => {
     const { open, filter, see, readRows } = await openDesk(t, browser());
     await open('audit', 'Audit log');
     await filter({ Who: 'nobody' });
-    await see('No changes found.');
+    await see('No entries match the filter.');
     for (const [query, rows] of [
       ['actor=mira&since=2027-01-02T12:00:00Z', 2],
       ['actor=mira&until=2027-01-02%2012:00', 0],

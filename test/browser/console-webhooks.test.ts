@@ -31,7 +31,7 @@ describeInBrowser('webhooks in the console', (browser) => {
     await open('webhooks', 'Webhooks');
     await see('No account has a webhook yet.');
     await filter({ Status: 'disabled' });
-    await see('No webhook on this page matches.');
+    await see('No webhooks match the filter.');
     await furnish(desk);
     await open('webhooks', 'Webhooks');
     const [, newest = '', oldest = ''] = await readRows();
@@ -81,7 +81,7 @@ describeInBrowser('webhooks in the console', (browser) => {
     await filter({ Status: 'failing' });
     await page.getByRole('link', { name: other }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: one }).click();
-    await page.getByRole('heading', { name: one }).waitFor();
+    await page.getByRole('heading', { name: 'Webhook of Happy Paws to paws.example' }).waitFor();
     await page.getByRole('cell', { name: '1.23 s' }).waitFor();
     const [second = ''] = /evt_\w{16}/.exec((await page.locator('dl').textContent()) ?? '') ?? [];
     await press('Send an event');

@@ -160,7 +160,7 @@ describeInBrowser('the console in a browser', (browser) => {
     await page.getByText(/^The service does not answer/).waitFor();
     await page.unroute('**/console/api/orders*');
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('No order on this page matches.').waitFor();
+    await page.getByText('No order yet.').waitFor();
   });
 
   test('every action works by keyboard', async (t) => {

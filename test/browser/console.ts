@@ -62,7 +62,7 @@ export async function openDesk(
   }
 
   async function filter(entries: Entries): Promise<void> {
-    await fill(page.getByRole('search'), entries);
+    await fill(page.getByRole('main').getByRole('search'), entries);
     await press('Show');
   }
 

@@ -12,11 +12,12 @@ import {
   SuspendDialog,
 } from './account-dialogs.ts';
 import { AccountState } from './accounts.ts';
-import type { QueryOf } from './api.ts';
+import { useActs } from './acts.ts';
+import type { Address, QueryOf } from './api.ts';
 import { useDialog } from './dialog.ts';
 import { formatNumber, formatTime } from './format.ts';
 import { AccountKeys } from './keys.ts';
-import { type Fact, Facts, PageHead, showLoaded } from './parts.ts';
+import { type Fact, Facts, PageHead, showOne } from './parts.ts';
 import { useResource } from './resource.ts';
 import { linkTo } from './routing.ts';
 import { Usage, UsageByDay, Windows } from './usage.ts';
@@ -32,24 +33,18 @@ interface AccountProps {
 export function Account({ id: name, query: { keysFrom } }: AccountProps) {
   const account = useResource('GET /accounts/{account}', { account: name, keysFrom }, liveMs);
   const dialog = useDialog();
+  const act = useActs();
   const { reload } = account;
   const ask = (Dialog: FunctionComponent<AccountDialogProps>, data: AccountData) => () =>
     dialog.open((own) => h(Dialog, { ...own, account: data, onDone: reload }));
   return html`
-    ${showLoaded(
+    ${showOne(
+      'account',
+      name,
       account,
       (data, now) => html`
-        <${PageHead} title=${data.account}>
-          <button type="button" onClick=${ask(PlanDialog, data)}>Change the plan</button>
-          <button type="button" onClick=${ask(LimitsDialog, data)}>Set limits</button>
-          <button type="button" onClick=${ask(ResetDialog, data)}>Reset windows</button>
-          <button type="button" onClick=${ask(RenameDialog, data)}>Rename</button>
-          ${
-            data.suspendedAtMs === null
-              ? html`<button type="button" class="danger" onClick=${ask(SuspendDialog, data)}>Suspend</button>`
-              : html`<button type="button" onClick=${ask(ResumeDialog, data)}>Resume</button>`
-          }
-          <button type="button" class="danger" onClick=${ask(DeleteDialog, data)}>Delete</button>
+        <${PageHead} title=${`Account ${data.account}`}>
+          ${listActs(data).map(([address, button, Dialog]) => act(address, { ...button, onClick: ask(Dialog, data) }))}
         <//>
         <${Facts} facts=${listFacts(data)} />
         <${Windows} minute=${data.minute} day=${data.day} now=${now} />
@@ -61,6 +56,26 @@ export function Account({ id: name, query: { keysFrom } }: AccountProps) {
     )}
     ${dialog.shown}
   `;
+}
+
+type Act = readonly [
+  Address,
+  Omit<Parameters<ReturnType<typeof useActs>>[1], 'onClick'>,
+  FunctionComponent<AccountDialogProps>,
+];
+
+/** What an operator can do to an account: the operation, its button and its dialog. */
+function listActs({ suspendedAtMs }: AccountData): readonly Act[] {
+  return [
+    ['PUT /accounts/{account}/plan', { label: 'Change the plan' }, PlanDialog],
+    ['PUT /accounts/{account}/limits', { label: 'Set limits' }, LimitsDialog],
+    ['POST /accounts/{account}/reset-limits', { label: 'Reset windows' }, ResetDialog],
+    ['PUT /accounts/{account}/name', { label: 'Rename' }, RenameDialog],
+    suspendedAtMs === null
+      ? ['POST /accounts/{account}/suspend', { label: 'Suspend', kind: 'danger' }, SuspendDialog]
+      : ['POST /accounts/{account}/resume', { label: 'Resume' }, ResumeDialog],
+    ['POST /accounts/{account}/delete', { label: 'Delete', kind: 'danger' }, DeleteDialog],
+  ];
 }
 
 function listFacts(data: AccountData): readonly Fact[] {
@@ -100,7 +115,7 @@ function AccountWebhooks({ account, onChange }: AccountWebhooksProps) {
       webhooks=${account.webhooks}
       oldest=${account.oldest}
       onChange=${onChange}
-      empty="This account has no webhook."
+      empty="This account has no webhook. An account creates its webhooks itself, with a key that has the scope webhooks:manage."
     />
   </section>`;
 }

@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { h } from 'preact';
+import { useActs } from './acts.ts';
 import { type AnswerOf, callApi, type QueryOf } from './api.ts';
 import { ActDialog, type Closing, useDialog } from './dialog.ts';
 import { Choice, Field, Filters, type Form, TextFilter } from './fields.ts';
@@ -10,7 +11,7 @@ import { PlanFields, readPlan } from './plan-fields.ts';
 import { useResource } from './resource.ts';
 import { goTo } from './routing.ts';
 import { useDeclared } from './session.ts';
-import { type Column, Table } from './table.ts';
+import { type Column, describeEmpty, Table } from './table.ts';
 
 const parts = ['accounts'];
 
@@ -41,10 +42,13 @@ export function Accounts({ query }: { readonly query: QueryOf<'GET /accounts'> }
   const accounts = useResource('GET /accounts', query);
   const { accountOrders } = useDeclared();
   const dialog = useDialog();
+  const act = useActs();
   const create = () => dialog.open((own) => h(CreateDialog, own));
+  const none =
+    'No account yet. An account is a customer of the store, with a plan and keys. “New account” creates one.';
   return html`
     <${PageHead} title="Accounts">
-      <button type="button" class="main" onClick=${create}>New account</button>
+      ${act('POST /accounts', { label: 'New account', kind: 'main', onClick: create })}
     <//>
     <${Filters} parts=${parts} query=${query} label="Find accounts">
       <${TextFilter} name="name" label="Name begins with" query=${query} />
@@ -53,7 +57,7 @@ export function Accounts({ query }: { readonly query: QueryOf<'GET /accounts'> }
     ${showLoaded(
       accounts,
       ({ items, next }) => html`
-        <${Table} caption="Accounts" columns=${columns} rows=${items} empty="No account on this page matches." />
+        <${Table} caption="Accounts" columns=${columns} rows=${items} empty=${describeEmpty(parts, query, 'accounts', none)} />
         <${Pager} parts=${parts} query=${query} next=${next} />
         <p class="hint">
           Requests, refused requests (429) and other errors are those of the last 24 hours. In their order, the list has

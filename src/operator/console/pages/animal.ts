@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import { type ComponentChildren, h } from 'preact';
 import { useRef } from 'preact/hooks';
+import { useActs } from './acts.ts';
 import { capitalise, type Input, PetInput, readInputs } from './animal-fields.ts';
 import { Category } from './animals.ts';
 import { type AnswerOf, ApiFailure, callApi } from './api.ts';
@@ -8,7 +9,7 @@ import { ActDialog, type Closing, useDialog } from './dialog.ts';
 import type { Form } from './fields.ts';
 import { notify } from './notices.ts';
 import { OrderTable } from './orders.ts';
-import { type Fact, Facts, PageHead, State, showLoaded } from './parts.ts';
+import { type Fact, Facts, PageHead, State, showOne } from './parts.ts';
 import { useResource } from './resource.ts';
 import { goTo } from './routing.ts';
 import { useDeclared } from './session.ts';
@@ -25,20 +26,23 @@ export function Animal({ id }: { readonly id: string }) {
   const animal = useResource('GET /pets/{petId}', { petId: id });
   const { petInputs } = useDeclared();
   const dialog = useDialog();
+  const act = useActs();
   const onDone = animal.reload;
   const edit = (pet: Pet, tag: string) => dialog.open((own) => h(EditDialog, { ...own, pet, tag, onDone }));
   const remove = (pet: Pet) => dialog.open((own) => h(DeleteDialog, { ...own, pet }));
-  return showLoaded(
+  return showOne(
+    'animal',
+    id,
     animal,
     ({ pet, tag, orders }, now) => html`
-      <${PageHead} title=${`Animal ${pet.id}`}>
-        <button type="button" onClick=${() => edit(pet, tag)}>Edit</button>
-        <button type="button" class="danger" onClick=${() => remove(pet)}>Delete</button>
+      <${PageHead} title=${`${pet.name} (animal ${pet.id})`}>
+        ${act('PATCH /pets/{petId}', { label: 'Edit', onClick: () => edit(pet, tag) })}
+        ${act('DELETE /pets/{petId}', { label: 'Delete', kind: 'danger', onClick: () => remove(pet) })}
       <//>
       <${Facts} facts=${listFacts(pet, petInputs)} />
       <section aria-labelledby="orders">
         <h2 id="orders">Newest orders</h2>
-        <${OrderTable} orders=${orders} now=${now} onChange=${onDone} empty="This animal has no orders." />
+        <${OrderTable} orders=${orders} now=${now} onChange=${onDone} empty="Nobody has ordered this animal." />
       </section>
       ${dialog.shown}
     `,

@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { h } from 'preact';
+import { useActs } from './acts.ts';
 import { PetInput, readInputs } from './animal-fields.ts';
 import { type AnswerOf, callApi, type QueryOf } from './api.ts';
 import { ActDialog, type Closing, useDialog } from './dialog.ts';
@@ -9,7 +10,7 @@ import { PageHead, Pager, State, showLoaded } from './parts.ts';
 import { useResource } from './resource.ts';
 import { goTo, linkTo } from './routing.ts';
 import { useDeclared } from './session.ts';
-import { type Column, Table } from './table.ts';
+import { type Column, describeEmpty, Table } from './table.ts';
 
 const parts = ['animals'];
 
@@ -37,10 +38,12 @@ export function Animals({ query }: { readonly query: QueryOf<'GET /pets'> }) {
   const animals = useResource('GET /pets', query);
   const { petStatuses } = useDeclared();
   const dialog = useDialog();
+  const act = useActs();
   const add = () => dialog.open((own) => h(AddDialog, own));
+  const none = 'No animal yet. “Add an animal” adds one, and the command “import” adds those of a file.';
   return html`
     <${PageHead} title="Animals">
-      <button type="button" class="main" onClick=${add}>Add an animal</button>
+      ${act('POST /pets', { label: 'Add an animal', kind: 'main', onClick: add })}
       <a class="button" href=${linkTo(['categories'])}>Category names</a>
     <//>
     <div class="beside">
@@ -53,7 +56,7 @@ export function Animals({ query }: { readonly query: QueryOf<'GET /pets'> }) {
     ${showLoaded(
       animals,
       ({ items, next }) => html`
-        <${Table} caption="Animals" columns=${columns} rows=${items} empty="No animal on this page matches." />
+        <${Table} caption="Animals" columns=${columns} rows=${items} empty=${describeEmpty(parts, query, 'animals', none)} />
         <${Pager} parts=${parts} query=${query} next=${next} />
       `,
     )}

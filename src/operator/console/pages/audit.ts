@@ -6,7 +6,7 @@ import { isDeleted, PageHead, Pager, showLoaded } from './parts.ts';
 import { useResource } from './resource.ts';
 import { linkTo } from './routing.ts';
 import { useDeclared } from './session.ts';
-import { type Column, Table } from './table.ts';
+import { type Column, describeEmpty, Table } from './table.ts';
 
 const parts = ['audit'];
 
@@ -43,7 +43,7 @@ function Change(entry: Entry) {
     ${after && html`<br /><span class="quiet">after</span> <code class="text">${after}</code>`}`;
 }
 
-/** What was changed. An animal and an account have a page to link to. */
+/** What was changed. An animal, an order and an account have a page to link to. */
 function Subject(entry: Entry) {
   const place = findPlace(entry);
   const text = html`<span class="text">${entry.subject}</span>`;
@@ -52,9 +52,12 @@ function Subject(entry: Entry) {
 
 function findPlace({ action, subject, account }: Entry): readonly string[] | null {
   if (action.startsWith('pet.')) return ['animals', subject];
-  if (action.startsWith('order.') || account === null || isDeleted(account)) return null;
+  if (action.startsWith('order.')) return ['orders', subject];
+  if (account === null || isDeleted(account)) return null;
   return ['accounts', account];
 }
+
+const none = 'Nobody has changed anything yet. Here is each change of an operator, a command or a key.';
 
 export function Audit({ query }: { readonly query: QueryOf<'GET /audit'> }) {
   const entries = useResource('GET /audit', query);
@@ -71,7 +74,7 @@ export function Audit({ query }: { readonly query: QueryOf<'GET /audit'> }) {
     ${showLoaded(
       entries,
       ({ items, next }) => html`
-        <${Table} caption="Audit log" columns=${columns} rows=${items} empty="No changes found." />
+        <${Table} caption="Audit log" columns=${columns} rows=${items} empty=${describeEmpty(parts, query, 'entries', none)} />
         <${Pager} parts=${parts} query=${query} next=${next} />
       `,
     )}

@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { h } from 'preact';
+import { useActs } from './acts.ts';
 import type { AnswerOf, QueryOf } from './api.ts';
 import { useDialog } from './dialog.ts';
 import { formatTime, formatTimeLeft } from './format.ts';
@@ -14,9 +15,12 @@ const liveMs = 5_000;
 
 type Ban = AnswerOf<'GET /bans'>['items'][number];
 
+const none =
+  'No key is banned. A key that goes on sending after 429 is banned for a while, and stands here until the ban ends.';
+
 export function Bans({ query }: { readonly query: QueryOf<'GET /bans'> }) {
   const bans = useResource('GET /bans', query, liveMs);
-  const empty = query.before === undefined ? 'No key is banned.' : 'The bans on this page have ended.';
+  const empty = query.before === undefined ? none : 'The bans on this page have ended.';
   return html`
     <${PageHead} title="Bans" />
     ${showLoaded(
@@ -38,6 +42,7 @@ interface BanTableProps {
 
 function BanTable({ bans, now, onChange, empty }: BanTableProps) {
   const dialog = useDialog();
+  const act = useActs();
   const lift = (item: Ban) => dialog.open((own) => h(LiftDialog, { ...own, item, onDone: onChange }));
   const columns: readonly Column<Ban>[] = [
     {
@@ -55,10 +60,13 @@ function BanTable({ bans, now, onChange, empty }: BanTableProps) {
     { title: 'Ban ends', cell: (ban) => html`<${TimeLeft} ban=${ban} now=${now} />` },
     {
       title: 'Actions',
-      cell: (ban) => {
-        const label = `Lift the ban ${ban.start}`;
-        return html`<button type="button" aria-label=${label} onClick=${() => lift(ban)}>Lift the ban</button>`;
-      },
+      needs: ['POST /keys/{keyId}/lift-ban'],
+      cell: (ban) =>
+        act('POST /keys/{keyId}/lift-ban', {
+          label: 'Lift the ban',
+          name: `Lift the ban ${ban.start}`,
+          onClick: () => lift(ban),
+        }),
     },
   ];
   return html`

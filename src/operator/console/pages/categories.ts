@@ -1,20 +1,24 @@
 import { html } from 'htm/preact';
 import { h } from 'preact';
+import { useActs } from './acts.ts';
 import { type AnswerOf, callApi, type QueryOf } from './api.ts';
 import { ActDialog, type Closing, useDialog } from './dialog.ts';
 import { Field, type Form } from './fields.ts';
 import { PageHead, Pager, showLoaded } from './parts.ts';
 import { useResource } from './resource.ts';
 import { linkTo } from './routing.ts';
-import { type Column, Table } from './table.ts';
+import { type Column, describeEmpty, Table } from './table.ts';
 
 const parts = ['categories'];
 
 type Category = AnswerOf<'GET /categories'>['items'][number];
 
+const none = 'No category has a name yet. “Name a category” gives a number its name.';
+
 export function Categories({ query }: { readonly query: QueryOf<'GET /categories'> }) {
   const categories = useResource('GET /categories', query);
   const dialog = useDialog();
+  const act = useActs();
   const onDone = categories.reload;
   const name = (category: Category | null) =>
     dialog.open((own) => h(NameDialog, { ...own, category, onDone }));
@@ -28,21 +32,24 @@ export function Categories({ query }: { readonly query: QueryOf<'GET /categories
     { title: 'Name', cell: (category) => html`<span class="text">${category.name}</span>` },
     {
       title: 'Actions',
-      cell: (category) => {
-        const labels = {
-          rename: `Rename the category ${category.id}`,
-          remove: `Remove the name of the category ${category.id}`,
-        };
-        return html`<div class="row-acts">
-          <button type="button" aria-label=${labels.rename} onClick=${() => name(category)}>Rename</button>
-          <button type="button" aria-label=${labels.remove} onClick=${() => remove(category)}>Remove</button>
-        </div>`;
-      },
+      needs: ['PUT /categories/{categoryId}', 'DELETE /categories/{categoryId}'],
+      cell: (category) => html`<div class="row-acts">
+        ${act('PUT /categories/{categoryId}', {
+          label: 'Rename',
+          name: `Rename the category ${category.id}`,
+          onClick: () => name(category),
+        })}
+        ${act('DELETE /categories/{categoryId}', {
+          label: 'Remove',
+          name: `Remove the name of the category ${category.id}`,
+          onClick: () => remove(category),
+        })}
+      </div>`,
     },
   ];
   return html`
     <${PageHead} title="Category names">
-      <button type="button" class="main" onClick=${() => name(null)}>Name a category</button>
+      ${act('PUT /categories/{categoryId}', { label: 'Name a category', kind: 'main', onClick: () => name(null) })}
     <//>
     <p class="quiet">
       A name is a label for the number of a category. Animals keep the number if the name is removed.
@@ -50,7 +57,7 @@ export function Categories({ query }: { readonly query: QueryOf<'GET /categories
     ${showLoaded(
       categories,
       ({ items, next }) => html`
-        <${Table} caption="Categories" columns=${columns} rows=${items} empty="No category has a name yet." />
+        <${Table} caption="Categories" columns=${columns} rows=${items} empty=${describeEmpty(parts, query, 'names', none)} />
         <${Pager} parts=${parts} query=${query} next=${next} />
       `,
     )}

@@ -1,6 +1,8 @@
 import { html } from 'htm/preact';
 import { type FunctionComponent, h } from 'preact';
 import type { AccountData } from './account-dialogs.ts';
+import { useActs } from './acts.ts';
+import type { Address } from './api.ts';
 import { useDialog } from './dialog.ts';
 import { formatTime, formatTimeLeft } from './format.ts';
 import {
@@ -28,6 +30,7 @@ interface AccountKeysProps {
 /** The keys of an account. A new key is shown before the page loads again, because it is shown only once. */
 export function AccountKeys({ account, now, onChange }: AccountKeysProps) {
   const dialog = useDialog();
+  const act = useActs();
   const props = { account, onDone: onChange, onIssued: show };
   const ask: Ask = (Dialog, item) => () => dialog.open((own) => h(Dialog, { ...own, ...props, item }));
   const create = () => dialog.open((own) => h(CreateDialog, { ...own, account, onDone: show }));
@@ -47,14 +50,18 @@ export function AccountKeys({ account, now, onChange }: AccountKeysProps) {
       isMinor: true,
       cell: (item) => (item.expiresAt === null ? 'never' : formatTime(item.expiresAt)),
     },
-    { title: 'Actions', cell: (item) => html`<${KeyActs} item=${item} now=${now} ask=${ask} />` },
+    {
+      title: 'Actions',
+      needs: ['POST /keys/{keyId}/lift-ban', 'POST /keys/{keyId}/rotate', 'POST /keys/{keyId}/revoke'],
+      cell: (item) => html`<${KeyActs} item=${item} now=${now} ask=${ask} />`,
+    },
   ];
   return html`<section aria-labelledby="keys">
       <div class="page-head">
         <h2 id="keys">Keys</h2>
-        <button type="button" class="main" onClick=${create}>New key</button>
+        ${act('POST /accounts/{account}/keys', { label: 'New key', kind: 'main', onClick: create })}
       </div>
-      <${Table} caption="Keys" columns=${columns} rows=${account.keys} empty="This account has no key." />
+      <${Table} caption="Keys" columns=${columns} rows=${account.keys} empty="This account has no key, so it cannot send a request. “New key” creates one." />
       ${account.nextKey !== null && showOlder(account, account.nextKey)}
       <p class="hint">Revoked keys are not listed here. They are in the audit log.</p>
     </section>
@@ -94,13 +101,12 @@ interface KeyActsProps extends KeyStateProps {
 
 function KeyActs({ item, now, ask }: KeyActsProps) {
   const nowMs = useTime(now);
-  const act = (label: string, Dialog: FunctionComponent<KeyDialogProps>) => {
-    const name = `${label} ${item.start}`;
-    return html`<button type="button" aria-label=${name} onClick=${ask(Dialog, item)}>${label}</button>`;
-  };
+  const show = useActs();
+  const act = (address: Address, label: string, Dialog: FunctionComponent<KeyDialogProps>) =>
+    show(address, { label, name: `${label} ${item.start}`, onClick: ask(Dialog, item) });
   return html`<div class="row-acts">
-    ${findBanEnd(item, nowMs) !== null && act('Lift the ban', LiftDialog)}
-    ${item.state === 'active' && act('Rotate', RotateDialog)}
-    ${item.state !== 'expired' && act('Revoke', RevokeDialog)}
+    ${findBanEnd(item, nowMs) !== null && act('POST /keys/{keyId}/lift-ban', 'Lift the ban', LiftDialog)}
+    ${item.state === 'active' && act('POST /keys/{keyId}/rotate', 'Rotate', RotateDialog)}
+    ${item.state !== 'expired' && act('POST /keys/{keyId}/revoke', 'Revoke', RevokeDialog)}
   </div>`;
 }

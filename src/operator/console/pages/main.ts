@@ -11,13 +11,15 @@ import { Bans } from './bans.ts';
 import { Categories } from './categories.ts';
 import { Notices, notify } from './notices.ts';
 import { Operators } from './operators.ts';
+import { Order } from './order.ts';
 import { Orders } from './orders.ts';
 import { Overview } from './overview.ts';
 import { Failure, PageHead } from './parts.ts';
 import { Requests } from './requests.ts';
 import { linkTo, type Query, useRoute } from './routing.ts';
+import { Search, SearchField } from './search.ts';
 import { type Session, SessionContext } from './session.ts';
-import { returnToPlace, SignIn, takeToken } from './sign-in.ts';
+import { rememberSignIn, returnToPlace, SignIn, takeToken, wasSignedIn } from './sign-in.ts';
 import { Strangers } from './strangers.ts';
 import { Webhook } from './webhook.ts';
 import { Webhooks } from './webhooks.ts';
@@ -32,7 +34,7 @@ const rooms = [
   { path: 'strangers', title: 'Strangers', page: Strangers, isUnlisted: true },
   { path: 'animals', title: 'Animals', page: Animals, one: Animal },
   { path: 'categories', title: 'Categories', page: Categories },
-  { path: 'orders', title: 'Orders', page: Orders },
+  { path: 'orders', title: 'Orders', page: Orders, one: Order },
   { path: 'webhooks', title: 'Webhooks', page: Webhooks, one: Webhook },
   { path: 'operators', title: 'Operators', page: Operators },
   { path: 'audit', title: 'Audit', page: Audit },
@@ -46,11 +48,14 @@ function App() {
   const [failure, setFailure] = useState<Error | null>(null);
   const [reason, setReason] = useState('');
   const [isKnown, setKnown] = useState(false);
+  const hadSession = useRef(wasSignedIn());
 
   async function look() {
     setFailure(null);
     try {
       setSession(await callApi('GET /session', {}));
+      rememberSignIn(true);
+      hadSession.current = true;
     } catch (thrown) {
       const isSignedOut = thrown instanceof ApiFailure && thrown.code === 'session_missing';
       if (!isSignedOut) setFailure(asError(thrown));
@@ -62,9 +67,12 @@ function App() {
     returnToPlace();
     look();
   }
+  /** A newcomer never had a session, so none has ended. */
   function end(text: string) {
     setSession(null);
-    setReason(text);
+    if (hadSession.current) setReason(text);
+    rememberSignIn(false);
+    hadSession.current = false;
   }
   function leave() {
     location.hash = '';
@@ -72,15 +80,10 @@ function App() {
   }
   useEffect(() => {
     if (token === null) look();
-    const follow = () => {
-      const next = takeToken();
-      if (next !== null) {
-        setSession(null);
-        setToken(next);
-      }
-    };
-    addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
+    return watchLinks((next) => {
+      setSession(null);
+      setToken(next);
+    });
   }, []);
   useEffect(() => watchSession(() => end('Your session has ended.')), []);
 
@@ -93,8 +96,22 @@ function App() {
     return html`<${SessionContext.Provider} value=${session}>
       <${Frame} session=${session} onSignedOut=${leave} />
     <//>`;
-  if (token === null && !isKnown) return html`<main class="visitor"><p role="status">Loading…</p></main>`;
+  if (token === null && !isKnown)
+    return html`<main class="visitor">
+      <h1>Animal Store console</h1>
+      <p role="status">Loading…</p>
+    </main>`;
   return html`<${SignIn} key=${token} token=${token} reason=${reason} onSignedIn=${enter} />`;
+}
+
+/** Calls `listener` with the token of a link that is opened in this tab. Returns a function that removes the listener. */
+function watchLinks(listener: (token: string) => void): () => void {
+  const follow = () => {
+    const token = takeToken();
+    if (token !== null) listener(token);
+  };
+  addEventListener('hashchange', follow);
+  return () => removeEventListener('hashchange', follow);
 }
 
 interface FrameProps {
@@ -111,7 +128,6 @@ function Frame({ session, onSignedOut }: FrameProps) {
   const isFirst = useRef(true);
 
   useEffect(() => {
-    document.title = `${name ?? room?.title ?? 'Not found'} · Animal Store ${session.environment}`;
     // Move the focus to the new page, for keyboards and screen readers.
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
@@ -124,12 +140,13 @@ function Frame({ session, onSignedOut }: FrameProps) {
     main.current?.focus();
   }
   return html`<a class="skip" href="#content" onClick=${skip}>Skip to the content</a>
-    <${Header} session=${session} roomPath=${roomPath} onSignedOut=${onSignedOut} />
-    <main id="content" ref=${main} tabindex="-1">${showPage(room, name, query)}</main>
+    <${Header} session=${session} roomPath=${roomPath} text=${query['text']} onSignedOut=${onSignedOut} />
+    <main id="content" ref=${main} tabindex="-1">${showPage(roomPath, room, name, query)}</main>
     <${Notices} />`;
 }
 
-function showPage(room: Room | undefined, name: string | undefined, query: Query) {
+function showPage(roomPath: string, room: Room | undefined, name: string | undefined, query: Query) {
+  if (roomPath === 'search') return html`<${Search} query=${query} />`;
   if (room?.one !== undefined && name !== undefined)
     return html`<${room.one} key=${name} id=${name} query=${query} />`;
   if (room !== undefined && name === undefined) return html`<${room.page} query=${query} />`;
@@ -139,9 +156,11 @@ function showPage(room: Room | undefined, name: string | undefined, query: Query
 
 interface HeaderProps extends FrameProps {
   readonly roomPath: string;
+  /** The text of the search that the page shows. */
+  readonly text: string | undefined;
 }
 
-function Header({ session, roomPath, onSignedOut }: HeaderProps) {
+function Header({ session, roomPath, text, onSignedOut }: HeaderProps) {
   async function signOut() {
     try {
       await callApi('POST /sign-out', {});
@@ -161,6 +180,7 @@ function Header({ session, roomPath, onSignedOut }: HeaderProps) {
     <p class="brand">
       Animal Store <span class=${`environment ${environment}`}>${environment}</span>
     </p>
+    <${SearchField} text=${text} />
     <nav aria-label="Console">
       <ul>${rooms.filter(({ isUnlisted }) => isUnlisted !== true).map(link)}</ul>
     </nav>

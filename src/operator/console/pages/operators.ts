@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { h } from 'preact';
+import { useActs } from './acts.ts';
 import { type AnswerOf, callApi } from './api.ts';
 import { ActDialog, type Closing, useDialog } from './dialog.ts';
 import { Choice, Field, type Form } from './fields.ts';
@@ -7,7 +8,7 @@ import { formatTime } from './format.ts';
 import { PageHead, showLoaded } from './parts.ts';
 import { useResource } from './resource.ts';
 import { linkTo } from './routing.ts';
-import { useDeclared, useSession } from './session.ts';
+import { useDeclared } from './session.ts';
 import { type Column, Table } from './table.ts';
 
 type Operator = AnswerOf<'GET /operators'>['items'][number];
@@ -18,9 +19,7 @@ export function Operators() {
   const operators = useResource('GET /operators', {});
   const sessions = useResource('GET /sessions', {});
   const dialog = useDialog();
-  const isAdmin = useSession().role === 'admin';
-  /** Only an admin may do what the last column offers. */
-  const forRole = <Row>(columns: readonly Column<Row>[]) => (isAdmin ? columns : columns.slice(0, -1));
+  const act = useActs();
   const onDone = () => {
     operators.reload();
     sessions.reload();
@@ -31,14 +30,14 @@ export function Operators() {
   const rows = ({ items }: AnswerOf<'GET /operators'>) => items.map((item) => ({ id: item.name, ...item }));
   return html`
     <${PageHead} title="Operators">
-      ${isAdmin && html`<button type="button" class="main" onClick=${add}>Add an operator</button>`}
+      ${act('POST /operators', { label: 'Add an operator', kind: 'main', onClick: add })}
     <//>
     ${showLoaded(
       operators,
       (data) => html`
         <${Table}
           caption="Operators"
-          columns=${forRole(listColumns(remove))}
+          columns=${listColumns(act, remove)}
           rows=${rows(data)}
           empty="There is no operator yet. A person who has the shell of the service is an admin."
         />
@@ -48,7 +47,7 @@ export function Operators() {
           ({ items }) =>
             html`<${Table}
               caption="Sessions and tokens"
-              columns=${forRole(sessionColumns(end))}
+              columns=${sessionColumns(act, end)}
               rows=${items}
               empty="Nobody is signed in."
             />`,
@@ -64,7 +63,9 @@ type OperatorRow = Operator & { readonly id: string };
 const showName = (name: string) =>
   html`<a class="text" href=${linkTo(['audit'], { actor: name })}>${name}</a>`;
 
-function listColumns(remove: (operator: Operator) => void): readonly Column<OperatorRow>[] {
+type MakeAct = ReturnType<typeof useActs>;
+
+function listColumns(act: MakeAct, remove: (operator: Operator) => void): readonly Column<OperatorRow>[] {
   return [
     { title: 'Name', by: 'name', cell: ({ name }) => showName(name) },
     { title: 'Role', by: 'role', cell: ({ role }) => role },
@@ -79,13 +80,18 @@ function listColumns(remove: (operator: Operator) => void): readonly Column<Oper
     },
     {
       title: 'Actions',
+      needs: ['DELETE /operators/{operator}'],
       cell: (row) =>
-        html`<button type="button" aria-label=${`Remove ${row.name}`} onClick=${() => remove(row)}>Remove</button>`,
+        act('DELETE /operators/{operator}', {
+          label: 'Remove',
+          name: `Remove ${row.name}`,
+          onClick: () => remove(row),
+        }),
     },
   ];
 }
 
-function sessionColumns(end: (session: Listed) => void): readonly Column<Listed>[] {
+function sessionColumns(act: MakeAct, end: (session: Listed) => void): readonly Column<Listed>[] {
   return [
     { title: 'Name', by: 'name', cell: ({ name }) => showName(name) },
     { title: 'Role', by: 'role', isMinor: true, cell: ({ role }) => role ?? '–' },
@@ -107,8 +113,9 @@ function sessionColumns(end: (session: Listed) => void): readonly Column<Listed>
     },
     {
       title: 'Actions',
+      needs: ['DELETE /sessions/{session}'],
       cell: (row) =>
-        html`<button type="button" aria-label=${`End ${row.id}`} onClick=${() => end(row)}>End</button>`,
+        act('DELETE /sessions/{session}', { label: 'End', name: `End ${row.id}`, onClick: () => end(row) }),
     },
   ];
 }

@@ -1,15 +1,16 @@
 import { html } from 'htm/preact';
-import { h } from 'preact';
+import { type ComponentChildren, h } from 'preact';
 import type { OrderStatus } from '../../../orders/order.ts';
+import { useActs } from './acts.ts';
 import { type AnswerOf, callApi, type QueryOf } from './api.ts';
-import { ActDialog, type Closing, useDialog } from './dialog.ts';
+import { ActDialog, type Closing, type Dialogs, useDialog } from './dialog.ts';
 import { Choice, Filters, TextFilter } from './fields.ts';
 import { formatTime, formatTimeLeft } from './format.ts';
-import { AccountLink, PageHead, Pager, State, showLoaded } from './parts.ts';
+import { AccountLink, OrderLink, PageHead, Pager, State, showLoaded } from './parts.ts';
 import { type Now, useResource, useTime } from './resource.ts';
 import { linkTo } from './routing.ts';
 import { useDeclared } from './session.ts';
-import { type Column, Table } from './table.ts';
+import { type Column, describeEmpty, Table } from './table.ts';
 
 const parts = ['orders'];
 
@@ -42,7 +43,8 @@ const acts: Readonly<Partial<Record<OrderStatus, Act>>> = {
 export function Orders({ query }: { readonly query: QueryOf<'GET /orders'> }) {
   const orders = useResource('GET /orders', query);
   const { orderStatuses } = useDeclared();
-  const empty = 'No order on this page matches.';
+  const none = 'No order yet. Here are the orders that accounts place, each of which holds an animal.';
+  const empty = describeEmpty(parts, query, 'orders', none);
   return html`
     <${PageHead} title="Orders" />
     <${Filters} parts=${parts} query=${query} label="Filter orders">
@@ -66,16 +68,20 @@ interface OrderTableProps {
   /** Returns the time of the service. */
   readonly now: Now;
   readonly onChange: () => void;
-  readonly empty: string;
+  readonly empty: ComponentChildren;
 }
 
-/** A table of orders. Each row has a button for the action that the order's status allows. */
+/** Returns a function that opens the dialog in which an operator closes an order. */
+export function askToClose(dialog: Dialogs, onDone: () => void): OrderActProps['onAsk'] {
+  return (order, act) => dialog.open((own) => h(CloseDialog, { ...own, order, act, onDone }));
+}
+
+/** A table of orders. Each row has a button for the action that the order's status and the operator's role allow. */
 export function OrderTable({ orders, now, onChange, empty }: OrderTableProps) {
   const dialog = useDialog();
-  const ask = (order: Order, act: Act) =>
-    dialog.open((own) => h(CloseDialog, { ...own, order, act, onDone: onChange }));
+  const ask = askToClose(dialog, onChange);
   const columns: readonly Column<Order>[] = [
-    { title: 'Order', isNumber: true, cell: ({ id }) => id },
+    { title: 'Order', isNumber: true, cell: ({ id }) => html`<${OrderLink} id=${id} />` },
     {
       title: 'Animal',
       isNumber: true,
@@ -93,7 +99,11 @@ export function OrderTable({ orders, now, onChange, empty }: OrderTableProps) {
       cell: ({ reference }) => html`<span class="text">${reference ?? '–'}</span>`,
     },
     { title: 'Placed', isMinor: true, cell: ({ createdAt }) => formatTime(createdAt) },
-    { title: 'Actions', cell: (order) => html`<${OrderAct} order=${order} onAsk=${ask} />` },
+    {
+      title: 'Actions',
+      needs: Object.values(acts).map(({ address }) => address),
+      cell: (order) => html`<${OrderAct} order=${order} onAsk=${ask} />`,
+    },
   ];
   return html`
     <${Table} caption="Orders" columns=${columns} rows=${orders} empty=${empty} />
@@ -106,7 +116,8 @@ interface TimeLeftProps {
   readonly now: Now;
 }
 
-function TimeLeft({ order: { status, expiresAt }, now }: TimeLeftProps) {
+/** The time until the hold of an order ends. */
+export function TimeLeft({ order: { status, expiresAt }, now }: TimeLeftProps) {
   const nowMs = useTime(now);
   if (status !== 'reserved') return '–';
   return html`<span title=${`until ${formatTime(expiresAt)}`}>${formatTimeLeft(expiresAt, nowMs)}</span>`;
@@ -117,11 +128,13 @@ interface OrderActProps {
   readonly onAsk: (order: Order, act: Act) => void;
 }
 
-function OrderAct({ order, onAsk }: OrderActProps) {
+/** The button that closes an order. There is none if its status or the operator's role does not allow it. */
+export function OrderAct({ order, onAsk }: OrderActProps) {
+  const show = useActs();
   const act = acts[order.status];
-  if (act === undefined) return '–';
-  const name = `${act.label} the order ${order.id}`;
-  return html`<button type="button" aria-label=${name} onClick=${() => onAsk(order, act)}>${act.label}</button>`;
+  if (act === undefined) return null;
+  const { address, label } = act;
+  return show(address, { label, name: `${label} the order ${order.id}`, onClick: () => onAsk(order, act) });
 }
 
 interface CloseDialogProps extends Closing {

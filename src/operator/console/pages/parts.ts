@@ -1,19 +1,26 @@
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { readState } from '../../../accounts/key-state.ts';
 import type { OrderStatus } from '../../../orders/order.ts';
 import type { PetStatus } from '../../../pets/pet.ts';
 import type { WebhookStatus } from '../../../webhooks/webhook.ts';
+import { ApiFailure } from './api.ts';
 import type { Now, Resource } from './resource.ts';
 import { linkTo, type Query } from './routing.ts';
+import { useSession } from './session.ts';
 
 interface PageHeadProps {
   readonly title: string;
   readonly children?: ComponentChildren;
 }
 
-/** The heading of a page. `children` are its buttons. */
+/** The heading of a page, which is also its title in the browser. `children` are its buttons. */
 export function PageHead({ title, children }: PageHeadProps) {
+  const { environment } = useSession();
+  useEffect(() => {
+    document.title = `${title} · Animal Store ${environment}`;
+  }, [title, environment]);
   return html`<div class="page-head">
     <h1 tabindex="-1">${title}</h1>
     <div class="acts">${children}</div>
@@ -49,6 +56,46 @@ export function showLoaded<Data>(
   `;
 }
 
+/** The things that have a page each: how the page of one that is not there says so. */
+const things = {
+  account: {
+    parts: ['accounts'],
+    tell: (id: string) => `There is no account “${id}”. It may have another name now, or it is deleted.`,
+  },
+  animal: {
+    parts: ['animals'],
+    tell: (id: string) =>
+      `There is no animal with the number ${id}. It may be deleted: a number is never used again.`,
+  },
+  order: {
+    parts: ['orders'],
+    tell: (id: string) =>
+      `There is no order with the number ${id}. Orders are never deleted, so check the number.`,
+  },
+  webhook: {
+    parts: ['webhooks'],
+    tell: (id: string) => `There is no webhook ${id}. Its account may have deleted it.`,
+  },
+} as const;
+
+/** Like `showLoaded`, for the page of one thing. The page has a heading also before it is loaded, and if it is missing. */
+export function showOne<Data>(
+  thing: keyof typeof things,
+  id: string,
+  resource: Resource<Data>,
+  show: (data: Data, now: Now) => ComponentChildren,
+) {
+  const { data, failure } = resource;
+  const isMissing = failure instanceof ApiFailure && ['not_found', 'not_done'].includes(failure.code);
+  if (data !== null) return showLoaded(resource, show);
+  if (!isMissing)
+    return html`<${PageHead} title=${thing.replace(/^./, (letter) => letter.toUpperCase())} /> ${showLoaded(resource, show)}`;
+  const { parts, tell } = things[thing];
+  return html`<${PageHead} title=${`No such ${thing}`} />
+    <p class="empty text">${tell(id)}</p>
+    <p><a href=${linkTo(parts)}>All ${thing}s</a></p>`;
+}
+
 interface PagerProps {
   readonly parts: readonly string[];
   readonly query: Query;
@@ -71,6 +118,11 @@ export function Pager({ parts, query, next }: PagerProps) {
     ${before !== undefined && html`<a rel="prev" href=${to(starts.at(-1), starts.slice(0, -1))}>Previous page</a>`}
     ${next !== null && html`<a rel="next" href=${to(next, earlier)}>Next page</a>`}
   </nav>`;
+}
+
+/** A link to an order. */
+export function OrderLink({ id }: { readonly id: string }) {
+  return html`<a href=${linkTo(['orders', id])}>${id}</a>`;
 }
 
 /** A link to an account. A deleted account has no page. */

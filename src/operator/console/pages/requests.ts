@@ -6,7 +6,7 @@ import { AccountLink, Badge, PageHead, Pager, showLoaded } from './parts.ts';
 import { useResource } from './resource.ts';
 import { linkTo } from './routing.ts';
 import { useDeclared, useSession } from './session.ts';
-import { type Column, Table } from './table.ts';
+import { type Column, describeEmpty, Table } from './table.ts';
 
 const parts = ['requests'];
 
@@ -44,13 +44,16 @@ const columns: readonly Column<Request>[] = [
   },
 ];
 
-/** The object that was refused. An animal and a webhook have a page to link to. */
+/** The object that was refused. Each has a page to link to. */
 function Subject({ subject }: Pick<Request, 'subject'>) {
   if (subject === null) return '–';
-  const [, kind, id = ''] = /^(animal|webhook) ([\w-]+)$/.exec(subject) ?? [];
+  const [, kind, id = ''] = /^(animal|order|webhook) ([\w-]+)$/.exec(subject) ?? [];
   const text = html`<span class="text">${subject}</span>`;
   return kind === undefined ? text : html`<a href=${linkTo([`${kind}s`, id])}>${text}</a>`;
 }
+
+const none =
+  'No request failed in the last 7 days. Here are the requests that are refused, fail or take over a second.';
 
 export function Requests({ query }: { readonly query: QueryOf<'GET /requests'> }) {
   const requests = useResource('GET /requests', query);
@@ -71,7 +74,7 @@ export function Requests({ query }: { readonly query: QueryOf<'GET /requests'> }
     ${showLoaded(
       requests,
       ({ items, next }) => html`
-        <${Table} caption="Failed requests" columns=${columns} rows=${items} empty="No request failed." />
+        <${Table} caption="Failed requests" columns=${columns} rows=${items} empty=${describeEmpty(parts, query, 'requests', none)} />
         <${Pager} parts=${parts} query=${query} next=${next} />
       `,
     )}

@@ -26,6 +26,19 @@ export function returnToPlace(): void {
   if (wanted) location.hash = wanted;
 }
 
+const signedIn = 'animal-store-signed-in';
+
+/** Notes in this browser whether it has a session, because pages cannot read its cookie. */
+export function rememberSignIn(hasSession: boolean): void {
+  if (hasSession) localStorage.setItem(signedIn, 'yes');
+  else localStorage.removeItem(signedIn);
+}
+
+/** True if this browser had a session that nobody has ended here. */
+export function wasSignedIn(): boolean {
+  return localStorage.getItem(signedIn) !== null;
+}
+
 interface SignInProps {
   readonly token: string | null;
   /** Why the visitor has no session any more, or an empty text. */
@@ -42,13 +55,19 @@ export function SignIn({ token, reason, onSignedIn }: SignInProps) {
   }, [token]);
 
   if (token !== null && failure === null)
-    return html`<main class="visitor"><p role="status">Signing in…</p></main>`;
+    return html`<main class="visitor">
+      <h1>Animal Store console</h1>
+      <p role="status">Signing in…</p>
+    </main>`;
   return html`<main class="visitor">
     <h1>Animal Store console</h1>
     ${failure && html`<p class="failure" role="alert">${failure.message}</p>`}
     ${!failure && reason && html`<p role="status">${reason}</p>`}
     <p>To sign in, run this on the machine of the service, and open the link that it prints:</p>
     <pre tabindex="0"><code>npx animal-store console</code></pre>
-    <p class="quiet">The link works once, within 10 minutes. There are no passwords.</p>
+    <p class="quiet">
+      The link works once, within 10 minutes. There are no passwords. If you have no shell there, ask somebody who has:
+      ${' '}<code>console --as NAME</code> prints a link for you.
+    </p>
   </main>`;
 }

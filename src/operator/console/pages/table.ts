@@ -1,7 +1,10 @@
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { useMay } from './acts.ts';
+import type { Address } from './api.ts';
 import { saveCsv } from './csv.ts';
+import { linkTo, type Query } from './routing.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -12,14 +15,16 @@ export interface Column<Row> {
   readonly isTime?: boolean;
   /** Narrow screens omit the column. */
   readonly isMinor?: boolean;
+  /** Operations of which the column has buttons. The table omits the column if the operator's role allows none of them. */
+  readonly needs?: readonly Address[];
 }
 
 interface TableProps<Row> {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** The text instead of a table without rows. */
-  readonly empty: string;
+  /** What stands instead of a table without rows. */
+  readonly empty: ComponentChildren;
 }
 
 interface SortOrder<Row> {
@@ -27,14 +32,32 @@ interface SortOrder<Row> {
   readonly isDown: boolean;
 }
 
+/**
+ * Returns what stands instead of an empty list of `things`, the plural. `none` is the text if the list has no filter: what
+ * the list will have, and what to do. Otherwise, a link shows the whole list.
+ */
+export function describeEmpty(
+  parts: readonly string[],
+  { before, back: _back, sort: _sort, ...filters }: Query,
+  things: string,
+  none: ComponentChildren,
+): ComponentChildren {
+  const isFiltered = Object.values(filters).some((value) => value !== undefined && value !== '');
+  if (!isFiltered && before === undefined) return none;
+  const found = isFiltered ? `No ${things} match the filter.` : `No more ${things}.`;
+  return html`${found} <a href=${linkTo(parts)}>Show all ${things}</a>`;
+}
+
 /** A table, whose rows can be saved as a CSV file. */
 export function Table<Row extends { readonly id: string | number }>({
   caption,
-  columns,
+  columns: all,
   rows,
   empty,
 }: TableProps<Row>) {
   const [order, setOrder] = useState<SortOrder<Row>>({ by: null, isDown: false });
+  const may = useMay();
+  const columns = all.filter(({ needs }) => needs === undefined || needs.some(may));
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const sorted = sortRows(rows, order);
   const head = (column: Column<Row>) =>

@@ -1,8 +1,9 @@
 import { html } from 'htm/preact';
+import { useActs } from './acts.ts';
 import type { AnswerOf } from './api.ts';
 import { useDialog } from './dialog.ts';
 import { formatDuration, formatTime } from './format.ts';
-import { AccountLink, type Fact, Facts, PageHead, showLoaded } from './parts.ts';
+import { AccountLink, type Fact, Facts, PageHead, showOne } from './parts.ts';
 import { useResource } from './resource.ts';
 import { type Column, Table } from './table.ts';
 import { askIn, SendDialog, type WebhookData } from './webhook-dialogs.ts';
@@ -27,12 +28,13 @@ const columns: readonly Column<Attempt>[] = [
 export function Webhook({ id }: { readonly id: string }) {
   const found = useResource('GET /webhooks/{webhookId}', { webhookId: id });
   const dialog = useDialog();
+  const act = useActs();
   return html`
-    ${showLoaded(found, ({ webhook, attempts, oldest }) => {
+    ${showOne('webhook', id, found, ({ webhook, attempts, oldest }) => {
       const ask = askIn(dialog, oldest, found.reload);
       return html`
-        <${PageHead} title=${webhook.id}>
-          <button type="button" onClick=${ask(SendDialog, webhook)}>Send an event</button>
+        <${PageHead} title=${nameWebhook(webhook)}>
+          ${act('POST /webhooks/{webhookId}/send', { label: 'Send an event', onClick: ask(SendDialog, webhook) })}
           <${Acts} webhook=${webhook} ask=${ask} />
         <//>
         <${Facts} facts=${listFacts(webhook)} />
@@ -46,8 +48,13 @@ export function Webhook({ id }: { readonly id: string }) {
   `;
 }
 
+function nameWebhook({ account, url }: WebhookData): string {
+  return `Webhook of ${account} to ${URL.parse(url)?.host ?? url}`;
+}
+
 function listFacts(webhook: WebhookData): readonly Fact[] {
   return [
+    ['Id', html`<code>${webhook.id}</code>`],
     ['URL', html`<span class="text">${webhook.url}</span>`],
     ['Account', html`<${AccountLink} ...${webhook} />`],
     ['Status', html`<${Status} ...${webhook} />`],

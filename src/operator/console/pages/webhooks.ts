@@ -1,7 +1,8 @@
 import { html } from 'htm/preact';
-import { type FunctionComponent, h } from 'preact';
+import { type ComponentChildren, type FunctionComponent, h } from 'preact';
 import type { DisabledReason } from '../../../webhooks/webhook.ts';
-import type { QueryOf } from './api.ts';
+import { useActs } from './acts.ts';
+import type { Address, QueryOf } from './api.ts';
 import { useDialog } from './dialog.ts';
 import { Choice, Filters, TextFilter } from './fields.ts';
 import { countThings, formatSpan, formatTime } from './format.ts';
@@ -9,7 +10,7 @@ import { AccountLink, Badge, PageHead, Pager, State, showLoaded } from './parts.
 import { useResource } from './resource.ts';
 import { linkTo } from './routing.ts';
 import { useDeclared } from './session.ts';
-import { type Column, Table } from './table.ts';
+import { type Column, describeEmpty, Table } from './table.ts';
 import {
   type Ask,
   askIn,
@@ -37,8 +38,8 @@ export function Webhooks({ query }: { readonly query: QueryOf<'GET /webhooks'> }
   const dialog = useDialog();
   const onHold = webhooks.data?.onHold ?? 0;
   const resume = () => dialog.open((own) => h(ResumeDialog, { ...own, onHold, onDone: webhooks.reload }));
-  const isFiltered = query.account !== undefined || query.status !== undefined;
-  const empty = isFiltered ? 'No webhook on this page matches.' : 'No account has a webhook yet.';
+  const none = 'No account has a webhook yet. An account creates its webhooks itself, with POST /webhooks.';
+  const empty = describeEmpty(parts, query, 'webhooks', none);
   return html`
     <${PageHead} title="Webhooks">
       ${onHold > 0 && html`<button type="button" onClick=${resume}>Resume all on hold</button>`}
@@ -63,7 +64,7 @@ interface WebhookTableProps {
   /** The oldest event from which a replay can start. */
   readonly oldest: string;
   readonly onChange: () => void;
-  readonly empty: string;
+  readonly empty: ComponentChildren;
   /** True if the table also shows the account of each webhook. */
   readonly hasAccounts?: boolean;
 }
@@ -88,7 +89,11 @@ export function WebhookTable({ webhooks, oldest, onChange, empty, hasAccounts = 
     { title: 'Status', by: 'status', cell: (webhook) => html`<${Status} ...${webhook} />` },
     { title: 'Behind', by: 'eventsBehind', cell: (webhook) => html`<${Behind} ...${webhook} />` },
     { title: 'Last attempt', by: 'lastAttemptAtMs', cell: (webhook) => html`<${Attempt} ...${webhook} />` },
-    { title: 'Actions', cell: (webhook) => html`<${Acts} webhook=${webhook} ask=${ask} />` },
+    {
+      title: 'Actions',
+      needs: Object.values(acts),
+      cell: (webhook) => html`<${Acts} webhook=${webhook} ask=${ask} />`,
+    },
   ];
   return html`
     <${Table} caption="Webhooks" columns=${columns} rows=${webhooks} empty=${empty} />
@@ -131,11 +136,16 @@ interface ActsProps {
   readonly ask: Ask;
 }
 
+const acts = {
+  Disable: 'POST /webhooks/{webhookId}/disable',
+  Enable: 'POST /webhooks/{webhookId}/enable',
+  Replay: 'POST /webhooks/{webhookId}/replay',
+} as const satisfies Readonly<Record<string, Address>>;
+
 export function Acts({ webhook, ask }: ActsProps) {
-  const act = (label: string, Dialog: FunctionComponent<WebhookDialogProps>) => {
-    const name = `${label} ${webhook.id}`;
-    return html`<button type="button" aria-label=${name} onClick=${ask(Dialog, webhook)}>${label}</button>`;
-  };
+  const show = useActs();
+  const act = (label: keyof typeof acts, Dialog: FunctionComponent<WebhookDialogProps>) =>
+    show(acts[label], { label, name: `${label} ${webhook.id}`, onClick: ask(Dialog, webhook) });
   return html`<div class="row-acts">
     ${webhook.status === 'enabled' ? act('Disable', DisableDialog) : act('Enable', EnableDialog)}
     ${act('Replay', ReplayDialog)}
