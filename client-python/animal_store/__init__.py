@@ -65,6 +65,7 @@ __all__ = [
     "Pets",
     "RateLimit",
     "RateLimitError",
+    "Requests",
     "ResponseInfo",
     "Retry",
     "Send",

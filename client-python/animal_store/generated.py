@@ -642,9 +642,7 @@ class ErrorBody(TypedDict):
 
 
 class RecordedRequest(TypedDict):
-    """A request that failed or took over a second. If several share a row, it is about the last of
-    them.
-    """
+    """A failed or slow request, or the last of several that share a row."""
 
     at: str
     """When the request was answered."""

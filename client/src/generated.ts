@@ -467,7 +467,7 @@ export interface ErrorBody {
   readonly status: number;
 }
 
-/** A request that failed or took over a second. If several share a row, it is about the last of them. */
+/** A failed or slow request, or the last of several that share a row. */
 export interface RecordedRequest {
   /** When the request was answered. */
   readonly at: string;

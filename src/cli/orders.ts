@@ -1,10 +1,8 @@
 import { Option } from 'commander';
-import { createEventIds } from '../events/event-ids.ts';
 import { readOrderDetails } from '../operator/order-details.ts';
 import { type Order, OrderSchema, type OrderStatus, orderStatuses } from '../orders/order.ts';
 import { everyAccount } from '../orders/orders.ts';
 import type { Page } from '../storage/read-page.ts';
-import { readSecret } from '../storage/store-facts.ts';
 import type { Store } from '../store.ts';
 import {
   accountFilter,
@@ -40,7 +38,7 @@ export function addOrders(program: AppCommand): void {
       return printTable((await readPage(limit, null)).items, columns);
     });
   orders
-    .addLeaf('show', 'show an order with its animal and its events of the last 30 days')
+    .addLeaf('show', 'show an order with its animal')
     .withExamples('orders show 7', 'orders show 7 --json')
     .addArgument(numericId('order'))
     .doesWithStore(async (store, _options, id: bigint) => show(store, id));
@@ -62,9 +60,8 @@ export function addOrders(program: AppCommand): void {
 const describeMissing = (id: bigint) => `there is no order "${id}": see "orders list"`;
 
 async function show(store: Store, id: bigint): Promise<Printed> {
-  const ids = createEventIds(await readSecret(store.database, 'cursor'));
-  const found = await orMissing(describeMissing(id), () => readOrderDetails(store, ids, id));
-  const { order, pet, events } = found;
+  const found = await orMissing(describeMissing(id), () => readOrderDetails(store, id));
+  const { order, pet } = found;
   const { petId, account = '-', reference = '-', closedAt = null } = order;
   const animal = pet === null ? 'deleted' : `${pet.name}, ${pet.status}`;
   const lines = [
@@ -76,7 +73,6 @@ async function show(store: Store, id: bigint): Promise<Printed> {
     ['placed', order.createdAt],
     ['hold ends', order.expiresAt],
     ['closed', closedAt ?? '-'],
-    ...events.map((event) => ['event', `${event.at}  ${event.id}  ${event.type}`] as const),
   ] as const;
   return printLines(found, ...lines.map(([label, text]) => label.padEnd(11) + text));
 }

@@ -165,7 +165,7 @@ export function createCatalogue(database: Database, firstAnswers: FirstAnswers) 
       return row === undefined ? null : toPet(row);
     },
 
-    /** Returns at most `count` animals whose names begin with `start`, in any case, by name. */
+    /** Returns at most `count` animals whose names begin with `start`, in any case, newest first. */
     async listByStart(start: string, count: number): Promise<Pet[]> {
       return (await database.read(selectPetsByStart, { start, count: BigInt(count) })).map(toPet);
     },

@@ -57,7 +57,6 @@ create table pets (
 create index pets_available_by_category on pets (category_id, id)
   where status >= 'available' and status <= 'available';
 create index pets_available_by_id on pets (id) where status = 'available';
-create index pets_by_name on pets (lower(name) collate "C", id);
 create index pets_pending_by_category on pets (category_id, id)
   where status >= 'pending' and status <= 'pending';
 create index pets_pending_by_id on pets (id) where status = 'pending';
@@ -493,7 +492,6 @@ create index events_by_account_and_type on events (((account_id::text || ' ') ||
   where account_id is not null;
 create index events_by_type on events (type, id);
 create index events_of_account on events (account_id, id) where account_id is not null;
-create index events_of_order on events (((data::jsonb ->> 'id')::bigint), id) where account_id is not null;
 create index events_of_orders on events (id) where account_id is not null;
 
 create trigger skip_lost_ids before insert on events for each statement execute function skip_lost_ids();

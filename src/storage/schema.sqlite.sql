@@ -10,7 +10,6 @@ create table pets (
 ) strict;
 
 create index pets_by_category_and_status on pets (category_id, status, id);
-create index pets_by_name on pets (lower(name), id);
 create index pets_by_status on pets (status desc, id);
 
 create trigger pets_added after insert on pets
@@ -346,7 +345,6 @@ create index events_by_account_and_type on events ((cast(account_id as text) || 
   where account_id is not null;
 create index events_by_type on events (type, id);
 create index events_of_account on events (account_id, id) where account_id is not null;
-create index events_of_order on events (json_extract(data, '$.id'), id) where account_id is not null;
 create index events_of_orders on events (id) where account_id is not null;
 
 create table event_horizon (

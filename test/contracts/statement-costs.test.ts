@@ -47,6 +47,7 @@ const costly: Readonly<Record<string, string>> = {
   'console GET /bans': 'Bans in the console',
   'console GET /orders?petId=&reference=': 'Orders in the console by animal and reference',
   'console GET /requests': 'Failed requests in the console',
+  'console GET /search': 'Search in the console',
   'console GET /webhooks': 'Webhooks in the console',
 };
 

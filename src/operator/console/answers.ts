@@ -249,7 +249,6 @@ export const answers = {
   order: Type.Object({
     order: OrderSchema,
     pet: nullable(listed.pet),
-    events: Type.Array(Type.Object({ id: text, type: text, at: text })),
     nowMs: time,
   }),
   orders: pageOf(OrderSchema, nullable(id), { nowMs: time }),

@@ -162,7 +162,7 @@ function writeRules(schema: Schema): string {
 }
 
 /** Lists the values of an enumeration. A later release may add values to an open one. */
-function listChoices({ enum: choices = [], isOpen = false }: Schema): string {
+function listChoices({ enum: choices = [], isOpen }: Schema): string {
   const values = choices.filter((choice) => choice !== null);
   const list = values.map((choice) => `\`${choice}\``).join(', ');
   return isOpen ? `known values: ${list}` : `one of ${list}`;

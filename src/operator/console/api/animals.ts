@@ -138,14 +138,14 @@ export const animalOperations = [
     },
   ),
 
-  /** Returns an order with its animal, null if that is deleted, and its events, oldest first. */
+  /** Returns an order with its animal, null if that is deleted. */
   operation(
     'getOrder',
     'GET /orders/{orderId}',
     'reader',
-    { summary: 'Show an order with its animal and its events', answer: answers.order },
+    { summary: 'Show an order with its animal', answer: answers.order },
     async ({ orderId }, context) => {
-      const found = await readOrderDetails(context, context.eventIds, orderId);
+      const found = await readOrderDetails(context, orderId);
       const pets = found.pet === null ? [] : [found.pet];
       const [nowMs, withCategory] = await Promise.all([
         readStoreTime(context.database),

@@ -6,15 +6,8 @@ import { askToClose, OrderAct, TimeLeft } from './orders.ts';
 import { AccountLink, type Fact, Facts, PageHead, State, showOne } from './parts.ts';
 import { type Now, useResource } from './resource.ts';
 import { linkTo } from './routing.ts';
-import { type Column, Table } from './table.ts';
 
 type Found = AnswerOf<'GET /orders/{orderId}'>;
-
-const columns: readonly Column<Found['events'][number]>[] = [
-  { title: 'When', isTime: true, cell: ({ at }) => formatTime(at) },
-  { title: 'Event', cell: ({ type }) => type },
-  { title: 'Id', cell: ({ id }) => html`<code class="text">${id}</code>` },
-];
 
 /** The page of one order. */
 export function Order({ id }: { readonly id: string }) {
@@ -23,21 +16,12 @@ export function Order({ id }: { readonly id: string }) {
   const ask = askToClose(dialog, found.reload);
   return html`
     ${showOne('order', id, found, (data, now) => {
-      const { order, events } = data;
+      const { order } = data;
       return html`
         <${PageHead} title=${nameOrder(order)}>
           <${OrderAct} order=${order} onAsk=${ask} />
         <//>
         <${Facts} facts=${listFacts(data, now)} />
-        <section aria-labelledby="events">
-          <h2 id="events">Events</h2>
-          <${Table}
-            caption="Events"
-            columns=${columns}
-            rows=${events}
-            empty="The events of this order are no longer kept. The store keeps an event for 30 days."
-          />
-        </section>
       `;
     })}
     ${dialog.shown}

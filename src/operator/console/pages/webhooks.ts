@@ -35,6 +35,7 @@ const reasons: Readonly<Record<DisabledReason, string>> = {
 export function Webhooks({ query }: { readonly query: QueryOf<'GET /webhooks'> }) {
   const webhooks = useResource('GET /webhooks', query);
   const { webhookFilters } = useDeclared();
+  const show = useActs();
   const dialog = useDialog();
   const onHold = webhooks.data?.onHold ?? 0;
   const resume = () => dialog.open((own) => h(ResumeDialog, { ...own, onHold, onDone: webhooks.reload }));
@@ -42,7 +43,7 @@ export function Webhooks({ query }: { readonly query: QueryOf<'GET /webhooks'> }
   const empty = describeEmpty(parts, query, 'webhooks', none);
   return html`
     <${PageHead} title="Webhooks">
-      ${onHold > 0 && html`<button type="button" onClick=${resume}>Resume all on hold</button>`}
+      ${onHold > 0 && show('POST /webhooks/resume', { label: 'Resume all on hold', onClick: resume })}
     <//>
     <${Filters} parts=${parts} query=${query} label="Filter webhooks">
       <${TextFilter} name="account" label="Account" query=${query} />

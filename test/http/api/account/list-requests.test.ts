@@ -138,7 +138,8 @@ test('an unknown status, code or time is refused by its name', async () => {
 
 test('every status of a response is one that can be asked for', () => {
   const { query } = operations.find(({ id }) => id === 'listRequests') ?? assert.fail('no listRequests');
-  const { enum: known } = query?.properties['status'] as unknown as { enum: readonly number[] };
+  assert.ok(query);
+  const { enum: known } = query.properties['status'] as unknown as { enum: readonly number[] };
   const answered = new Set(operations.flatMap((one) => listAnswers(one).map(({ status }) => status)));
   assert.deepEqual(
     [...known],
