@@ -6,7 +6,8 @@ import { secondMs } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { OperatorError, reasonOf, UsageError } from '../errors.ts';
 import { formatBytes } from '../format.ts';
-import { type ProfileKind, profilePath, profileSecondsMax } from '../operator/profile.ts';
+import { profilePath, profileSecondsMax } from '../operator/profile.ts';
+import type { ProfileKind } from '../operator/session-changes.ts';
 import type { AppCommand, CommandContext, Printed } from './command.ts';
 import { printLines } from './command.ts';
 import { requireOpsPort } from './console.ts';
@@ -32,10 +33,10 @@ export function addProfile(program: AppCommand): void {
       'profile --cpu 10s --to /var/lib/animal-store/slow.cpuprofile',
       'profile --heap --to - > /tmp/now.heapsnapshot',
     )
-    .withNotes(`It asks the operator's port of the settings. Open the file in the developer tools
-of Chromium. A heap snapshot has all secrets of the process, such as API keys,
-so only its owner may read the file. The service answers nothing while it makes
-a snapshot, about a second for each 100 MB.`)
+    .withNotes(`It asks the operator's port of the settings. Open the file in the developer
+tools of Chromium. A heap snapshot has all secrets of the process, such as API
+keys, so only its owner may read the file. The service answers nothing while it
+makes a snapshot, about a second for each 100 MB.`)
     .option('--cpu <duration>', 'what the main thread does in this time, as in 10s', parseProfileTime)
     .option('--heap', 'all objects in memory', false)
     .requiredOption('--to <file>', 'the file to write, or - for standard output');

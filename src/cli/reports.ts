@@ -87,8 +87,9 @@ export function addStrangers(program: AppCommand): void {
   program
     .addLeaf('strangers', 'show the addresses that send the most refused requests without a valid key')
     .withExamples('strangers', 'strangers --json')
-    .withNotes(`The requests of the last hour, up to the last minute. Of each minute, an instance
-writes the 100 addresses with the most. An IPv6 address stands for its /64.`)
+    .withNotes(`The requests of the last hour, up to the last minute. Of each minute, an
+instance writes the 100 addresses with the most. An IPv6 address stands for its
+network (/64).`)
     .doesWithStore(async ({ database }) =>
       printTable(await listStrangers(database, program.context.clock()), strangerColumns),
     );

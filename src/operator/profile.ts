@@ -8,15 +8,12 @@ import { readToken } from '../http/request/gate.ts';
 import { type Answer, listHeaders, makeAnswer } from '../http/response/answer.ts';
 import { plainRoute, type Route } from '../http/route.ts';
 import { enumField, wholeNumberField } from '../schema.ts';
+import { type ProfileKind, profileKinds } from './session-changes.ts';
 import type { Sessions } from './sessions.ts';
 
 export const profilePath = '/ops/profile';
 /** Maximum length of a CPU profile. A connection without a byte is closed after 40 s. */
 export const profileSecondsMax = 30;
-
-export const profileKinds = ['cpu', 'heap'] as const;
-/** What a profile is of: the CPU for some seconds, or the heap at this moment. */
-export type ProfileKind = (typeof profileKinds)[number];
 
 const fields = Type.Object({
   kind: enumField(profileKinds, 'What the profile is of.'),

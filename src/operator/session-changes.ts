@@ -37,10 +37,13 @@ export const addLink = transaction(
   },
 );
 
+export const profileKinds = ['cpu', 'heap'] as const;
+/** What a profile is of: the CPU for some seconds, or the heap at this moment. */
+export type ProfileKind = (typeof profileKinds)[number];
+
 interface NewPass extends Authored {
   readonly tokenHash: Uint8Array;
-  /** What the profile is of. */
-  readonly kind: string;
+  readonly kind: ProfileKind;
 }
 
 /** Stores a pass for one profile of the process. It is a row of the links, but its hash is that of no link. */

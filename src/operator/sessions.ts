@@ -7,7 +7,6 @@ import type { Role } from '../operator-role.ts';
 import { randomText } from '../random-text.ts';
 import { type Database, type RowOf, statement } from '../storage/database.ts';
 import type { SessionKind } from './operators.ts';
-import type { ProfileKind } from './profile.ts';
 import {
   addLink,
   addPass,
@@ -17,6 +16,7 @@ import {
   endSessions,
   linkMs,
   openSession,
+  type ProfileKind,
   takePass,
 } from './session-changes.ts';
 

@@ -72,6 +72,24 @@ describeInBrowser('webhooks in the console', (browser) => {
     assert.deepEqual(read(other), { status: 'disabled', position: 2 });
   });
 
+  test('the webhooks that a restore has put on hold are resumed together', async (t) => {
+    const { page, open, act, read, file } = await openFurnished(t, browser());
+    await open('webhooks', 'Webhooks');
+    assert.equal(await page.getByRole('button', { name: 'Resume all on hold' }).count(), 0);
+    file.exec(`update webhooks set status = 'disabled', disabled_because = 'restored'`);
+    await open('', 'Overview');
+    await open('webhooks', 'Webhooks');
+    await act('Resume all on hold', {}, 'Resume 2 webhooks', 'Resumed 2 webhooks.');
+    assert.deepEqual(
+      [read(one), read(other)],
+      [
+        { status: 'enabled', position: 2 },
+        { status: 'enabled', position: 5 },
+      ],
+    );
+    await page.getByRole('button', { name: 'Resume all on hold' }).waitFor({ state: 'detached' });
+  });
+
   test('the page of a webhook shows its attempts and sends one event again', async (t) => {
     const { page, open, filter, press, submit, see, file, store } = await openFurnished(t, browser());
     file.exec(`update webhooks set failures = 3 where public_id = '${one}';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import manifest from '../../package.json' with { type: 'json' };
 import { petFields } from '../../src/pets/pet.ts';
 import { startConsole } from '../operator/console-browser.ts';
 import { describeInBrowser, expectAccessible, openVisit } from './chromium.ts';
@@ -78,6 +79,33 @@ describeInBrowser('the console in a browser', (browser) => {
     await submit({}, 'Save');
     await see(`The animal ${id} is changed.`);
     assert.partialDeepStrictEqual(await store.catalogue.get(id), { name: 'Max', categoryId: 2n });
+  });
+
+  test('the overview shows the version, the uptime, the store and the instance', async (t) => {
+    const { page, open, store, clock } = await openDesk(t, browser());
+    await store.audit.record('store.backed_up', '-', { bytes: null });
+    clock.advance(90_000);
+    await open('', 'Overview');
+    const fact = async (name: string) =>
+      await page.getByText(name, { exact: true }).locator('..').locator('dd').textContent();
+    assert.equal(await fact('Version'), manifest.version);
+    assert.match((await fact('Size of the store')) ?? '', /^\d+\.\d MiB$/);
+    assert.match((await fact('Free on its disk')) ?? '', /^\d+\.\d [MG]iB$/);
+    assert.equal(await fact('Log'), 'level trace, failed and slow requests');
+    await page.getByRole('heading', { name: '1 instance on this store' }).waitFor();
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: `${manifest.version}, since 2027-01-02` })
+      .waitFor();
+  });
+
+  test('the page of requests leads to the addresses of strangers', async (t) => {
+    const { page, open, arrive, readRows, openFile, clock } = await openDesk(t, browser());
+    openFile().exec(`insert into strangers values (${clock.now()}, '203.0.113.7', 1200)`);
+    await open('requests', 'Failed requests');
+    await page.getByRole('link', { name: 'Addresses without a valid key' }).click();
+    await arrive('Requests without a valid key');
+    assert.match((await readRows())[1] ?? '', /203\.0\.113\.7.*1,200.*2027-01-02 12:00/s);
   });
 
   test('the list of orders filters by account and by status', async (t) => {

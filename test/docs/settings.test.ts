@@ -42,6 +42,7 @@ import { startMsMax } from '../../src/storage/sqlite/claim-serving.ts';
 import { waitingJobsMax, writeWaitMsMax } from '../../src/storage/sqlite/write-queue.ts';
 import { ownRowsMax } from '../../src/usage/failed-requests.ts';
 import { requestRowsMax } from '../../src/usage/request-rows.ts';
+import { countedMax, writtenMax } from '../../src/usage/strangers.ts';
 import { placesMax } from '../../src/webhooks/places.ts';
 import { readDocument, readTable } from './markdown.ts';
 
@@ -121,6 +122,8 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     seconds(drainMsMax),
     operatorConnectionsMax.toLocaleString('en'),
     String(ownRowsMax),
+    countedMax.toLocaleString('en'),
+    String(writtenMax),
     requestRowsMax.all.toLocaleString('en'),
     requestRowsMax.ofAccount.toLocaleString('en'),
   ]);

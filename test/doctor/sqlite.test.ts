@@ -73,6 +73,12 @@ describe('about a SQLite store, the doctor reports', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
+  test('that REQUIRE_STORE keeps a service from making the missing store', async (t) => {
+    const DATABASE_URL = `sqlite:${join(await makeFolder(t), 'store.db')}`;
+    const findings = await examineWith({ DATABASE_URL, REQUIRE_STORE: 'true' });
+    expectFinding(findings, 'store', 'problem', /there is no .*store\.db, and REQUIRE_STORE is true/);
+  });
+
   test('that a service is using it', async (t) => {
     const { config } = await startService(t, {}, { now: systemClock, advance: () => undefined });
     const findings = await examineWith({ DATABASE_URL: config.databaseUrl });
