@@ -1,3 +1,5 @@
+import { dayMs, hourMs, minuteMs, secondMs } from './clock.ts';
+
 /** Formats a time as RFC 3339 in UTC with milliseconds. Null stays null. */
 export const toTime = (ms: number | bigint | null): string | null =>
   ms === null ? null : new Date(Number(ms)).toISOString();
@@ -25,4 +27,23 @@ export function readTime(text: string): number | null {
   const [date, time = '00:00'] = text.split(/[T ]/) as [string, string?];
   const ms = Date.parse(`${date}T${time}${/Z|[+-]/.test(time) ? '' : 'Z'}`);
   return Number.isNaN(ms) || !new Date(date).toISOString().startsWith(date) ? null : ms;
+}
+
+const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs };
+const durationMsMax = 100 * 365 * dayMs;
+
+/** Returns the milliseconds of `0`, `90s`, `15m`, `24h`, `30d` or `2w`, at most 100 years. Null for any other text. */
+export function readDuration(text: string): number | null {
+  const [, count = '', unit = ''] = /^(\d{1,10})([smhdw])$/.exec(text) ?? [];
+  const durationMs = text === '0' ? 0 : Number(count) * (unitMs[unit as keyof typeof unitMs] ?? Number.NaN);
+  return durationMs <= durationMsMax ? durationMs : null;
+}
+
+/** What a text must be for `readEnd`. */
+export const endRule = `a duration, as in 2h, or, in the future, ${timeRule}`;
+
+/** Returns Unix milliseconds after `nowMs`, or null if the text is neither a time nor a duration that ends later. */
+export function readEnd(text: string, nowMs: number): number | null {
+  const ms = readTime(text) ?? nowMs + (readDuration(text) ?? Number.NaN);
+  return ms > nowMs ? ms : null;
 }

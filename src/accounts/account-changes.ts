@@ -7,6 +7,7 @@ import {
   addAuditEntry,
 } from '../audit/audit-log.ts';
 import { OperatorError } from '../errors.ts';
+import { toTime } from '../format.ts';
 import { insertReset } from '../limits/corrections.ts';
 import type { Limits, Plan } from '../plans/plan.ts';
 import { type Steps, step, transaction } from '../storage/database.ts';
@@ -15,6 +16,7 @@ import {
   type AccountRow,
   insertAccount,
   readLimits,
+  readOwnLimits,
   readPlan,
   selectAccount,
   toPlanColumns,
@@ -40,8 +42,11 @@ export type AccountChange =
   | { readonly newName: string }
   /** Also removes the own limits. Open rate limit windows keep their counts. */
   | { readonly plan: Plan }
-  /** The limits of one account alone, on any plan, until a time in Unix milliseconds. Null: they do not end. */
-  | { readonly limits: Limits; readonly untilMs: number | null }
+  /**
+   * The limits of one account alone, on any plan, until a time in Unix milliseconds. Null: they do not end. With one number
+   * alone, the other number stays, and without `untilMs` the end too.
+   */
+  | { readonly limits: Partial<Limits>; readonly untilMs?: number | null | undefined }
   /** The requests of a suspended account get 403, and its holds expire. */
   | { readonly isSuspended: boolean };
 
@@ -78,21 +83,33 @@ function applyChange(account: AccountRow, change: AccountChange, nowMs: number):
     return { columns, action: 'account.plan_changed', before, after };
   }
   if ('limits' in change) {
-    const { limits, untilMs } = change;
-    const until = untilMs === null ? null : new Date(untilMs).toISOString();
+    const before = readLimits(account, nowMs);
+    const { perMinute = before.perMinute, perDay = before.perDay } = change.limits;
+    const untilMs = findEnd(account, change, nowMs);
     const columns = {
-      own_per_minute: BigInt(limits.perMinute),
-      own_per_day: BigInt(limits.perDay),
-      own_until_ms: untilMs === null ? null : BigInt(untilMs),
+      own_per_minute: BigInt(perMinute),
+      own_per_day: BigInt(perDay),
+      own_until_ms: untilMs,
     };
-    const before = { ...readLimits(account, nowMs) };
-    return { columns, action: 'account.limits_set', before, after: { ...limits, until } };
+    const after = { perMinute, perDay, until: toTime(untilMs) };
+    return { columns, action: 'account.limits_set', before: { ...before }, after };
   }
   const { isSuspended } = change;
   if ((account.suspended_at_ms !== null) === isSuspended) return null;
   const action = isSuspended ? 'account.suspended' : 'account.resumed';
   const columns = { suspended_at_ms: isSuspended ? BigInt(nowMs) : null };
   return { columns, action, before: { suspended: !isSuspended }, after: { suspended: isSuspended } };
+}
+
+/** Returns the end of new limits: the one that is given, or that of the limits of which one number stays. */
+function findEnd(
+  account: AccountRow,
+  { limits, untilMs }: Extract<AccountChange, { limits: unknown }>,
+  nowMs: number,
+): bigint | null {
+  if (untilMs !== undefined) return untilMs === null ? null : BigInt(untilMs);
+  const isWhole = limits.perMinute !== undefined && limits.perDay !== undefined;
+  return isWhole || readOwnLimits(account, nowMs) === null ? null : account.own_until_ms;
 }
 
 interface Changed extends Required<Pick<AuditDetails, 'before' | 'after'>> {

@@ -32,7 +32,7 @@ export function readPlan(row: PlanRow): Plan {
 }
 
 /** Returns the limits of one account alone. Null if it has none, or if they have ended. */
-function readOwnLimits(row: LimitsRow, nowMs: number): Limits | null {
+export function readOwnLimits(row: LimitsRow, nowMs: number): Limits | null {
   const hasEnded = row.own_until_ms !== null && row.own_until_ms <= nowMs;
   if (row.own_per_minute === null || row.own_per_day === null || hasEnded) return null;
   return { perMinute: Number(row.own_per_minute), perDay: Number(row.own_per_day) };

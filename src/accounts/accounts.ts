@@ -50,13 +50,19 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
   const change = (name: string, to: AccountChange) =>
     database.transact(changeAccount, { name, change: to, by: byNow() });
 
+  const reads = createAccountReads(database, clock);
+
   return {
-    ...createAccountReads(database, clock),
+    ...reads,
 
     create: (name: string, plan: Plan) => database.transact(createAccount, { name, plan, by: byNow() }),
     rename: (name: string, newName: string) => change(name, { newName }),
     setPlan: (name: string, plan: Plan) => change(name, { plan }),
-    setLimits: (name: string, limits: Limits, untilMs: number | null) => change(name, { limits, untilMs }),
+    /** Sets limits of one account alone, and returns the account. What stays is told at `AccountChange`. */
+    async setLimits(name: string, limits: Partial<Limits>, untilMs?: number | null): Promise<ListedAccount> {
+      await change(name, { limits, untilMs });
+      return await reads.find(name);
+    },
     suspend: (name: string) => change(name, { isSuspended: true }),
     resume: (name: string) => change(name, { isSuspended: false }),
     resetLimits: (name: string) => database.transact(resetAccountLimits, { name, by: byNow() }),

@@ -1,13 +1,13 @@
 import type { ListedAccount } from '../accounts/account-rows.ts';
 import { UsageError } from '../errors.ts';
-import { toTime } from '../format.ts';
+import { endRule, readEnd, toTime } from '../format.ts';
 import { type Limits, limitMax, openHoldsOf, type Plan } from '../plans/plan.ts';
 import type { Store } from '../store.ts';
 import { addShow } from './account-show.ts';
 import { accountArgument, addPlanOptions, type PlanOptions, readPlan, soon } from './arguments.ts';
 import { type AppCommand, printLines, printTable } from './command.ts';
 import { type Column, formatTime } from './output.ts';
-import { parseAccountName, parseCountUpTo, parseTime } from './parsers.ts';
+import { parseAccountName, parseCountUpTo, parserOf } from './parsers.ts';
 
 export function addAccounts(program: AppCommand): void {
   const accounts = program.addGroup(
@@ -79,24 +79,28 @@ function addSuspension(accounts: AppCommand): void {
 }
 
 /** `until` is in Unix milliseconds. */
-type LimitOptions = Limits & { readonly until?: number };
+type LimitOptions = Partial<Limits> & { readonly until?: number };
 
 function addLimits(accounts: AppCommand): void {
   const count = parseCountUpTo(limitMax);
-  const example = ' --per-minute 600 --per-day 50000 --until 2027-01-11';
-  addAct(accounts, 'set-limits', `set limits for one account, on any plan; ${soon}`, example)
-    .withNotes(`Without --until, the limits apply until "accounts set-plan", which removes them.
-The counts of the open windows stay.`)
-    .requiredOption('--per-minute <count>', 'requests per minute', count)
-    .requiredOption('--per-day <count>', 'requests per day', count)
-    .option('--until <time>', 'when the limits end: a date in UTC or an RFC 3339 time', parseTime)
-    .does(async ({ withStore, clock }, options: LimitOptions, account: string) => {
-      const { perMinute, perDay, until } = options;
-      const end = toTime(until ?? null);
-      if (until !== undefined && until <= clock())
-        throw new UsageError(`--until must be in the future, not ${end}`);
-      const limits = { perMinute, perDay };
-      await withStore((store) => store.accounts.setLimits(account, limits, until ?? null));
+  const { clock } = accounts.context;
+  const parseEnd = parserOf((text) => readEnd(text, clock()), `It must be ${endRule}.`);
+  addAct(accounts, 'set-limits', `set limits for one account, on any plan; ${soon}`)
+    .withExamples(
+      'accounts set-limits "Acme Zoo" --per-minute 600 --per-day 50000 --until 2027-01-11',
+      'accounts set-limits "Acme Zoo" --per-minute 600 --until 2h',
+    )
+    .withNotes(`One number alone keeps the other number and, without --until, the end. With both
+numbers and without --until, the limits apply until "accounts set-plan", which
+removes them. The counts of the open windows stay.`)
+    .option('--per-minute <count>', 'requests per minute', count)
+    .option('--per-day <count>', 'requests per day', count)
+    .option('--until <time>', 'when the limits end: a duration from now, as in 2h, or a time', parseEnd)
+    .doesWithStore(async (store, { until, ...numbers }: LimitOptions, account: string) => {
+      if (Object.keys(numbers).length === 0) throw new UsageError('give --per-minute or --per-day, or both');
+      const { limits, ownLimits } = await store.accounts.setLimits(account, numbers, until);
+      const { perMinute, perDay } = limits;
+      const end = toTime(ownLimits?.untilMs ?? null);
       const untilEnd = end === null ? '' : ` until ${end}`;
       const text = `${account} may send ${perMinute} requests a minute and ${perDay} a day${untilEnd}`;
       return printLines({ account, ...limits, until: end }, text);

@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { accountNameRule, isAccountName, parseScopes, type Scope } from '../accounts/account.ts';
-import { dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
-import { readTime, timeRule } from '../format.ts';
+import { readDuration, readTime, timeRule } from '../format.ts';
 import { int64Max, int64Min, parseCanonicalInt64 } from '../int64.ts';
 import { isReference } from '../orders/order.ts';
 
@@ -14,15 +13,11 @@ export function parserOf<T>(read: (text: string) => T | null, rule: string): (te
   };
 }
 
-const unitMs = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs };
-const durationMsMax = 100 * 365 * dayMs;
-
 /** Parses a duration such as `0`, `90s`, `15m`, `24h`, `30d` or `2w` to milliseconds. */
-export const parseDuration = parserOf((text) => {
-  const [, count = '', unit = ''] = /^(\d{1,10})([smhdw])$/.exec(text) ?? [];
-  const durationMs = text === '0' ? 0 : Number(count) * (unitMs[unit as keyof typeof unitMs] ?? Number.NaN);
-  return durationMs <= durationMsMax ? durationMs : null;
-}, 'It must be a whole number with the unit s, m, h, d or w, as in 30d, and at most 100 years.');
+export const parseDuration = parserOf(
+  readDuration,
+  'It must be a whole number with the unit s, m, h, d or w, as in 30d, and at most 100 years.',
+);
 
 export const parseLifetime = parserOf(
   (text) => parseDuration(text) || null,

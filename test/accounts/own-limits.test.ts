@@ -35,6 +35,34 @@ await describeOnEngines('the own limits of an account', (engine) => {
     await assert.rejects(accounts.setLimits('Ark', own, null), { name: 'OperatorError' });
   });
 
+  test('one number alone keeps the other number', async (t) => {
+    const { accounts } = await createWorld(t, engine);
+    await accounts.create('Zoo', makePlan('pro'));
+    const { limits } = await accounts.setLimits('Zoo', { perMinute: 7 });
+    assert.deepEqual(limits, { perMinute: 7, perDay: 10_000 });
+    await accounts.setLimits('Zoo', { perDay: 9 });
+    assert.deepEqual((await accounts.find('Zoo')).limits, { perMinute: 7, perDay: 9 });
+  });
+
+  test('one number alone keeps the end, which both numbers remove', async (t) => {
+    const { accounts, clock } = await createWorld(t, engine);
+    await accounts.create('Zoo', makePlan('pro'));
+    const untilMs = clock.now() + hourMs;
+    await accounts.setLimits('Zoo', { perMinute: 7, perDay: 9 }, untilMs);
+    assert.deepEqual((await accounts.setLimits('Zoo', { perMinute: 8 })).ownLimits, { untilMs });
+    const both = { perMinute: 8, perDay: 10 };
+    assert.deepEqual((await accounts.setLimits('Zoo', both)).ownLimits, { untilMs: null });
+  });
+
+  test('one number alone keeps none of limits that have ended', async (t) => {
+    const { accounts, clock } = await createWorld(t, engine);
+    await accounts.create('Zoo', makePlan('pro'));
+    await accounts.setLimits('Zoo', { perMinute: 7, perDay: 9 }, clock.now() + hourMs);
+    clock.advance(hourMs);
+    const { limits, ownLimits } = await accounts.setLimits('Zoo', { perMinute: 8 });
+    assert.deepEqual([limits, ownLimits], [{ perMinute: 8, perDay: 10_000 }, { untilMs: null }]);
+  });
+
   test('a reset starts both windows again, except windows that began after it', async (t) => {
     const { keyring, accounts, database, clock } = await createWorld(t, engine);
     const { id, account } = await keyring.issue(order({ account: 'Zoo' }));
@@ -116,4 +144,16 @@ test('the commands for limits print what applies', async (t) => {
   assert.deepEqual(await readJson('accounts reset-limits Zoo'), { account: 'Zoo', reset: true });
   const actions = fieldOf<{ action: string }, 'action'>(await readJson('audit --account Zoo'), 'action');
   assert.deepEqual(actions, ['account.limits_reset', 'account.limits_set', 'account.created']);
+});
+
+test('accounts set-limits takes a duration and one number alone', async (t) => {
+  const { print, readJson, run } = await createCommandWorld(t);
+  await print('accounts create Zoo --plan pro');
+  const told = 'Zoo may send 600 requests a minute and 10000 a day until 2027-01-02T14:00:00.000Z\n';
+  assert.equal(await print('accounts set-limits Zoo --per-minute 600 --until 2h'), told);
+  const until = '2027-01-02T14:00:00.000Z';
+  const limits = { account: 'Zoo', perMinute: 600, perDay: 7, until };
+  assert.deepEqual(await readJson('accounts set-limits Zoo --per-day 7'), limits);
+  const { code, stderr } = await run('accounts set-limits Zoo --until 2h');
+  assert.deepEqual([code, stderr], [2, 'error: give --per-minute or --per-day, or both\n']);
 });

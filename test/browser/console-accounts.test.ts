@@ -95,8 +95,8 @@ describeInBrowser('accounts and keys in the console', (browser) => {
     for (let n = 0; n < 2; n += 1) await request(key, '/pets');
     await window('0 left');
 
-    const limits = { 'Requests a minute': '70', 'For how many days': '3' };
-    const set = '70 a minute, 1,000 a day, set for this account until 2027-01-05';
+    const limits = { 'Requests a minute': '70', 'For how many hours': '36' };
+    const set = '70 a minute, 1,000 a day, set for this account until 2027-01-04 00:00';
     await act('Set limits', limits, 'Save', set);
     await window('10 left');
     const reset = 'The windows of Happy Paws start again.';

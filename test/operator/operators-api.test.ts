@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { dayMs } from '../../src/clock.ts';
+import { dayMs, hourMs } from '../../src/clock.ts';
 import { operatorCodes } from '../../src/errors.ts';
 import { wrongTokensMax } from '../../src/operator/console/token-gate.ts';
 import { makePlan } from '../accounts/world.ts';
@@ -52,6 +52,19 @@ test('the days of all accounts come in pages', async (t) => {
   const second = await read(`/usage/days?before=${first.next}`);
   assert.deepEqual([first.items.length, second.items.length, second.next], [50, 5, null]);
   assert.equal((await read('/usage/days?since=1970-02-01&until=1970-02-03')).items.length, 2);
+});
+
+test('limits of an account take a duration and one number alone', async () => {
+  const token = await makeToken(shared);
+  await shared.store.accounts.create('Limited', makePlan('pro'));
+  const set = (body: object) =>
+    send(shared, token, '/accounts/Limited/limits', { method: 'PUT', body: JSON.stringify(body) });
+  assert.equal((await set({ perMinute: 7, until: '2h' })).status, 204);
+  const { limits, ownLimits } = await shared.store.accounts.find('Limited');
+  const untilMs = shared.clock.now() + 2 * hourMs;
+  assert.deepEqual([limits, ownLimits], [{ perMinute: 7, perDay: 10_000 }, { untilMs }]);
+  await expectError(await set({ until: '2h' }), 400, 'invalid_body');
+  await expectError(await set({ perDay: 1, until: 'soon' }), 400, 'invalid_body');
 });
 
 test('an int64 is a JSON integer with all its digits', async () => {

@@ -1,6 +1,7 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { dayMs, secondMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
+import { endRule, readEnd } from '../../../format.ts';
 import { NewKeySchema, overlapSecondsMax, toPartnerKey } from '../../../http/api/keys.ts';
 import { limitMax, type Plan, planNames, resolvePlan } from '../../../plans/plan.ts';
 import { enumField, wholeNumberField } from '../../../schema.ts';
@@ -32,9 +33,9 @@ const planFields = {
 };
 
 const limitFields = {
-  perMinute: limitField,
-  perDay: limitField,
-  days: Type.Optional(wholeNumberField('For how many days.', { minimum: 1, maximum: 3_650 })),
+  perMinute: Type.Optional(limitField),
+  perDay: Type.Optional(limitField),
+  until: timeFilter,
 };
 
 const deleteFields = {
@@ -174,16 +175,27 @@ export const accountOperations = [
     async (body, { accounts }) => accounts.setPlan(body.account, readPlan(body)),
   ),
 
-  /** Sets limits of one account alone, for some days or for good. */
+  /** Sets limits of one account alone, for some time or for good. */
   operation(
     'setLimits',
     'PUT /accounts/{account}/limits',
     'admin',
-    { summary: 'Set limits for an account alone', fields: limitFields },
-    async (body, { accounts, clock }) => {
-      const limits = { perMinute: Number(body.perMinute), perDay: Number(body.perDay) };
-      const untilMs = body.days === undefined ? null : clock() + Number(body.days) * dayMs;
-      await accounts.setLimits(body.account, limits, untilMs);
+    {
+      summary: 'Set limits for an account alone',
+      description:
+        'One number alone keeps the other number and, without `until`, the end. `until` is a duration such as `2h`, or a time.',
+      fields: limitFields,
+    },
+    async ({ account, perMinute, perDay, until }, { accounts, clock }) => {
+      if (perMinute === undefined && perDay === undefined)
+        throw new AppError('invalid_body', 'perMinute or perDay must be given');
+      const untilMs = until === undefined ? undefined : readEnd(until, clock());
+      if (untilMs === null) throw new AppError('invalid_body', `until must be ${endRule}`);
+      const limits = {
+        ...(perMinute !== undefined && { perMinute: Number(perMinute) }),
+        ...(perDay !== undefined && { perDay: Number(perDay) }),
+      };
+      await accounts.setLimits(account, limits, untilMs);
     },
   ),
 

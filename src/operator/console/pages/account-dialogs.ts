@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import { type AnswerOf, callApi } from './api.ts';
 import { ActDialog, type Closing } from './dialog.ts';
 import { Field, type Form } from './fields.ts';
-import { countThings } from './format.ts';
+import { countThings, formatTime } from './format.ts';
 import { notify } from './notices.ts';
 import { PlanFields, readPlan, toNumber } from './plan-fields.ts';
 import { goTo } from './routing.ts';
@@ -29,12 +29,18 @@ export function PlanDialog({ account, ...own }: AccountDialogProps) {
   <//>`;
 }
 
-export function LimitsDialog({ account: { account, limits }, ...own }: AccountDialogProps) {
-  const act = ({ perMinute = '', perDay = '', days }: Form) =>
+export function LimitsDialog({ account: { account, limits, ownLimits }, ...own }: AccountDialogProps) {
+  const end = ownLimits?.untilMs ?? null;
+  /** A duration with another unit and a time mean the same as in the command. */
+  const act = ({ perMinute = '', perDay = '', hours = '' }: Form) =>
     callApi(
       'PUT /accounts/{account}/limits',
       { account },
-      { perMinute: toNumber(perMinute), perDay: toNumber(perDay), days: days && toNumber(days) },
+      {
+        perMinute: toNumber(perMinute),
+        perDay: toNumber(perDay),
+        until: hours === '' ? undefined : hours.trim().replace(/^\d+$/, '$&h'),
+      },
     );
   return html`<${ActDialog}
     title=${`Limits of ${account}`}
@@ -49,9 +55,10 @@ export function LimitsDialog({ account: { account, limits }, ...own }: AccountDi
     <${Field} id="limit-day" label="Requests a day">
       <input id="limit-day" name="perDay" inputmode="numeric" value=${limits.perDay} required />
     <//>
-    <${Field} id="limit-days" label="For how many days (empty: until the plan changes)">
-      <input id="limit-days" name="days" inputmode="numeric" />
+    <${Field} id="limit-hours" label="For how many hours (empty: until the plan changes)">
+      <input id="limit-hours" name="hours" inputmode="numeric" />
     <//>
+    ${end !== null && html`<p class="hint">The present limits end at ${formatTime(end)}.</p>`}
   <//>`;
 }
 
