@@ -4,7 +4,7 @@ import { scopes } from '../src/accounts/account.ts';
 import { startService } from '../test/support/service.ts';
 import { judgeGenerators } from './generators.ts';
 import { judgePlatforms } from './platforms.ts';
-import { judgeByProxy } from './prism.ts';
+import { judgeByProxy, judgeGrowth } from './prism.ts';
 
 /**
  * Checks the description of a running service with generated clients and a validating proxy, and the project's own
@@ -20,6 +20,7 @@ export async function judgeClients(folder: string): Promise<boolean> {
     await writeFile(file, await (await fetch(`${app.url}/openapi.json`)).text());
     const complaints = [
       ...(await judgeByProxy(file, app.url, key)),
+      ...(await judgeGrowth({ after }, file, app.url, key)),
       ...(await judgeGenerators(app.url, key)),
     ];
     const runsEverywhere = await judgePlatforms(`${app.url}/v1`, () => createKey());

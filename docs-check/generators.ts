@@ -15,10 +15,21 @@ interface Generator {
   readonly files: Readonly<Record<string, string>>;
   /** Adds an animal, lists the newest one and prints its name, and places an order with nothing but `petId`. */
   readonly program: string;
+  /** Imports or declares the generated types `StoreEvent`, `StoreError` and `NewWebhook`. */
+  readonly types: string;
 }
 
 const key = "process.env['ANIMAL_STORE_KEY']";
 const newPet = "{ name: 'Rex', categoryId: 1 }";
+
+/** What a later release sends. The generated types accept it in responses, and refuse it in requests. */
+const growth = `
+const event: StoreEvent = { id: 'evt_0', type: 'pet.renamed', timestamp: '2027-01-02T12:00:00.000Z', data: {} };
+const error: StoreError = { code: 'animal_lost', message: 'lost', status: 404 };
+// @ts-expect-error: requests have only known values.
+const webhook: NewWebhook = { url: 'https://partner.example.com/', types: ['pet.renamed'] };
+void [event, error, webhook];
+`;
 
 function listGenerators(descriptionUrl: string, baseUrl: string): readonly Generator[] {
   return [
@@ -35,6 +46,11 @@ const listed = await client.GET('/pets', { params: { query: { limit: 1 } } });
 const placed = await client.POST('/orders', { body: { petId: listed.data![0]!.id } });
 console.log(added.response.status, listed.data?.[0]?.name, placed.response.status);
 `,
+      types: `import type { components } from './paths.d.ts';
+type StoreEvent = components['schemas']['StoreEvent'];
+type StoreError = components['schemas']['Error'];
+type NewWebhook = components['schemas']['NewWebhook'];
+`,
     },
     {
       name: 'hey-api, with the address of the description',
@@ -48,13 +64,18 @@ const listed = await listPets({ query: { limit: 1 } });
 const placed = await placeOrder({ body: { petId: listed.data![0]!.id } });
 console.log(added.response?.status, listed.data?.[0]?.name, placed.response?.status);
 `,
+      types: "import type { NewWebhook, StoreEvent, Error as StoreError } from './generated/index.js';\n",
     },
     {
-      name: 'orval, with the address of the description',
+      name: 'orval with zod, with the address of the description',
       command: ['orval', '--config', 'orval.config.mjs'],
       files: {
-        'orval.config.mjs': `export default { store: { input: '${descriptionUrl}', output: {
-  target: 'generated.ts', client: 'fetch', baseUrl: { getBaseUrlFromSpecification: true } } } };
+        'orval.config.mjs': `const input = '${descriptionUrl}';
+const override = { zod: { generateEachHttpStatus: true } };
+export default {
+  store: { input, output: { target: 'generated.ts', client: 'fetch', baseUrl: { getBaseUrlFromSpecification: true } } },
+  schemas: { input, output: { target: 'schemas.ts', client: 'zod', override } },
+};
 `,
       },
       program: `import { createPet, listPets, placeOrder } from './generated.js';
@@ -64,13 +85,19 @@ const listed = await listPets({ limit: 1 }, options);
 if (listed.status !== 200) throw new Error(String(listed.status));
 const placed = await placeOrder({ petId: listed.data[0]!.id }, options);
 console.log(added.status, listed.data[0]?.name, placed.status);
+GetEvent200Response.parse(event);
+GetEvent404Response.parse(error);
+if (CreateWebhookBody.safeParse(webhook).success) throw new Error('zod accepts a new type in a request');
+`,
+      types: `import type { NewWebhook, StoreEvent, Error as StoreError } from './generated.js';
+import { CreateWebhookBody, GetEvent200Response, GetEvent404Response } from './schemas.js';
 `,
     },
   ];
 }
 
 /**
- * Generates a client with each generator, checks its types and calls the service. Returns a complaint for each
+ * Generates a client with each generator, checks its types, also with what a later release adds, and calls the service. Returns a complaint for each
  * generator that fails.
  */
 export async function judgeGenerators(origin: string, apiKey: string): Promise<string[]> {
@@ -91,7 +118,8 @@ async function judge(generator: Generator, apiKey: string): Promise<string | nul
   const place = await mkdtemp(join(folder, '.generated-'));
   try {
     const [program, ...args] = generator.command;
-    const files = { ...generator.files, 'main.ts': generator.program, ...settings };
+    const main = generator.types + growth + generator.program;
+    const files = { ...generator.files, 'main.ts': main, ...settings };
     await mkdir(place, { recursive: true });
     for (const [name, text] of Object.entries(files)) await writeFile(join(place, name), text);
     const options = { cwd: place, timeout: generateMsMax, env: { ...process.env, ANIMAL_STORE_KEY: apiKey } };

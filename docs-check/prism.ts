@@ -6,7 +6,9 @@ import { operations } from '../src/http/api/operations.ts';
 import { writeTarget } from '../src/http/docs-site/files/samples.js';
 import { chooseRequest } from '../src/http/docs-site/reference/samples.ts';
 import { createExampleRequests, putIdentifiers } from '../test/support/example-requests.ts';
+import { startServer } from '../test/support/local-server.ts';
 import { findFreePort } from '../test/support/redis-server.ts';
+import type { Ending } from '../test/support/service.ts';
 
 const program = join(import.meta.dirname, 'node_modules/.bin/prism');
 
@@ -36,6 +38,50 @@ export async function judgeByProxy(descriptionFile: string, origin: string, key:
   }
   const verdict = complaints.length === 0 ? 'no violation' : `\n  ${complaints.join('\n  ')}`;
   process.stdout.write(`/openapi.json: Prism over ${operations.length} operations: ${verdict}\n`);
+  return complaints;
+}
+
+type Changes = Readonly<Record<string, string>>;
+
+/** What a later release sends in place of what this one sends. */
+const later: Changes = { 'pet.added': 'pet.renamed', not_found: 'animal_lost' };
+
+/**
+ * Sends answers with an event type and an error code of a later release through Prism. Returns the violations that Prism
+ * reports. Throws if Prism reports none in an event with the data of another type.
+ */
+export async function judgeGrowth(
+  test: Ending,
+  descriptionFile: string,
+  origin: string,
+  key: string,
+): Promise<string[]> {
+  let changes = later;
+  const relay = await startServer(test, async (request, response) => {
+    const answer = await fetch(origin + request.url, { headers: { authorization: `Bearer ${key}` } });
+    const body = (await answer.text()).replace(/"([a-z._]+)"/g, (text, word) =>
+      word in changes ? `"${changes[word]}"` : text,
+    );
+    const { 'content-length': _, ...headers } = Object.fromEntries(answer.headers);
+    response.writeHead(answer.status, headers).end(body);
+  });
+  const proxy = await startProxy(descriptionFile, `${relay}/v1`);
+  test.after(proxy.stop);
+  const findViolations = async (path: string) => {
+    const answer = await fetch(proxy.url + path, { headers: { authorization: `Bearer ${key}` } });
+    const body = await answer.text();
+    if (!Object.values(changes).some((word) => body.includes(`"${word}"`)))
+      throw new Error(`the relay has changed nothing in ${body}`);
+    return answer.headers.get('sl-violations');
+  };
+  const events = '/events?type=pet.added&limit=1';
+  const found = [await findViolations(events), await findViolations('/pets/404')];
+  changes = { 'pet.added': 'order.reserved' };
+  if ((await findViolations(events)) === null)
+    throw new Error('Prism reports no violation in an event with the data of another type');
+  const complaints = found.filter((one) => one !== null);
+  const verdict = complaints.length === 0 ? 'no violation' : `\n  ${complaints.join('\n  ')}`;
+  process.stdout.write(`/openapi.json: Prism over answers of a later release: ${verdict}\n`);
   return complaints;
 }
 

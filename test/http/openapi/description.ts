@@ -68,6 +68,11 @@ export function* listExamples(description: Description) {
   }
 }
 
+/** Returns true if the description allows a value, also one that a later release adds to an enumeration. */
+export function allows({ components }: Description, schema: object, value: unknown): boolean {
+  return Schema.Compile({ allOf: [schema], components }).Check(value);
+}
+
 const compiled = new WeakMap<object, { Check(value: unknown): boolean }>();
 
 /**
