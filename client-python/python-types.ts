@@ -159,6 +159,7 @@ function nameType(schema: Schema, isSent: boolean, context: Context): string {
     return `Literal[${schema.enum.map((one) => `"${one}"`).join(', ')}]`;
   if (schema.type === 'null') return 'None';
   if (schema.type === 'string') return 'str';
+  if (schema.type === 'boolean') return 'bool';
   if (schema.type === 'object') return 'Mapping[str, Any]';
   if (schema.type === 'integer') return 'int';
   throw new Error(`no type is known for ${JSON.stringify(schema)}`);

@@ -143,7 +143,7 @@ function nameType(schema: Schema, place: Place): string {
   if (schema.anyOf !== undefined) return schema.anyOf.map((one) => nameType(one, place)).join(' | ');
   if (Array.isArray(schema.type)) return `${nameType(withoutNull(schema), place)} | null`;
   if (schema.enum !== undefined && schema.type === 'string') return schema.enum.map(quote).join(' | ');
-  if (schema.type === 'null' || schema.type === 'string') return schema.type;
+  if (schema.type === 'null' || schema.type === 'string' || schema.type === 'boolean') return schema.type;
   // With `never`, a check of `type` leaves only the data of that type: nothing is known about the data of other types.
   if (schema.type === 'object') return place.isUnknown ? 'never' : 'object';
   if (schema.type !== 'integer') throw new Error(`no type is known for ${JSON.stringify(schema)}`);
