@@ -9,6 +9,7 @@ import type { JobRunner } from './jobs/job-runner.ts';
 import { createLease, type Lease, renewalMs } from './jobs/lease.ts';
 import type { Log } from './observability/log.ts';
 import { exposeWebhooks } from './observability/room-metrics.ts';
+import { loopback } from './setting-values.ts';
 import type { Store } from './store.ts';
 import { expireAttempts } from './webhooks/attempt-rows.ts';
 import type { DeliveryObserver } from './webhooks/attempts.ts';
@@ -42,6 +43,7 @@ export async function deliverWebhooks(
   jobs: JobRunner,
   clocks: ClockWatch,
 ): Promise<() => Promise<void>> {
+  const isDevelopment = config.environment === 'development';
   const box = createSecretBox(config.webhookSecretKeys);
   const lease = createLease(database, 'webhooks');
   const { leftMs } = lease;
@@ -52,7 +54,8 @@ export async function deliverWebhooks(
     box,
     post: createPostMessage({
       allowed: createNetworks(config.webhookAllowNetworks),
-      allowsHttp: config.environment === 'development',
+      shown: createNetworks(isDevelopment ? loopback : []),
+      allowsHttp: isDevelopment,
     }),
     observer: observe(log, metrics),
     leftMs,

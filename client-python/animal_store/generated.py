@@ -484,6 +484,10 @@ class WebhookWithSecret(TypedDict):
     """The last event that was answered with 2xx or passed over; null before the first."""
     lastAttempt: LastAttempt | None
     """The result of the last attempt; null before the first."""
+    nextAttemptAt: str | None
+    """When the event after `after` is sent again, because its last attempt has failed. Null while
+    no retry waits.
+    """
     secret: str
     """The secret that signs the requests. It is shown only once."""
 
@@ -521,6 +525,10 @@ class Webhook(TypedDict):
     """The last event that was answered with 2xx or passed over; null before the first."""
     lastAttempt: LastAttempt | None
     """The result of the last attempt; null before the first."""
+    nextAttemptAt: str | None
+    """When the event after `after` is sent again, because its last attempt has failed. Null while
+    no retry waits.
+    """
 
 
 class NewWebhook(TypedDict):
@@ -562,6 +570,18 @@ class WebhookAttempt(TypedDict):
     """
     durationMs: int
     """How long the attempt took, in milliseconds."""
+    attempt: int | None
+    """Which attempt of this event it was: one more than the last one before it in the list, or 1.
+    Null if a release before this field made it.
+    """
+    isManual: bool | None
+    """True if a request or an operator asked to send it, false if the service sent it by itself.
+    Null if a release before this field made it.
+    """
+    answerStart: str | None
+    """The first 1,000 bytes of the body of the answer, as UTF-8. Null if there was no answer, the
+    body has a `Content-Encoding`, or the receiver is in a network that only the operator allows.
+    """
 
 
 class EventToSend(TypedDict):
@@ -754,6 +774,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "disabledBecause": "string?",
         "after": "string?",
         "lastAttempt": "LastAttempt?",
+        "nextAttemptAt": "string?",
         "secret": "string",
     },
     "Webhook": {
@@ -765,6 +786,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "disabledBecause": "string?",
         "after": "string?",
         "lastAttempt": "LastAttempt?",
+        "nextAttemptAt": "string?",
     },
     "NewWebhook": {"url": "string", "types": "string[]?"},
     "WebhookPatch": {
@@ -774,7 +796,15 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "after": "string?",
     },
     "LastAttempt": {"at": "string", "result": "any"},
-    "WebhookAttempt": {"eventId": "string", "at": "string", "result": "any", "durationMs": "int"},
+    "WebhookAttempt": {
+        "eventId": "string",
+        "at": "string",
+        "result": "any",
+        "durationMs": "int",
+        "attempt": "int?",
+        "isManual": "boolean?",
+        "answerStart": "string?",
+    },
     "EventToSend": {"eventId": "string"},
     "WebhookMessage": {"id": "string", "type": "string", "timestamp": "string", "data": "object"},
     "Ping": {"id": "string"},

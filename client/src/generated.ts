@@ -311,6 +311,8 @@ export interface WebhookWithSecret {
   readonly after: string | null;
   /** The result of the last attempt; null before the first. */
   readonly lastAttempt: LastAttempt | null;
+  /** When the event after `after` is sent again, because its last attempt has failed. Null while no retry waits. */
+  readonly nextAttemptAt: string | null;
   /** The secret that signs the requests. It is shown only once. */
   readonly secret: string;
 }
@@ -339,6 +341,8 @@ export interface Webhook {
   readonly after: string | null;
   /** The result of the last attempt; null before the first. */
   readonly lastAttempt: LastAttempt | null;
+  /** When the event after `after` is sent again, because its last attempt has failed. Null while no retry waits. */
+  readonly nextAttemptAt: string | null;
 }
 
 /** A new webhook. */
@@ -382,6 +386,12 @@ export interface WebhookAttempt {
   readonly result: number | 'timeout' | 'refused' | 'dns' | 'blocked_address' | 'tls' | LaterValue;
   /** How long the attempt took, in milliseconds. */
   readonly durationMs: number;
+  /** Which attempt of this event it was: one more than the last one before it in the list, or 1. Null if a release before this field made it. */
+  readonly attempt: number | null;
+  /** True if a request or an operator asked to send it, false if the service sent it by itself. Null if a release before this field made it. */
+  readonly isManual: boolean | null;
+  /** The first 1,000 bytes of the body of the answer, as UTF-8. Null if there was no answer, the body has a `Content-Encoding`, or the receiver is in a network that only the operator allows. */
+  readonly answerStart: string | null;
 }
 
 /** An event to send once more. */
@@ -637,12 +647,12 @@ export const shapes = {
   IssuedApiKey: { id: 'string', name: 'string?', scopes: 'string[]', expiresAt: 'string?', start: 'string', state: 'string', createdAt: 'string', lastUsedAt: 'string?', key: 'string' },
   NewApiKey: { name: 'string?', scopes: 'string[]', expiresInSeconds: 'number?' },
   ApiKeyRotation: { overlapSeconds: 'number?' },
-  WebhookWithSecret: { id: 'string', url: 'string', types: 'string[]', keyId: 'string', status: 'string', disabledBecause: 'string?', after: 'string?', lastAttempt: 'LastAttempt?', secret: 'string' },
-  Webhook: { id: 'string', url: 'string', types: 'string[]', keyId: 'string', status: 'string', disabledBecause: 'string?', after: 'string?', lastAttempt: 'LastAttempt?' },
+  WebhookWithSecret: { id: 'string', url: 'string', types: 'string[]', keyId: 'string', status: 'string', disabledBecause: 'string?', after: 'string?', lastAttempt: 'LastAttempt?', nextAttemptAt: 'string?', secret: 'string' },
+  Webhook: { id: 'string', url: 'string', types: 'string[]', keyId: 'string', status: 'string', disabledBecause: 'string?', after: 'string?', lastAttempt: 'LastAttempt?', nextAttemptAt: 'string?' },
   NewWebhook: { url: 'string', types: 'string[]?' },
   WebhookPatch: { url: 'string?', types: 'string[]?', status: 'string?', after: 'string?' },
   LastAttempt: { at: 'string', result: 'any' },
-  WebhookAttempt: { eventId: 'string', at: 'string', result: 'any', durationMs: 'number' },
+  WebhookAttempt: { eventId: 'string', at: 'string', result: 'any', durationMs: 'number', attempt: 'number?', isManual: 'boolean?', answerStart: 'string?' },
   EventToSend: { eventId: 'string' },
   WebhookMessage: { id: 'string', type: 'string', timestamp: 'string', data: 'object' },
   Ping: { id: 'string' },

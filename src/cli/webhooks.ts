@@ -4,7 +4,7 @@ import { toTime } from '../format.ts';
 import { readSecret } from '../storage/store-facts.ts';
 import type { Store } from '../store.ts';
 import { type Attempt, readAfter, writeAfter } from '../webhooks/webhook.ts';
-import type { ListedWebhook } from '../webhooks/webhooks.ts';
+import type { EventsLeft, ListedWebhook } from '../webhooks/webhooks.ts';
 import { accountFilter, textId } from './arguments.ts';
 import { type AppCommand, orMissing, type Printed, printLines, printTable } from './command.ts';
 import { type Column, countThings, formatTime, writeLine } from './output.ts';
@@ -21,7 +21,7 @@ export function addWebhooks(program: AppCommand): void {
       printTable(await allWebhooks.list(account ?? null), columns, toJson),
     );
   webhooks
-    .addLeaf('show', 'show a webhook: its position, how far it is behind, and its last attempt')
+    .addLeaf('show', 'show a webhook: its position, how far it is behind, its last attempt and its next one')
     .withExamples(`webhooks show ${example}`)
     .addArgument(textId('webhook', listedBy))
     .doesWithStore(async (store, _options, id: string) => show(store, id));
@@ -99,17 +99,21 @@ const find = <T>(id: string, read: () => Promise<T>) =>
   orMissing(`there is no webhook "${id}": "${listedBy}" shows them all`, read);
 
 async function show({ allWebhooks, database }: Store, id: string): Promise<Printed> {
-  const { webhook } = await find(id, () => allWebhooks.get(id));
+  const { webhook, attempts, left } = await find(id, () => allWebhooks.get(id));
   const ids = createEventIds(await readSecret(database, 'cursor'));
   const { eventsBehind, behindMs, isPaused } = webhook;
   const after = writeAfter(webhook.position, ids);
-  const json = { ...toJson(webhook), isPaused, after, eventsBehind, behindMs };
+  const answerStart = attempts[0]?.answerStart ?? null;
+  const json = { ...toJson(webhook), isPaused, after, eventsBehind, behindMs, answerStart, left };
   const age = behindMs === null ? '' : `, the first one ${Math.round(behindMs / 1_000)} s old`;
   const lines: readonly (readonly [label: string, text: string])[] = [
     ...columns.map(({ heading, cell }) => [heading.toLowerCase(), cell(webhook)] as const),
     ['paused', isPaused ? 'yes: its account is suspended' : 'no'],
     ['after', after ?? '-'],
     ['behind', `${countThings(eventsBehind, 'event')} of all types${age}`],
+    ['answer', answerStart ?? '-'],
+    ['next attempt', formatTime(webhook.nextAttemptAtMs)],
+    ...(left === null ? [] : [['can still get', describeLeft(left)] as const]),
   ];
   return {
     json,
@@ -119,17 +123,40 @@ async function show({ allWebhooks, database }: Store, id: string): Promise<Print
   };
 }
 
+function describeLeft({ events, hasMore, isPositionLost }: EventsLeft): string {
+  const count = `${hasMore ? 'more than ' : ''}${countThings(events, 'event')}`;
+  if (!isPositionLost) return count;
+  return `${count}, but its position is lost: later events are deleted; replay it before you enable it`;
+}
+
+/** Number of characters of an answer in the table. With --json, the answer is longer. */
+const shortAnswer = 40;
+
+function shorten(answer: string | null): string {
+  if (answer === null) return '-';
+  const characters = [...answer];
+  const start = characters.slice(0, shortAnswer).join('');
+  return characters.length > shortAnswer ? `${start}…` : start;
+}
+
+function describeAttempt({ attempt, isManual }: Attempt): string {
+  return `${attempt ?? '-'}${isManual ? ' by hand' : ''}`;
+}
+
 const attemptColumns: readonly Column<Attempt>[] = [
   { heading: 'AT', cell: ({ at }) => at },
   { heading: 'EVENT', cell: ({ eventId }) => eventId },
   { heading: 'RESULT', cell: ({ result }) => String(result) },
+  { heading: 'ATTEMPT', cell: describeAttempt },
   { heading: 'MS', cell: ({ durationMs }) => String(durationMs), leavesAt: 1 },
+  { heading: 'ANSWER', cell: ({ answerStart }) => shorten(answerStart), leavesAt: 2 },
 ];
 
 function toJson({ lastAttemptAtMs, lastResult, keyId: key, ...webhook }: ListedWebhook) {
   const { id, account, url, types, status, disabledBecause } = webhook;
   const lastAttempt = lastResult === null ? null : { at: toTime(lastAttemptAtMs), result: lastResult };
-  return { id, account, url, types, status, disabledBecause, key, lastAttempt };
+  const state = { lastAttempt, nextAttemptAt: toTime(webhook.nextAttemptAtMs) };
+  return { id, account, url, types, status, disabledBecause, key, ...state };
 }
 
 const columns: readonly Column<ListedWebhook>[] = [

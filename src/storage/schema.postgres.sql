@@ -595,6 +595,9 @@ create table webhook_attempts (
   at_ms bigint not null,
   result text not null,
   duration_ms bigint not null,
+  attempt bigint,
+  is_manual bigint,
+  answer_start bytea,
   constraint webhook_attempts_pkey primary key (id),
   constraint webhook_attempts_webhook_id_fkey foreign key (webhook_id)
     references webhooks(id)

@@ -427,7 +427,10 @@ create table webhook_attempts (
   message_id text not null,
   at_ms integer not null,
   result text not null,
-  duration_ms integer not null
+  duration_ms integer not null,
+  attempt integer,
+  is_manual integer,
+  answer_start blob
 ) strict;
 
 create index webhook_attempts_by_webhook on webhook_attempts (webhook_id, id);

@@ -208,6 +208,12 @@ export interface Tables {
     /** The HTTP status, or why there was no response. */
     result: string;
     duration_ms: bigint;
+    /** 1 for the first attempt of its event. Null in a row of 1.2.0, as `is_manual`. */
+    attempt: ColumnType<bigint | null, bigint | undefined, never>;
+    /** 1 if a request or an operator asked for it, 0 if the service sent it by itself. */
+    is_manual: ColumnType<bigint | null, bigint | undefined, never>;
+    /** The start of the answer as UTF-8: bytes, because no text of PostgreSQL has U+0000. Null if it may not be shown. */
+    answer_start: ColumnType<Uint8Array | null, Uint8Array | null | undefined, never>;
   };
   webhook_secrets: {
     id: Generated<bigint>;

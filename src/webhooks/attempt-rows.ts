@@ -1,9 +1,10 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { dayMs } from '../clock.ts';
 import { type Database, statement, step, together, transaction } from '../storage/database.ts';
 import { deletesOld, isBeyondNewest } from '../storage/delete-old.ts';
-import { insertRow } from '../storage/insert-row.ts';
+import { pick } from '../storage/insert-row.ts';
 import { readStoreTime } from '../storage/store-facts.ts';
+import type { Tables } from '../storage/tables.ts';
 import { deleteRequest } from './requested-messages.ts';
 import { failingAttemptsMin, failingMsMax } from './rules/retry.ts';
 import { type Attempt, toResult } from './webhook.ts';
@@ -18,6 +19,8 @@ export interface EndedAttempt {
   readonly messageId: string;
   readonly result: string;
   readonly durationMs: bigint;
+  /** The start of the answer as UTF-8. Null if there was none that may be shown. */
+  readonly answerStart: Uint8Array | null;
   readonly revision: bigint;
   /** The position of the event that was sent, or the row id of the requested message. */
   readonly sent: { readonly position: bigint } | { readonly requestId: bigint };
@@ -59,8 +62,25 @@ function applyAttempt(row: TimedRow, attempt: EndedAttempt): WebhookRow {
   return { ...failed, status: 'disabled', disabled_because: 'failing' };
 }
 
-const columns = ['message_id', 'at_ms', 'result', 'duration_ms'] as const;
-const insertAttempt = insertRow('webhook_attempts', ['webhook_id', ...columns]);
+const newColumns = ['message_id', 'at_ms', 'result', 'duration_ms', 'is_manual', 'answer_start'] as const;
+const columns = [...newColumns, 'attempt'] as const;
+
+/**
+ * One more than the last attempt of the same message that is kept, or 1. A row of 1.2.0 has no number, so the rows of the
+ * message count as well.
+ */
+const nextAttempt = (webhookId: bigint, messageId: string) => sql<bigint>`(
+  select 1 + case when max(attempt) >= count(*) then max(attempt) else count(*) end
+  from webhook_attempts where webhook_id = ${webhookId} and message_id = ${messageId})`;
+
+type NewAttempt = Pick<Selectable<Tables['webhook_attempts']>, 'webhook_id' | (typeof newColumns)[number]>;
+
+const insertAttempt = statement((query, p: NewAttempt) =>
+  query.insertInto('webhook_attempts').values({
+    ...pick(p, ['webhook_id', ...newColumns]),
+    attempt: nextAttempt(p.webhook_id, p.message_id),
+  } as never),
+);
 
 const deleteOldAttempts = statement((query, p: { id: bigint }) =>
   query
@@ -71,14 +91,22 @@ const deleteOldAttempts = statement((query, p: { id: bigint }) =>
 
 /** Records an attempt, unless the webhook is deleted. Returns why this attempt has disabled the webhook, or null. */
 export const noteAttempt = transaction('noteAttempt', 'row locks', function* (attempt: EndedAttempt) {
-  const { publicId, messageId, result, durationMs, sent } = attempt;
+  const { publicId, messageId, result, durationMs, answerStart, sent } = attempt;
   const [row] = yield* step(lockWebhook, { publicId });
   if (row === undefined) return null;
   const noted = applyAttempt(row, attempt);
-  const ended = { message_id: messageId, at_ms: row.now_ms, result, duration_ms: durationMs };
+  const ended = {
+    webhook_id: row.id,
+    message_id: messageId,
+    at_ms: row.now_ms,
+    result,
+    duration_ms: durationMs,
+    is_manual: 'requestId' in sent ? 1n : 0n,
+    answer_start: answerStart,
+  };
   yield* together(
     step(updateWebhook, noted),
-    step(insertAttempt, { webhook_id: row.id, ...ended }),
+    step(insertAttempt, ended),
     step(deleteOldAttempts, { id: row.id }),
   );
   if ('requestId' in sent) yield* step(deleteRequest, sent);
@@ -97,10 +125,13 @@ const selectAttempts = statement((query, p: { id: bigint }, { nowMs }) =>
 
 export async function listAttempts(database: Database, id: bigint): Promise<readonly Attempt[]> {
   const rows = await database.read(selectAttempts, { id });
-  return rows.map(({ message_id, at_ms, result, duration_ms }) => ({
+  return rows.map(({ message_id, at_ms, result, duration_ms, attempt, is_manual, answer_start }) => ({
     eventId: message_id,
     ...toResult(at_ms, result),
     durationMs: Number(duration_ms),
+    attempt: attempt === null ? null : Number(attempt),
+    isManual: is_manual === null ? null : is_manual === 1n,
+    answerStart: answer_start === null ? null : Buffer.from(answer_start).toString(),
   }));
 }
 

@@ -128,12 +128,14 @@ async function attempt(sending: Sending, message: Outgoing): Promise<boolean> {
   if ('failure' in ended && signal.aborted) return false;
   const result = 'status' in ended ? String(ended.status) : ended.failure;
   observer.onAttempt(result);
+  const answerStart = 'status' in ended ? ended.answerStart : null;
   const retryAfterMs = 'status' in ended ? readRetryAfterMs(ended.retryAfter, Number(row.now_ms)) : null;
   const reason = await record(sending, {
     publicId: row.public_id,
     messageId: message.id,
     result,
     durationMs: BigInt(Math.round(performance.now() - startedAtMs)),
+    answerStart: answerStart === null ? null : Buffer.from(answerStart),
     revision: row.revision,
     sent: message.sent,
     waitMs: BigInt(planWaitMs(Number(row.failures) + 1, Math.random(), retryAfterMs)),

@@ -189,8 +189,14 @@ export function* lockManaged(publicId: string, manager: Managed['manager']): Ste
     throw new OperatorError(`there is no webhook "${publicId}": "webhooks list" shows them all`);
   }
   if (row?.account_id !== manager.accountId) throw notFound('webhookId', 'webhook');
-  if (coversReader(manager, webhookReaderOf(row))) return row;
-  throw scopeMissing('the webhook receives events that this API key may not read');
+  requireCover(manager, row);
+  return row;
+}
+
+/** Throws `scope_missing` if a webhook receives events that the reader may not read. */
+export function requireCover(reader: EventReader, row: WebhookRow): void {
+  if (!coversReader(reader, webhookReaderOf(row)))
+    throw scopeMissing('the webhook receives events that this API key may not read');
 }
 
 /** Throws `scope_missing` if the reader, or the key that created the webhook, may not read all these events. */

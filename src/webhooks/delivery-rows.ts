@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { eventTypes } from '../events/event.ts';
+import { type EventType, eventTypes } from '../events/event.ts';
 import { isOrderType } from '../events/event-reader.ts';
 import { indexOfType, newest } from '../events/feed-page.ts';
 import { type RowOf, statement } from '../storage/database.ts';
@@ -97,6 +97,39 @@ export const selectSending = statement((query, p: { id: bigint }, dialect) =>
 );
 
 export type SendingRow = RowOf<typeof selectSending>;
+
+/** Maximum number of events that are counted for a disabled webhook. */
+export const leftMax = 10_000;
+
+/** SQL expressions that list the events of a type after the position of a webhook. A list is empty if it gets no such events. */
+function listLeft(type: EventType, id: bigint, dialect: Dialect): readonly RawBuilder<unknown>[] {
+  const name = sql.lit(type);
+  const list = (sees: RawBuilder<unknown>, [condition, key]: ReturnType<typeof indexOfType.all>) => {
+    const { where, orderBy } = dialect.keysetAfter([key], sql`webhooks.position`);
+    // The planner of PostgreSQL does not know this limit, so it reads by the index in place of sorting all events.
+    const most = sql`(select case when ${sees} and ' ' || types || ' ' like ${sql.lit(`% ${type} %`)}
+      then ${sql.lit(leftMax + 1)} else 0 end from webhooks where id = ${id})`;
+    return sql`select id from (select id from events where ${condition} and ${where}
+      order by ${orderBy} limit ${most}) as of_type`;
+  };
+  const all = indexOfType.all(name);
+  if (!isOrderType(type)) return [list(sql`sees_pets = 1`, all)];
+  const own = indexOfType.own(name, sql`webhooks.account_id`);
+  return [list(sql`sees_orders = 'all'`, all), list(sql`sees_orders = 'own'`, own)];
+}
+
+/** Counts the events after the position of a webhook that are kept and that it may see: at most one more than `leftMax`. */
+export const countLeft = statement((query, p: { id: bigint }, dialect) => {
+  const lists = eventTypes.flatMap((type) => listLeft(type, p.id, dialect));
+  return query
+    .selectFrom('webhooks')
+    .select(
+      sql<bigint>`(select count(*) from (
+        select id from (${sql.join(lists, sql` union all `)}) as every_type
+        limit ${sql.lit(leftMax + 1)}) as kept)`.as('count'),
+    )
+    .where('id', '=', p.id);
+});
 
 /** Selects the enabled webhooks of active accounts that are farthest behind, with the age of their next event or null. */
 export const selectLags = statement((query, _, dialect) =>

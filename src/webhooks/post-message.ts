@@ -3,14 +3,20 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { request as requestHttps } from 'node:https';
 import { type BlockList, isIP, type LookupFunction } from 'node:net';
 import { secondMs } from '../clock.ts';
+import { answerBytesMax, readAnswerStart } from './rules/answer-start.ts';
 import { attemptMsMax } from './rules/retry.ts';
 import { isAllowedTarget } from './rules/target-address.ts';
 import { parseTargetUrl } from './rules/target-url.ts';
 import type { AttemptFailure } from './webhook.ts';
 
-export type AttemptResult =
-  | { readonly status: number; readonly retryAfter: string | undefined }
-  | { readonly failure: AttemptFailure };
+interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  /** The start of the body (`readAnswerStart`). Null if the body is encoded, or its sender may not be shown. */
+  readonly answerStart: string | null;
+}
+
+export type AttemptResult = Answer | { readonly failure: AttemptFailure };
 
 /** Posts once. Resolves when the connection is closed: at most `bodyMsMax` after the timeout, or at once on abort. */
 export type PostMessage = (
@@ -23,6 +29,8 @@ export type PostMessage = (
 export interface PostOptions {
   /** Networks that may receive messages although their addresses are not global. */
   readonly allowed: BlockList;
+  /** Networks whose answers may be shown, beside those of global addresses. */
+  readonly shown: BlockList;
   readonly allowsHttp: boolean;
   /** Timeout of an attempt, up to the head of the response. */
   readonly attemptMs?: number;
@@ -30,7 +38,7 @@ export interface PostOptions {
   readonly resolve?: (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
-/** Bounds of the body of a response. It is discarded; beyond a bound, the service closes the connection. */
+/** Bounds of the body of a response. Its start is kept. Beyond a bound, the service closes the connection. */
 const bodyBytesMax = 64 * 1024;
 export const bodyMsMax = secondMs;
 /** Maximum number of informational responses, such as 103, before the response. */
@@ -44,7 +52,7 @@ const addressesMax = 4;
  * The function follows no redirects and uses no proxy.
  */
 export function createPostMessage(options: PostOptions): PostMessage {
-  const { allowed, allowsHttp, attemptMs = attemptMsMax, resolve = resolveName } = options;
+  const { allowed, shown, allowsHttp, attemptMs = attemptMsMax, resolve = resolveName } = options;
 
   return async (text, headers, body, stopping) => {
     const url = parseTargetUrl(text, allowsHttp);
@@ -69,57 +77,79 @@ export function createPostMessage(options: PostOptions): PostMessage {
         headers: { ...headers, 'content-length': Buffer.byteLength(body) },
       });
       request.end(body);
-      return await untilClosed(request, signal);
+      return await untilClosed(request, signal, shown);
     } finally {
       clearTimeout(timer);
     }
   };
 }
 
-function untilClosed(request: ClientRequest, signal: AbortSignal): Promise<AttemptResult> {
+function untilClosed(request: ClientRequest, signal: AbortSignal, shown: BlockList): Promise<AttemptResult> {
   const { promise, resolve } = Promise.withResolvers<AttemptResult>();
+  const connection = watchConnection(request);
   let result: AttemptResult | null = null;
+  let readStart: () => string | null = () => null;
   let informations = 0;
-  /** A failure between the connection and its encryption is one of TLS. */
-  let isSecuring = false;
-  request.on('socket', (socket) => {
-    socket.on('connect', () => {
-      isSecuring = request.protocol === 'https:';
-    });
-    socket.on('secureConnect', () => {
-      isSecuring = false;
-    });
-  });
   request.on('information', () => {
     informations += 1;
     if (informations > informationMax) request.destroy();
   });
   request.on('response', (response) => {
-    const { statusCode: status = 0 } = response;
-    const retryAfter = response.headers['retry-after'];
+    const { statusCode: status = 0, headers } = response;
     // A status below 100 is no response of HTTP.
-    result = status < 100 ? { failure: 'refused' } : { status, retryAfter };
-    discard(response, () => request.destroy());
+    result =
+      status < 100
+        ? { failure: 'refused' }
+        : { status, retryAfter: headers['retry-after'], answerStart: null };
+    const start = readBody(response, () => request.destroy());
+    if (isAllowedTarget(connection.address, shown) && headers['content-encoding'] === undefined)
+      readStart = () => readAnswerStart(start.bytes);
   });
   request.on('error', () => {
-    result ??= { failure: signal.aborted ? 'timeout' : isSecuring ? 'tls' : 'refused' };
+    result ??= { failure: signal.aborted ? 'timeout' : connection.isSecuring ? 'tls' : 'refused' };
   });
   // Emitted when the connection is closed, because it is not used again.
-  request.on('close', () => resolve(result ?? { failure: 'refused' }));
+  request.on('close', () => {
+    if (result !== null && 'status' in result) result = { ...result, answerStart: readStart() };
+    resolve(result ?? { failure: 'refused' });
+  });
   return promise;
 }
 
-/** Reads and discards the body of a response up to its bounds. Then calls `close`. */
-function discard(response: IncomingMessage, close: () => void): void {
+function watchConnection(request: ClientRequest) {
+  const connection = {
+    /** The address that was connected. A host can have several. */
+    address: '',
+    /** A failure between the connection and its encryption is one of TLS. */
+    isSecuring: false,
+  };
+  request.on('socket', (socket) => {
+    socket.on('connect', () => {
+      connection.address = socket.remoteAddress ?? '';
+      connection.isSecuring = request.protocol === 'https:';
+    });
+    socket.on('secureConnect', () => {
+      connection.isSecuring = false;
+    });
+  });
+  return connection;
+}
+
+/** Reads the body of a response up to its bounds, and then calls `close`. Returns its start, which grows until then. */
+function readBody(response: IncomingMessage, close: () => void) {
+  const start = { bytes: Buffer.alloc(0) };
   let bytes = 0;
   const timer = setTimeout(close, bodyMsMax);
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
+    if (start.bytes.length < answerBytesMax)
+      start.bytes = Buffer.concat([start.bytes, chunk.subarray(0, answerBytesMax - start.bytes.length)]);
     if (bytes > bodyBytesMax) close();
   });
   response.on('error', () => undefined);
   response.on('end', close);
   response.on('close', () => clearTimeout(timer));
+  return start;
 }
 
 /** Options for the checked addresses alone (DNS rebinding). Each but the last may take `shareMs`. */

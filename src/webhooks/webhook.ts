@@ -12,7 +12,9 @@ import {
 import type { EventIds } from '../events/event-ids.ts';
 import { type EventReader, narrowReader } from '../events/event-reader.ts';
 import { unknownEvent } from '../events/feed-page.ts';
+import { toTime } from '../format.ts';
 import { enumField, fixedText, namedObject, nullable, openEnum, timeField } from '../schema.ts';
+import { answerBytesMax } from './rules/answer-start.ts';
 import { targetUrlRule, urlLengthMax } from './rules/target-url.ts';
 import type { WebhookRow } from './webhook-rows.ts';
 
@@ -74,6 +76,27 @@ export const AttemptSchema = namedObject('WebhookAttempt', 'An attempt to send a
     maximum: 60_000,
     description: 'How long the attempt took, in milliseconds.',
   }),
+  attempt: nullable(
+    Type.Integer({
+      format: 'int32',
+      minimum: 1,
+      description:
+        'Which attempt of this event it was: one more than the last one before it in the list, or 1. Null if a release before this field made it.',
+    }),
+  ),
+  isManual: nullable(
+    Type.Boolean({
+      description:
+        'True if a request or an operator asked to send it, false if the service sent it by itself. Null if a release before this field made it.',
+    }),
+  ),
+  answerStart: nullable(
+    Type.String({
+      maxLength: answerBytesMax,
+      description:
+        'The first 1,000 bytes of the body of the answer, as UTF-8. Null if there was no answer, the body has a `Content-Encoding`, or the receiver is in a network that only the operator allows.',
+    }),
+  ),
 });
 
 export const WebhookSchema = namedObject('Webhook', 'A URL that the service sends events to.', {
@@ -102,6 +125,11 @@ export const WebhookSchema = namedObject('Webhook', 'A URL that the service send
     ...LastAttemptSchema,
     description: 'The result of the last attempt; null before the first.',
   }),
+  nextAttemptAt: nullable(
+    timeField(
+      'When the event after `after` is sent again, because its last attempt has failed. Null while no retry waits.',
+    ),
+  ),
 });
 
 export const WebhookWithSecretSchema = namedObject('WebhookWithSecret', 'A webhook with its new secret.', {
@@ -164,10 +192,16 @@ export function writeAfter(position: bigint, ids: EventIds): string | null {
 export function toWebhook(row: WebhookRow, ids: EventIds): Webhook {
   const { position, last_attempt_at_ms: atMs, last_result: result } = row;
   const lastAttempt = atMs === null || result === null ? null : toResult(atMs, result);
-  return { ...toShared(row), after: writeAfter(position, ids), lastAttempt };
+  const nextAttemptAt = toTime(readNextAttemptMs(row));
+  return { ...toShared(row), after: writeAfter(position, ids), lastAttempt, nextAttemptAt };
 }
 
-export function toShared(row: WebhookRow): Omit<Webhook, 'after' | 'lastAttempt'> {
+/** Returns when the next retry comes, in Unix milliseconds. Null if none waits. */
+export function readNextAttemptMs(row: WebhookRow): bigint | null {
+  return row.status === 'enabled' && row.failures > 0n ? row.next_attempt_at_ms : null;
+}
+
+export function toShared(row: WebhookRow): Omit<Webhook, 'after' | 'lastAttempt' | 'nextAttemptAt'> {
   return {
     id: row.public_id,
     url: row.url,

@@ -4,8 +4,8 @@ import type { Clock } from '../clock.ts';
 import { notFound, OperatorError, reasonOf } from '../errors.ts';
 import type { EventType } from '../events/event.ts';
 import type { EventIds } from '../events/event-ids.ts';
-import { listReadableTypes } from '../events/event-reader.ts';
-import { endsOf, selectEnds } from '../events/feed-page.ts';
+import { type EventReader, listReadableTypes } from '../events/event-reader.ts';
+import { endsOf, judgePosition, selectEnds } from '../events/feed-page.ts';
 import { randomText } from '../random-text.ts';
 import type { Database } from '../storage/database.ts';
 import { readPage } from '../storage/read-page.ts';
@@ -15,16 +15,24 @@ import {
   changeWebhook,
   disableWebhooksOfKey,
   removeWebhook,
+  requireCover,
   rotateSecret,
   scopeMissing,
   type WebhookChange,
   type WebhookManager,
 } from './change-webhook.ts';
-import { selectLags } from './delivery-rows.ts';
+import { countLeft, leftMax, selectLags } from './delivery-rows.ts';
 import { requestMessage } from './requested-messages.ts';
 import type { SecretBox } from './secret-box.ts';
 import { generateSecret, writeSecret } from './sign-message.ts';
-import { type DisabledReason, readEventId, toShared, toWebhook, type WebhookStatus } from './webhook.ts';
+import {
+  type DisabledReason,
+  readEventId,
+  readNextAttemptMs,
+  toShared,
+  toWebhook,
+  type WebhookStatus,
+} from './webhook.ts';
 import {
   countDisabled,
   type ListedWebhookRow,
@@ -89,8 +97,11 @@ export function createWebhooks(database: Database, ids: EventIds, box: SecretBox
       await database.transact(requestMessage, { publicId, manager, ...message }, manager.accountId);
     },
 
-    listAttempts: async (publicId: string, accountId: bigint) =>
-      listAttempts(database, (await findRow(database, { publicId, accountId })).id),
+    async listAttempts(publicId: string, reader: EventReader) {
+      const row = await findRow(database, { publicId, accountId: reader.accountId });
+      requireCover(reader, row);
+      return await listAttempts(database, row.id);
+    },
 
     remove: (publicId: string, manager: WebhookManager): Promise<void> =>
       database.transact(removeWebhook, { publicId, manager }, manager.accountId),
@@ -139,6 +150,14 @@ export interface WebhookQuery {
 /** How far the active webhooks are behind, and how many are disabled, by the reason. */
 export type WebhookLag = Awaited<ReturnType<ReturnType<typeof createOperatorWebhooks>['readLag']>>;
 
+const noneDisabled: Readonly<Record<DisabledReason, number>> = {
+  owner: 0,
+  operator: 0,
+  gone: 0,
+  failing: 0,
+  restored: 0,
+};
+
 /**
  * The webhooks of all accounts, for operators. Each change and its row of the audit log, which names `actor`, are one
  * transaction. Throws OperatorError if a webhook or an account does not exist, and the errors of change-webhook.ts.
@@ -161,9 +180,11 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
     list: async (account: string | null): Promise<ListedWebhook[]> =>
       (await listPage({ account, limit: Number.MAX_SAFE_INTEGER })).items.toReversed(),
 
+    /** Returns a webhook with its attempts. `left` is null while the webhook is enabled. */
     async get(publicId: string) {
       const row = await findRow(database, { publicId });
-      return { webhook: toListedWebhook(row), attempts: await listAttempts(database, row.id) };
+      const left = row.status === 'disabled' ? await readLeft(database, row) : null;
+      return { webhook: toListedWebhook(row), attempts: await listAttempts(database, row.id), left };
     },
 
     /** Reads the lag from the store, so a restart does not forget it. */
@@ -173,13 +194,7 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
       const farthest = lags.flatMap(({ id, behind_ms }) =>
         behind_ms === null ? [] : [{ id, behindMs: Number(behind_ms) }],
       );
-      const disabled: Record<DisabledReason, number> = {
-        owner: 0,
-        operator: 0,
-        gone: 0,
-        failing: 0,
-        restored: 0,
-      };
+      const disabled = { ...noneDisabled };
       for (const { disabled_because: because, count } of counts)
         if (because !== null) disabled[because as DisabledReason] = Number(count);
       return { farthest, disabled };
@@ -234,14 +249,36 @@ export async function findWebhook(database: Database, publicId: string): Promise
   return row === undefined ? null : toListedWebhook(row);
 }
 
+/** What a disabled webhook would get if it were enabled. */
+export interface EventsLeft {
+  /** The events after its position that are kept and that it may see. At most `leftMax`. */
+  readonly events: number;
+  /** True if there are more than `leftMax`. */
+  readonly hasMore: boolean;
+  /** True if events after its position are deleted, so that it cannot continue from there. */
+  readonly isPositionLost: boolean;
+}
+
+async function readLeft(database: Database, { id, position }: WebhookRow): Promise<EventsLeft> {
+  const [[left], ends] = await Promise.all([
+    database.read(countLeft, { id }),
+    database.read(selectEnds, { position }),
+  ]);
+  const isPositionLost = judgePosition(position, endsOf(ends)) === 'lost';
+  const count = Number(left?.count ?? 0n);
+  return { events: Math.min(count, leftMax), hasMore: count > leftMax, isPositionLost };
+}
+
 export type ListedWebhook = ReturnType<typeof toListedWebhook>;
 
 function toListedWebhook(row: ListedWebhookRow) {
+  const isPaused = row.suspended_at_ms !== null;
+  const nextAttemptMs = isPaused ? null : readNextAttemptMs(row);
   return {
     ...toShared(row),
     account: row.account,
     /** True if the account is suspended. The service sends nothing to webhooks of a suspended account. */
-    isPaused: row.suspended_at_ms !== null,
+    isPaused,
     position: row.position,
     /** Number of events in the feed after `position`, of all types. */
     eventsBehind: Number(row.events_behind),
@@ -250,5 +287,7 @@ function toListedWebhook(row: ListedWebhookRow) {
     /** Null before the first attempt. */
     lastAttemptAtMs: row.last_attempt_at_ms === null ? null : Number(row.last_attempt_at_ms),
     lastResult: row.last_result,
+    /** Null while no retry waits. */
+    nextAttemptAtMs: nextAttemptMs === null ? null : Number(nextAttemptMs),
   };
 }

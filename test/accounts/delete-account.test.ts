@@ -41,6 +41,7 @@ async function furnish(t: TestContext, engine: Engine) {
   const account = String(smith.accountId);
   for (const sql of [
     insertWebhook(account, id),
+    insertAttempt,
     `insert into requests (at_ms, last_at_ms, account_id, key_id, address, status, duration_ms, times)
       values (1, 1, ${account}, 'key_smith', '192.0.2.7', 404, 1, 1)`,
     `insert into usage_hours values (${account}, 0, 7, 0, 0)`,
@@ -57,6 +58,9 @@ const insertWebhook = (
 ) => `insert into webhooks (public_id, account_id, key_id,
   url, types, sees_pets, sees_orders, status, position, revision, failures, next_attempt_at_ms, created_at_ms)
   values ('wh_1', ${accountId}, '${keyId}', 'https://smith.example', 'pet.added', 1, 'own', 'enabled', 0, 0, 0, 0, 0)`;
+
+const insertAttempt = `insert into webhook_attempts (webhook_id, message_id, at_ms, result, duration_ms)
+  select id, 'evt_1', 1, '500', 1 from webhooks`;
 
 async function readAll(database: Database): Promise<string> {
   return JSON.stringify(await readContents(database));
@@ -122,7 +126,8 @@ await describeOnEngines('deleting an account', (engine) => {
     await sequenceEvents(database);
     assert.equal(await count(execute, 'events'), events + 4);
     const emptied = ['requests', 'first_answers', 'usage_hours', 'usage_days', 'usage_windows', 'webhooks'];
-    for (const table of [...emptied, 'key_bans']) assert.equal(await count(execute, table), 0, table);
+    for (const table of [...emptied, 'webhook_attempts', 'key_bans'])
+      assert.equal(await count(execute, table), 0, table);
     const { items: entries } = await createAudit(database, clock.now).list({ limit: 1 });
     const deleted = ['account.deleted', 'deleted-1', 'deleted-1'];
     assert.deepEqual(fieldsOf(entries, 'action', 'subject', 'account'), [deleted]);

@@ -112,6 +112,39 @@ describeInBrowser('webhooks in the console', (browser) => {
     assert.deepEqual([entry?.action, entry?.subject], ['webhook.sent', one]);
   });
 
+  test('the page of a webhook shows an answer of HTML as text', async (t) => {
+    const { page, open, file } = await openFurnished(t, browser());
+    const answer = `<img src=x onerror="document.title='run'"><b>${'no '.repeat(30)}</b>`;
+    file
+      .prepare(`insert into webhook_attempts (webhook_id, message_id, at_ms, result, duration_ms, attempt, is_manual, answer_start)
+        values (1, 'evt_0000000000000001', unixepoch() * 1000, '500', 7, 3, 1, ?)`)
+      .run(Buffer.from(answer));
+    await open(`webhooks/${one}`, one);
+    await page.getByRole('cell', { name: '3 by hand' }).waitFor();
+    await page.getByText(`${answer.slice(0, 60)}…`, { exact: true }).click();
+    await page.getByText(answer, { exact: true }).waitFor();
+    assert.equal(await page.locator('td img, td b').count(), 0);
+    assert.notEqual(await page.title(), 'run');
+  });
+
+  test('the page of a webhook that fails says when the next attempt comes', async (t) => {
+    const { open, see, file } = await openFurnished(t, browser());
+    file.exec(`update webhooks set failures = 1, next_attempt_at_ms = ${Date.UTC(2027, 0, 2, 12, 30)}`);
+    await open(`webhooks/${one}`, one);
+    await see('2027-01-02 12:30:00Z');
+  });
+
+  test('the page of a disabled webhook says how many events it can still get', async (t) => {
+    const { page, open, see, file } = await openFurnished(t, browser());
+    file.exec(`update webhooks set position = 2, status = 'disabled'`);
+    const fact = page.getByText('Can still get', { exact: true }).locator('..');
+    await open(`webhooks/${one}`, one);
+    assert.match((await fact.textContent()) ?? '', /3 events$/);
+    file.exec('delete from events where id < 4; update event_horizon set deleted_to = 3');
+    await page.reload();
+    await see(/2 events, but its position is lost/);
+  });
+
   test('the webhooks of an account are on its page and in the sums of the overview', async (t) => {
     const { page, open, arrive, readRows } = await openFurnished(t, browser());
     await open('accounts/Happy%20Paws', 'Happy Paws');

@@ -27,7 +27,8 @@ test('webhooks list shows the webhooks of all accounts or of one account', async
   const listed = await readJson('webhooks list');
   const told = { id: one, account: 'Zoo', url: 'https://zoo.example/', types: ['pet.added', 'pet.deleted'] };
   const lastAttempt = { at: '2027-01-02T12:00:00.000Z', result: '500' };
-  const state = { status: 'enabled', disabledBecause: null, key: keyId, lastAttempt };
+  const nextAttemptAt = '1970-01-01T00:00:00.009Z';
+  const state = { status: 'enabled', disabledBecause: null, key: keyId, lastAttempt, nextAttemptAt };
   assert.deepEqual(listed[0], { ...told, ...state });
   assert.equal(listed[1].lastAttempt, null);
   assert.deepEqual(await readJson('webhooks list --account Shop'), [listed[1]]);
@@ -131,6 +132,48 @@ test('webhooks attempts lists the attempts of a webhook', async (t) => {
     values (1, 'evt_8tKq2ZmX0aLr5VnC', 1798891200000, '500', 7)`);
   const [attempt] = await readJson(`webhooks attempts ${one}`);
   assert.partialDeepStrictEqual(attempt, { at: '2027-01-02T12:00:00.000Z', result: 500, durationMs: 7 });
+});
+
+const insertAttempt = (answer: string) =>
+  `insert into webhook_attempts (webhook_id, message_id, at_ms, result, duration_ms, attempt, is_manual, answer_start)
+    values (1, 'evt_8tKq2ZmX0aLr5VnC', unixepoch() * 1000, '500', 7, 3, 1, cast('${answer}' as blob))`;
+
+test('webhooks attempts escapes what a terminal would interpret in an answer', async (t) => {
+  const { execute, print, readJson } = await createShop(t);
+  execute(insertAttempt('\u001b[31mno\u202e\n'));
+  const shown = await print(`webhooks attempts ${one}`);
+  assert.match(shown, /^AT +EVENT +RESULT +ATTEMPT +MS\n.* 500 +3 by hand +7\n$/);
+  assert.partialDeepStrictEqual(await readJson(`webhooks attempts ${one}`), [
+    { attempt: 3, isManual: true, answerStart: '\u001b[31mno\u202e\n' },
+  ]);
+});
+
+test('webhooks show has the next attempt', async (t) => {
+  const { print } = await createShop(t);
+  assert.match(await print(`webhooks show ${one}`), /^next attempt +1970-01-01 00:00Z$/m);
+});
+
+test('webhooks show escapes what a terminal would interpret in the last answer', async (t) => {
+  const { execute, print } = await createShop(t);
+  execute(insertAttempt('\u001b[31mno'));
+  assert.match(await print(`webhooks show ${one}`), /^answer +\\u\{1b\}\[31mno$/m);
+});
+
+test('webhooks show counts the events that a disabled webhook can still get', async (t) => {
+  const { print, readJson } = await createRestored(t);
+  assert.match(await print(`webhooks show ${one}`), /^can still get +1 event$/m);
+  const left = { events: 1, hasMore: false, isPositionLost: false };
+  assert.partialDeepStrictEqual(await readJson(`webhooks show ${one}`), { left });
+});
+
+test('webhooks show says that the position of a disabled webhook is lost', async (t) => {
+  const { execute, print } = await createRestored(t);
+  execute('delete from events');
+  execute('update event_horizon set deleted_to = 1');
+  assert.match(
+    await print(`webhooks show ${one}`),
+    /^can still get +0 events, but its position is lost: .*replay/m,
+  );
 });
 
 test('webhooks replay sets the position of a webhook', async (t) => {

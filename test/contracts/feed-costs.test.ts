@@ -4,7 +4,14 @@ import { eventTypes } from '../../src/events/event.ts';
 import { type EventReader, listReadableTypes } from '../../src/events/event-reader.ts';
 import { selectPageFor, selectTypedPageFor } from '../../src/events/feed-page.ts';
 import type { Parameters, Statement } from '../../src/storage/database.ts';
-import { passEvents, selectDue, selectLags, selectSending } from '../../src/webhooks/delivery-rows.ts';
+import {
+  countLeft,
+  leftMax,
+  passEvents,
+  selectDue,
+  selectLags,
+  selectSending,
+} from '../../src/webhooks/delivery-rows.ts';
 import { describeOnEngines, type Engine } from '../support/engines.ts';
 import { accounts, fillTables, keepStatistics, largeRows } from '../support/large-store.ts';
 import { openMeter } from '../support/meter.ts';
@@ -92,6 +99,8 @@ await describeOnEngines('in a large feed', (engine) => {
       status, position, revision, failures, next_attempt_at_ms, created_at_ms) values ${rows.join()}`);
     for (const statistics of ['old', 'new']) {
       for (const id of [1n, 2n, 3n]) await expectCheap(`webhook ${id}, ${statistics}`, selectSending, { id });
+      for (const id of [1n, 2n, 3n])
+        await expectCheap(`events left of ${id}, ${statistics}`, countLeft, { id }, 4 * leftMax);
       await expectCheap(`all, ${statistics}`, selectDue, { afterPosition: -1n, afterId: 0n, count });
       await expectCheap(`a move of all, ${statistics}`, passEvents, { ids: '[1,2,3]' });
       await expectCheap(`lags, ${statistics}`, selectLags, {});

@@ -48,6 +48,7 @@ const costly: Readonly<Record<string, string>> = {
   'console GET /orders?petId=&reference=': 'Orders in the console by animal and reference',
   'console GET /requests': 'Failed requests in the console',
   'console GET /search': 'Search in the console',
+  'console GET /webhooks/{webhookId}': 'A disabled webhook in the console',
   'console GET /webhooks': 'Webhooks in the console',
 };
 

@@ -113,6 +113,8 @@ await describeOnEngines('the requested messages and the attempts of webhooks', (
     assert.ok(kept > 0 && kept < 100);
     await expireAttempts(database);
     assert.equal(await countStored(), kept);
-    await assert.rejects(webhook.listAttempts(reader.accountId + 1n), { code: 'not_found' });
+    await assert.rejects(webhook.listAttempts({ ...reader, accountId: reader.accountId + 1n }), {
+      code: 'not_found',
+    });
   });
 });

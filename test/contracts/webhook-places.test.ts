@@ -8,7 +8,8 @@ import { testsOn, toManager, type World } from './webhook-world.ts';
 
 /** No attempt ends before its receiver answers, or before a test gives up. */
 const attemptMs = 600_000;
-const post = createPostMessage({ allowed: createNetworks(['127.0.0.1']), allowsHttp: true, attemptMs });
+const here = createNetworks(['127.0.0.1']);
+const post = createPostMessage({ allowed: here, shown: here, allowsHttp: true, attemptMs });
 
 /** Creates an account with webhooks that have a receiver in common, which calls `react` with each message. */
 async function addAccount(world: World, webhooks: number, react: (response: ServerResponse) => void) {

@@ -21,6 +21,7 @@ export const mira = { kind: 'console', name: 'mira in console_1' } as const;
 const box = createSecretBox([Buffer.alloc(32, 7)]);
 /** Time in ms after which an attempt times out. It is long enough for any answer, even on a busy machine. */
 const attemptMs = 3_000;
+const here = createNetworks(['127.0.0.1']);
 
 function openSender(database: Database, given: Partial<DelivererParts>) {
   const noted: string[] = [];
@@ -30,7 +31,7 @@ function openSender(database: Database, given: Partial<DelivererParts>) {
     onSealed: () => noted.push('sealed'),
     onFault: (_, error) => noted.push(String(error)),
   };
-  const post = createPostMessage({ allowed: createNetworks(['127.0.0.1']), allowsHttp: true, attemptMs });
+  const post = createPostMessage({ allowed: here, shown: here, allowsHttp: true, attemptMs });
   const leftMs = () => Number.POSITIVE_INFINITY;
   const parts = { database, ids, box, post, observer, leftMs, mayDisable: async () => true };
   const deliverer = createDeliverer({ ...parts, ...given });
@@ -92,7 +93,7 @@ async function openWorld(t: TestContext, engine: Engine) {
       resend: (position: bigint, by = maker) => webhooks.send(id, ids.write(position), by),
       rotate: (by = maker) => webhooks.rotateSecret(id, by),
       remove: (by = maker) => webhooks.remove(id, by),
-      listAttempts: (accountId = maker.accountId) => webhooks.listAttempts(id, accountId),
+      listAttempts: (by = maker) => webhooks.listAttempts(id, by),
     };
   }
 

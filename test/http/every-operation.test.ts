@@ -12,7 +12,15 @@ const file = service.openFile();
 const bodyBytesMax = 64 * 1_024;
 
 /** Tables in which the service counts and notes requests. */
-const ofService = ['leases', 'strangers', 'requests', 'usage_hours', 'usage_days', 'usage_windows', 'key_bans'];
+const ofService = [
+  'leases',
+  'strangers',
+  'requests',
+  'usage_hours',
+  'usage_days',
+  'usage_windows',
+  'key_bans',
+];
 const tables = file
   .prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name")
   .all()

@@ -12,8 +12,10 @@ await store.operators.add('omar', 'admin');
 await store.sessions.makeToken('omar');
 await service.send(key, 'POST /orders', { petId: 1 });
 await store.putCategory({ id: 1n, name: 'Dogs' });
-storeWebhooks(openFile(), [{ id: 'wh_8tKq2ZmX0aLr5VnC', position: 0, result: '503' }]);
-openFile().exec(`insert into requests (at_ms, last_at_ms, address, status, code, duration_ms, times)
+storeWebhooks(openFile(), [{ id: 'wh_8tKq2ZmX0aLr5VnC', position: 0, result: '503', status: 'disabled' }]);
+openFile().exec(`insert into webhook_attempts (webhook_id, message_id, at_ms, result, duration_ms)
+  values (1, 'evt_0000000000000001', unixepoch() * 1000, '503', 1);
+  insert into requests (at_ms, last_at_ms, address, status, code, duration_ms, times)
   values (1, 1, '203.0.113.7', 401, 'api_key_missing', 1, 1);
   insert into key_bans select id, ${Date.UTC(2027, 0, 2, 13)}, 1, 1, '', ${Date.UTC(2027, 0, 3)} from api_keys`);
 const cookie = await service.signIn('omar');

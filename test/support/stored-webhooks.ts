@@ -20,7 +20,7 @@ export function storeWebhooks(file: DatabaseSync, webhooks: readonly StoredWebho
     file.prepare(`insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status,
       position, revision, failures, next_attempt_at_ms, last_attempt_at_ms, last_result, created_at_ms,
       disabled_because)
-    values (?, ?, ?, ?, ?, 1, 'own', ?, ?, 0, 0, 9000000000000000, ?, ?, 0, ?)`);
+    values (?, ?, ?, ?, ?, 1, 'own', ?, ?, 0, 0, 8000000000000000, ?, ?, 0, ?)`);
   for (const { id, accountId = 1, keyId = 'key_1', ...rest } of webhooks) {
     const { url = 'https://zoo.example/hook', types = 'pet.added pet.deleted' } = rest;
     const { status = 'enabled', position = 0, result = null } = rest;

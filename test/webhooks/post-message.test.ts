@@ -17,7 +17,7 @@ const attemptMs = 3_000;
 const short = { attemptMs: 300 };
 
 function post(url: string, options: Partial<PostOptions> = {}) {
-  const given = { allowed: here, allowsHttp: true, attemptMs, ...options };
+  const given = { allowed: here, shown: here, allowsHttp: true, attemptMs, ...options };
   return createPostMessage(given)(url, { 'webhook-id': 'evt_1' }, '{}', never);
 }
 
@@ -34,7 +34,7 @@ async function startBait() {
   return { port: (server.address() as AddressInfo).port, count: () => connections };
 }
 
-const ok = { status: 204, retryAfter: undefined };
+const ok = { status: 204, retryAfter: undefined, answerStart: '' };
 const bait = await startBait();
 const names: Readonly<Record<string, readonly string[]>> = {
   'one.test': ['127.0.0.1'],
@@ -139,8 +139,52 @@ test('an endless body is read only up to a bound', async (t) => {
     };
     write();
   });
-  assert.deepEqual(await post(receiver.url), { ...ok, status: 200 });
+  assert.deepEqual(await post(receiver.url), { ...ok, status: 200, answerStart: '\0'.repeat(1_000) });
   await closed.promise;
+});
+
+/** Starts a receiver, and returns what an attempt keeps of an answer with this body and these headers. */
+async function readStart(body: string | Buffer, headers = '', options: Partial<PostOptions> = {}) {
+  const { url } = await startServer((socket) => {
+    socket.write(`HTTP/1.1 500 No\r\nconnection: close\r\n${headers}\r\n`);
+    socket.end(body);
+  });
+  const answered = await post(url, options);
+  assert.ok('status' in answered && answered.status === 500);
+  return answered.answerStart;
+}
+
+test('an attempt keeps a short answer whole', async () => {
+  assert.equal(await readStart('{"error":"né"}'), '{"error":"né"}');
+  assert.equal(await readStart(''), '');
+});
+
+test('an attempt keeps the first 1,000 bytes of an answer, up to the last whole character', async () => {
+  assert.equal(await readStart('a'.repeat(1_001)), 'a'.repeat(1_000));
+  assert.equal(await readStart(`${'a'.repeat(998)}猫`), 'a'.repeat(998));
+  assert.equal(await readStart(`${'a'.repeat(997)}猫`), `${'a'.repeat(997)}猫`);
+});
+
+test('an attempt replaces what is no UTF-8 in an answer', async () => {
+  assert.equal(await readStart(Buffer.from([0x61, 0xff, 0x62, 0xc3])), 'a\ufffdb\ufffd');
+});
+
+test('an attempt keeps nothing of an encoded answer', async () => {
+  assert.equal(await readStart('secret', 'content-encoding: gzip\r\n'), null);
+});
+
+test('an attempt keeps nothing of an answer from an address that only the operator allows', async () => {
+  assert.equal(await readStart('secret', '', { shown: none }), null);
+  assert.equal(await readStart('secret', '', { shown: createNetworks(['10.0.0.0/8']) }), null);
+});
+
+test('what counts is the address that an attempt connects to', async (t) => {
+  const receiver = await startReceiver(t);
+  const { port } = new URL(receiver.url);
+  const both = async () => ['127.0.0.1', '127.0.0.2'];
+  const only = createNetworks(['127.0.0.2']);
+  const result = await post(`http://two.test:${port}/`, { resolve: both, shown: only });
+  assert.deepEqual(result, { ...ok, answerStart: null });
 });
 
 test('an attempt ends its connection soon after the head', async () => {

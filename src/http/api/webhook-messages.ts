@@ -7,11 +7,13 @@ import {
   PetEventSchema,
 } from '../../events/event.ts';
 import { expiredEvent } from '../../events/feed-page.ts';
+import { toPrintableJson } from '../../observability/safe-text.ts';
 import { enumField, fixedText, namedObject, timeField } from '../../schema.ts';
 import { tooManyRequested } from '../../webhooks/requested-messages.ts';
 import { AttemptSchema, SendSchema } from '../../webhooks/webhook.ts';
 import { defineOperation, type Operation } from '../operation.ts';
-import { answer, example, reply } from './parts.ts';
+import { eventReaderOf } from './events.ts';
+import { answer, example } from './parts.ts';
 import { managerOf, webhookId } from './webhooks.ts';
 
 const pingExample = 'ping_Ah7mQ0vXb3ZkLr5T';
@@ -39,9 +41,32 @@ export const WebhookMessageSchema = Type.Union(
   { title: 'WebhookMessage', about: 'What the service sends to a webhook. Later releases may add types.' },
 );
 
+const automatic = { eventId: 'evt_0000000001HtM2kQ', isManual: false };
 const attemptExamples = [
-  { eventId: 'evt_0000000001HtM2kQ', at: '2027-01-02T12:00:00.300Z', result: 204, durationMs: 85 },
-  { eventId: 'evt_0000000001HtM2kQ', at: '2027-01-02T11:59:55.100Z', result: 'timeout', durationMs: 15_002 },
+  {
+    ...automatic,
+    at: '2027-01-02T12:00:30.600Z',
+    result: 200,
+    durationMs: 85,
+    attempt: 3,
+    answerStart: '{"ok":true}',
+  },
+  {
+    ...automatic,
+    at: '2027-01-02T12:00:00.300Z',
+    result: 500,
+    durationMs: 85,
+    attempt: 2,
+    answerStart: 'Internal Server Error',
+  },
+  {
+    ...automatic,
+    at: '2027-01-02T11:59:55.100Z',
+    result: 'timeout',
+    durationMs: 15_002,
+    attempt: 1,
+    answerStart: null,
+  },
 ];
 
 export const webhookMessageOperations: readonly Operation[] = [
@@ -85,14 +110,17 @@ export const webhookMessageOperations: readonly Operation[] = [
     guide: 'webhooks',
     summary: 'List the attempts of a webhook',
     description:
-      'Returns the last 100 attempts of the last 7 days to send a message to the webhook, newest first. A response is never kept.',
+      'Returns the last 100 attempts of the last 7 days to send a message to the webhook, newest first, with the start of each answer. The key must be able to read all events of the webhook.',
     params: webhookId,
     answers: answer(200, 'The attempts.', Type.Array(AttemptSchema, { maxItems: 100 }), {
-      attempts: example('A timeout and a success', attemptExamples),
+      attempts: example('Two failures and a success', attemptExamples),
       empty: example('No attempt', []),
     }),
 
-    handle: async ({ params, caller }, { webhooks }) =>
-      reply(200, webhooks.listAttempts(webhookId.read(params), caller.accountId)),
+    async handle({ params, caller }, { webhooks }) {
+      const attempts = await webhooks.listAttempts(webhookId.read(params), eventReaderOf(caller));
+      // Whoever receives messages chooses the answers, so no control character stands in the text.
+      return { status: 200, text: toPrintableJson(JSON.stringify(attempts)) };
+    },
   }),
 ];

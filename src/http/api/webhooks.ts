@@ -32,8 +32,10 @@ const enabled = {
   disabledBecause: null,
   after: eventIdExample,
   lastAttempt: { at, result: 200 },
+  nextAttemptAt: null,
 };
 const lastAttempt = { at, result: 'timeout' };
+const failing = { ...enabled, lastAttempt, nextAttemptAt: '2027-01-02T12:00:05.100Z' };
 const disabled = { ...enabled, status: 'disabled', disabledBecause: 'failing', lastAttempt };
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
 const withSecret = { ...enabled, lastAttempt: null, secret };
@@ -118,10 +120,11 @@ export const webhookOperations: readonly Operation[] = [
     guide: 'webhooks',
     summary: 'Get a webhook',
     description:
-      'Returns one webhook of the account, with its position in the feed and the result of its last attempt.',
+      'Returns one webhook of the account, with its position in the feed, the result of its last attempt, and the time of the next one while a retry waits.',
     params: webhookId,
     answers: answer(200, 'The requested webhook.', WebhookSchema, {
       enabled: example('An enabled webhook', enabled),
+      failing: example('A webhook that waits for a retry', failing),
       disabled: example('A disabled webhook', disabled),
     }),
 

@@ -5,6 +5,8 @@ import { logLevels, requestLogs } from '../../config.ts';
 import { OrderSchema } from '../../orders/order.ts';
 import { PetSchema, petStatuses } from '../../pets/pet.ts';
 import { enumField, int64Field, namedObject, nullable } from '../../schema.ts';
+import { leftMax } from '../../webhooks/delivery-rows.ts';
+import { AttemptSchema } from '../../webhooks/webhook.ts';
 import { hitKinds } from '../search.ts';
 
 /** The schemas of the responses of operators' operations, as far as no room declares them. Times are Unix milliseconds. */
@@ -91,7 +93,26 @@ const webhook = namedObject('OperatorsWebhook', 'A webhook of an account.', {
   behindMs: nullable(count),
   lastAttemptAtMs: nullable(time),
   lastResult: nullable(text),
+  nextAttemptAtMs: nullable(time),
   after: nullable(text),
+});
+
+const attempt = namedObject('OperatorsAttempt', 'An attempt to send a message to a webhook.', {
+  id: Type.Integer({ minimum: 0, description: 'Place in the list.' }),
+  ...AttemptSchema.properties,
+});
+
+const left = namedObject('EventsLeft', 'What a disabled webhook would get. Null while it is enabled.', {
+  events: Type.Integer({
+    minimum: 0,
+    maximum: leftMax,
+    description: 'The events after its position that are kept and that it may see.',
+  }),
+  hasMore: Type.Boolean({ description: `True if there are more than ${leftMax}.` }),
+  isPositionLost: Type.Boolean({
+    description:
+      'True if events after its position are deleted. It can be enabled only after a replay from a later event.',
+  }),
 });
 
 const key = namedObject('OperatorsKey', 'An API key of an account.', {
@@ -257,7 +278,15 @@ export const answers = {
     resumed: texts,
     failed: Type.Array(Type.Object({ id: text, problem: text })),
   }),
-  webhook: Type.Object({ webhook, attempts: Type.Array(open), oldest: nullable(text) }),
+  webhook: Type.Object({
+    webhook,
+    attempts: Type.Array(attempt),
+    left: Type.Unsafe<unknown>({
+      anyOf: [left, { type: 'null' }],
+      description: left['description' as never],
+    }),
+    oldest: nullable(text),
+  }),
   operators: pageOf(listed.operator, noNext),
   sessions: pageOf(listed.session, noNext, { nowMs: time }),
   token: Type.Object({ id: text, token: text, expiresAtMs: time }),

@@ -45,7 +45,10 @@ registerHooks({
 
 /** Starts a later release, whose store has an event of the new type between two of known types. */
 async function startLater() {
-  const service = await serveInProcess({ after }, { settings: { ENVIRONMENT: 'development' }, preload: grow });
+  const service = await serveInProcess(
+    { after },
+    { settings: { ENVIRONMENT: 'development' }, preload: grow },
+  );
   const { url, key } = service;
   if (key === null) throw new Error('the service has not created a key');
   const client = new AnimalStore({ apiKey: key, baseUrl: url, onDeprecation: () => {} });

@@ -48,7 +48,8 @@ export const webhookOperations = [
     async ({ webhookId }, { allWebhooks, eventIds }) => {
       const [found, oldest] = await Promise.all([allWebhooks.get(webhookId), allWebhooks.readOldest()]);
       const attempts = found.attempts.map((attempt, index) => ({ id: index, ...attempt }));
-      return { webhook: toShownWebhook(found.webhook, eventIds), attempts, oldest: eventIds.write(oldest) };
+      const webhook = toShownWebhook(found.webhook, eventIds);
+      return { webhook, attempts, left: found.left, oldest: eventIds.write(oldest) };
     },
   ),
 

@@ -2,18 +2,25 @@ import { html } from 'htm/preact';
 import { useActs } from './acts.ts';
 import type { AnswerOf } from './api.ts';
 import { useDialog } from './dialog.ts';
-import { formatDuration, formatTime } from './format.ts';
+import { countThings, formatDuration, formatTime } from './format.ts';
 import { AccountLink, type Fact, Facts, PageHead, showOne } from './parts.ts';
 import { useResource } from './resource.ts';
 import { type Column, Table } from './table.ts';
 import { askIn, SendDialog, type WebhookData } from './webhook-dialogs.ts';
 import { Acts, Behind, Result, Status } from './webhooks.ts';
 
-type Attempt = AnswerOf<'GET /webhooks/{webhookId}'>['attempts'][number];
+type Shown = AnswerOf<'GET /webhooks/{webhookId}'>;
+type Attempt = Shown['attempts'][number];
 
 const columns: readonly Column<Attempt>[] = [
   { title: 'When', isTime: true, by: 'at', cell: ({ at }) => formatTime(at) },
   { title: 'Result', by: 'result', cell: ({ result }) => html`<${Result} result=${result} />` },
+  {
+    title: 'Attempt',
+    by: 'attempt',
+    cell: ({ attempt, isManual }) =>
+      html`${attempt ?? '–'}${isManual && html`${' '}<span class="quiet">by hand</span>`}`,
+  },
   { title: 'Event', by: 'eventId', cell: ({ eventId }) => html`<code class="text">${eventId}</code>` },
   {
     title: 'Took',
@@ -22,7 +29,23 @@ const columns: readonly Column<Attempt>[] = [
     isMinor: true,
     cell: ({ durationMs }) => formatDuration(durationMs),
   },
+  { title: 'Answer', cell: ({ answerStart }) => html`<${Answer} start=${answerStart} />` },
 ];
+
+/** Number of characters of an answer that the list shows. The rest unfolds. */
+const shortAnswer = 60;
+
+/** The start of the answer of a receiver, as text. */
+function Answer({ start }: { readonly start: string | null }) {
+  if (start === null) return '–';
+  if (start === '') return html`<span class="quiet">empty</span>`;
+  const characters = [...start];
+  if (characters.length <= shortAnswer) return html`<span class="text">${start}</span>`;
+  return html`<details>
+    <summary>${characters.slice(0, shortAnswer).join('')}…</summary>
+    <p class="text">${start}</p>
+  </details>`;
+}
 
 /** The page of one webhook, with its last attempts. */
 export function Webhook({ id }: { readonly id: string }) {
@@ -30,14 +53,14 @@ export function Webhook({ id }: { readonly id: string }) {
   const dialog = useDialog();
   const act = useActs();
   return html`
-    ${showOne('webhook', id, found, ({ webhook, attempts, oldest }) => {
+    ${showOne('webhook', id, found, ({ webhook, attempts, left, oldest }) => {
       const ask = askIn(dialog, oldest, found.reload);
       return html`
         <${PageHead} title=${nameWebhook(webhook)}>
           ${act('POST /webhooks/{webhookId}/send', { label: 'Send an event', onClick: ask(SendDialog, webhook) })}
           <${Acts} webhook=${webhook} ask=${ask} />
         <//>
-        <${Facts} facts=${listFacts(webhook)} />
+        <${Facts} facts=${listFacts(webhook, left)} />
         <section aria-labelledby="attempts">
           <h2 id="attempts">The last attempts</h2>
           <${Table} caption="Attempts" columns=${columns} rows=${attempts} empty="No attempt in the last 7 days." />
@@ -52,14 +75,23 @@ function nameWebhook({ account, url }: WebhookData): string {
   return `Webhook of ${account} to ${URL.parse(url)?.host ?? url}`;
 }
 
-function listFacts(webhook: WebhookData): readonly Fact[] {
+function listFacts(webhook: WebhookData, left: Shown['left']): readonly Fact[] {
+  const { nextAttemptAtMs } = webhook;
   return [
     ['Id', html`<code>${webhook.id}</code>`],
     ['URL', html`<span class="text">${webhook.url}</span>`],
     ['Account', html`<${AccountLink} ...${webhook} />`],
     ['Status', html`<${Status} ...${webhook} />`],
     ['Behind', html`<${Behind} ...${webhook} />`],
+    ...(left === null ? [] : [['Can still get', describeLeft(left)] as const]),
+    ...(nextAttemptAtMs === null ? [] : [['Next attempt', formatTime(nextAttemptAtMs)] as const]),
     ['Types', webhook.types.join(', ')],
     ['Created with the key', html`<code>${webhook.keyId}</code>`],
   ];
+}
+
+function describeLeft({ events, hasMore, isPositionLost }: NonNullable<Shown['left']>) {
+  const count = `${hasMore ? 'more than ' : ''}${countThings(events, 'event')}`;
+  if (!isPositionLost) return count;
+  return html`${count}, but its position is lost: later events are deleted. Replay it before you enable it.`;
 }
