@@ -19,7 +19,7 @@ import { Requests } from './requests.ts';
 import { linkTo, type Query, useRoute } from './routing.ts';
 import { Search, SearchField } from './search.ts';
 import { type Session, SessionContext } from './session.ts';
-import { rememberSignIn, returnToPlace, SignIn, takeToken, wasSignedIn } from './sign-in.ts';
+import { rememberSignIn, returnToPlace, SignIn, takeToken, Visitor, wasSignedIn } from './sign-in.ts';
 import { Strangers } from './strangers.ts';
 import { Webhook } from './webhook.ts';
 import { Webhooks } from './webhooks.ts';
@@ -87,20 +87,12 @@ function App() {
   }, []);
   useEffect(() => watchSession(() => end('Your session has ended.')), []);
 
-  if (failure !== null)
-    return html`<main class="visitor">
-      <h1>Animal Store console</h1>
-      <${Failure} failure=${failure} onRetry=${look} />
-    </main>`;
+  if (failure !== null) return html`<${Visitor}><${Failure} failure=${failure} onRetry=${look} /><//>`;
   if (session !== null)
     return html`<${SessionContext.Provider} value=${session}>
       <${Frame} session=${session} onSignedOut=${leave} />
     <//>`;
-  if (token === null && !isKnown)
-    return html`<main class="visitor">
-      <h1>Animal Store console</h1>
-      <p role="status">Loading…</p>
-    </main>`;
+  if (token === null && !isKnown) return html`<${Visitor}><p role="status">Loading…</p><//>`;
   return html`<${SignIn} key=${token} token=${token} reason=${reason} onSignedIn=${enter} />`;
 }
 
@@ -181,12 +173,12 @@ function Header({ session, roomPath, text, onSignedOut }: HeaderProps) {
       Animal Store <span class=${`environment ${environment}`}>${environment}</span>
     </p>
     <${SearchField} text=${text} />
-    <nav aria-label="Console">
-      <ul>${rooms.filter(({ isUnlisted }) => isUnlisted !== true).map(link)}</ul>
-    </nav>
     <p class="who">
       <span class="quiet">${name} (${role})</span> <button type="button" onClick=${signOut}>Sign out</button>
     </p>
+    <nav aria-label="Console">
+      <ul>${rooms.filter(({ isUnlisted }) => isUnlisted !== true).map(link)}</ul>
+    </nav>
   </header>`;
 }
 

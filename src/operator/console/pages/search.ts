@@ -93,6 +93,7 @@ function Hits({ text, result: { items, more } }: HitsProps) {
         columns=${columnsOf(kind)}
         rows=${items.filter((item) => item.kind === kind)}
         empty=""
+        hasCsv=${false}
       />
       ${more.includes(kind) && html`<p class="hint">There are more. Type more of the name.</p>`}
     </section>`,

@@ -1,4 +1,5 @@
 import { html } from 'htm/preact';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { asError, callApi } from './api.ts';
 
@@ -39,6 +40,14 @@ export function wasSignedIn(): boolean {
   return localStorage.getItem(signedIn) !== null;
 }
 
+/** The page of a visitor without a session. */
+export function Visitor({ children }: { readonly children?: ComponentChildren }) {
+  return html`<main class="visitor">
+    <h1>Animal Store console</h1>
+    ${children}
+  </main>`;
+}
+
 interface SignInProps {
   readonly token: string | null;
   /** Why the visitor has no session any more, or an empty text. */
@@ -54,13 +63,8 @@ export function SignIn({ token, reason, onSignedIn }: SignInProps) {
     else callApi('POST /sign-in', {}, { token }).then(onSignedIn, (thrown) => setFailure(asError(thrown)));
   }, [token]);
 
-  if (token !== null && failure === null)
-    return html`<main class="visitor">
-      <h1>Animal Store console</h1>
-      <p role="status">Signing in…</p>
-    </main>`;
-  return html`<main class="visitor">
-    <h1>Animal Store console</h1>
+  if (token !== null && failure === null) return html`<${Visitor}><p role="status">Signing in…</p><//>`;
+  return html`<${Visitor}>
     ${failure && html`<p class="failure" role="alert">${failure.message}</p>`}
     ${!failure && reason && html`<p role="status">${reason}</p>`}
     <p>To sign in, run this on the machine of the service, and open the link that it prints:</p>
@@ -69,5 +73,5 @@ export function SignIn({ token, reason, onSignedIn }: SignInProps) {
       The link works once, within 10 minutes. There are no passwords. If you have no shell there, ask somebody who has:
       ${' '}<code>console --as NAME</code> prints a link for you.
     </p>
-  </main>`;
+  <//>`;
 }

@@ -25,6 +25,8 @@ interface TableProps<Row> {
   readonly rows: readonly Row[];
   /** What stands instead of a table without rows. */
   readonly empty: ComponentChildren;
+  /** False: the rows cannot be saved. */
+  readonly hasCsv?: boolean;
 }
 
 interface SortOrder<Row> {
@@ -54,6 +56,7 @@ export function Table<Row extends { readonly id: string | number }>({
   columns: all,
   rows,
   empty,
+  hasCsv = true,
 }: TableProps<Row>) {
   const [order, setOrder] = useState<SortOrder<Row>>({ by: null, isDown: false });
   const may = useMay();
@@ -77,7 +80,7 @@ export function Table<Row extends { readonly id: string | number }>({
         </tbody>
       </table>
     </div>
-    <button type="button" class="csv" onClick=${() => saveCsv(caption, sorted)}>CSV of this page</button>`;
+    ${hasCsv && html`<button type="button" class="csv" onClick=${() => saveCsv(caption, sorted)}>CSV of this page</button>`}`;
 }
 
 function classOf<Row>({ isNumber, isTime, isMinor }: Column<Row>): string | undefined {
