@@ -3,9 +3,11 @@ import type { Authored, Authorship } from '../audit/audit-log.ts';
 import { addAuditEntry } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
+import { int64Max } from '../int64.ts';
 import type { Role } from '../operator-role.ts';
 import { isOperatorName, operatorNameRule } from '../operator-role.ts';
 import { type Database, type RowOf, type Steps, statement, step, transaction } from '../storage/database.ts';
+import { toPage } from '../storage/read-page.ts';
 
 /** Adds an operator. Throws OperatorError if there is one with this name. */
 export const addOperator = transaction(
@@ -45,7 +47,12 @@ export function createOperators(database: Database, clock: Clock, actor: Authors
   const byNow = (): Authorship => ({ actor, nowMs: clock() });
   return {
     /** Returns all operators, by name. */
-    list: async () => (await database.read(selectOperators, {})).map(toListed),
+    list: async () => (await database.read(selectOperators, { first: '', count: int64Max })).map(toListed),
+    /** Returns a page of the operators, by name, from the name `first` on. */
+    async listPage(limit: number, first: string) {
+      const rows = await database.read(selectOperators, { first, count: BigInt(limit + 1) });
+      return toPage(rows, limit, toListed);
+    },
     /** Throws OperatorError if the name is not valid or taken. */
     async add(name: string, role: Role): Promise<void> {
       if (!isOperatorName(name)) throw new OperatorError(`the name of an operator ${operatorNameRule}`);
@@ -92,10 +99,12 @@ const selectOperator = statement((query, p: { name: string }) =>
 const countOf = (kind: SessionKind) =>
   sql<bigint>`(select count(*) from console_sessions where operator = operators.name and kind = ${sql.lit(kind)})`;
 
-const selectOperators = statement((query, _: Record<never, never>) =>
+const selectOperators = statement((query, p: { first: string; count: bigint }) =>
   query
     .selectFrom('operators')
-    .select(['name', 'role', 'created_at_ms'])
+    .select(['name as id', 'name', 'role', 'created_at_ms'])
+    .where('name', '>=', p.first)
     .select([countOf('session').as('sessions'), countOf('token').as('tokens')])
-    .orderBy('name'),
+    .orderBy('name')
+    .limit(p.count),
 );

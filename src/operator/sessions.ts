@@ -1,11 +1,14 @@
 import { hash, randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import { type Authorship, commandActor, consoleActor } from '../audit/audit-log.ts';
 import { type Clock, dayMs } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import type { SignedIn } from '../http/route.ts';
+import { int64Max } from '../int64.ts';
 import type { Role } from '../operator-role.ts';
 import { randomText } from '../random-text.ts';
 import { type Database, type RowOf, statement } from '../storage/database.ts';
+import { toPage } from '../storage/read-page.ts';
 import type { SessionKind } from './operators.ts';
 import {
   addLink,
@@ -99,7 +102,19 @@ function createEnds(database: Database, byNow: () => Authorship) {
     },
 
     /** Returns the sessions and tokens that have not expired, newest first. */
-    list: async () => (await database.read(selectSessions, { nowMs: now() })).map(toListed),
+    list: async () =>
+      (await database.read(selectSessions, { ...newestSession, nowMs: now(), count: int64Max })).map(
+        toListed,
+      ),
+
+    /** Returns a page of the sessions and tokens that have not expired, newest first. Null: the first page. */
+    async listPage(limit: number, first: SessionPlace | null) {
+      const from = first === null ? newestSession : { createdAtMs: BigInt(first.createdAtMs), id: first.id };
+      const rows = await database.read(selectSessions, { ...from, nowMs: now(), count: BigInt(limit + 1) });
+      const { items } = toPage(rows, limit, toListed);
+      const further = rows[limit];
+      return { items, next: further === undefined ? null : toPlace(further) };
+    },
 
     /** Ends a session or a token immediately. Throws OperatorError if there is none with this id. */
     end: (id: string) => database.transact(endSession, { id, by: byNow() }),
@@ -134,6 +149,20 @@ function hashPass(token: string): Uint8Array {
   return hash('sha256', `profile:${token}`, 'buffer');
 }
 
+/** Where a page of sessions begins. */
+export interface SessionPlace {
+  readonly createdAtMs: number;
+  readonly id: string;
+}
+
+const toPlace = (row: RowOf<typeof selectSessions>): SessionPlace => ({
+  createdAtMs: Number(row.created_at_ms),
+  id: row.id,
+});
+
+/** Comes before all sessions. */
+const newestSession = { createdAtMs: int64Max, id: '' };
+
 /** A person who has the shell of the service could do everything by commands, so such a session is that of an admin. */
 function readRole({ operator, role }: { readonly operator: string | null; readonly role: string | null }) {
   return operator === null ? 'admin' : (role as Role | null);
@@ -160,13 +189,17 @@ const selectSession = statement((query, p: { tokenHash: Uint8Array; kind: string
     .where('expires_at_ms', '>', p.nowMs),
 );
 
-const selectSessions = statement((query, p: { nowMs: bigint }) =>
+type SessionRange = { createdAtMs: bigint; id: string; nowMs: bigint; count: bigint };
+
+const selectSessions = statement((query, p: SessionRange) =>
   query
     .selectFrom('console_sessions')
     .leftJoin('operators', 'operators.name', 'console_sessions.operator')
     .select(['id', 'kind', 'made_by', 'operator', 'role'])
     .select(['console_sessions.created_at_ms', 'expires_at_ms'])
     .where('expires_at_ms', '>', p.nowMs)
+    .where(sql<boolean>`(console_sessions.created_at_ms, id) <= (${p.createdAtMs}, ${p.id})`)
     .orderBy('console_sessions.created_at_ms', 'desc')
-    .orderBy('id', 'desc'),
+    .orderBy('id', 'desc')
+    .limit(p.count),
 );

@@ -223,7 +223,7 @@ export const consoleReads: Readonly<Record<string, readonly Sent[]>> = {
     status: ['enabled', 'failing', 'disabled'],
     before: [10_000],
   }),
-  'GET /operators': [{ path: '/operators' }],
-  'GET /sessions': [{ path: '/sessions' }],
+  'GET /operators': withFilters('/operators', { before: ['mira'] }),
+  'GET /sessions': withFilters('/sessions', { before: ['1.console_00000000'] }),
   'GET /webhooks/{webhookId}': [{ path: `/webhooks/${webhookOf.few}` }],
 };

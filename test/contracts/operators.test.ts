@@ -68,6 +68,34 @@ await describeOnEngines('operators', (engine) => {
     assert.deepEqual(fieldOf(await sessions.list(), 'kind'), ['token']);
   });
 
+  test('the pages of the operators have each of them once, by name', async (t) => {
+    const { operators } = await openOperators(t, engine);
+    for (const name of ['omar', 'mira', 'rita']) await operators.add(name, 'reader');
+    const first = await operators.listPage(2, '');
+    assert.deepEqual([fieldOf(first.items, 'name'), first.next], [['mira', 'omar'], 'rita']);
+    const second = await operators.listPage(2, 'rita');
+    assert.deepEqual([fieldOf(second.items, 'name'), second.next], [['rita'], null]);
+  });
+
+  test('the pages of the sessions have each of them once, newest first', async (t) => {
+    const { operators, sessions, clock } = await openOperators(t, engine);
+    await operators.add('mira', 'admin');
+    const made: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      made.unshift((await sessions.makeToken('mira')).id);
+      if (n % 2 === 0) clock.advance(1);
+    }
+    const listed: string[] = [];
+    for (let from: Parameters<typeof sessions.listPage>[1] = null; ; ) {
+      const { items, next } = await sessions.listPage(2, from);
+      listed.push(...fieldOf(items, 'id'));
+      if (next === null) break;
+      from = next;
+    }
+    assert.deepEqual(listed.toSorted(), made.toSorted());
+    assert.equal(listed.at(-1), made.at(-1));
+  });
+
   test('an expired token is listed no more', async (t) => {
     const { operators, sessions, clock } = await openOperators(t, engine);
     await operators.add('mira', 'admin');

@@ -4,6 +4,7 @@ import { CategorySchema } from '../../categories/categories.ts';
 import { logLevels, requestLogs } from '../../config.ts';
 import { OrderSchema } from '../../orders/order.ts';
 import { PetSchema, petStatuses } from '../../pets/pet.ts';
+import { listedLimits, planNames } from '../../plans/plan.ts';
 import { enumField, int64Field, namedObject, nullable } from '../../schema.ts';
 import { leftMax } from '../../webhooks/delivery-rows.ts';
 import { AttemptSchema } from '../../webhooks/webhook.ts';
@@ -18,6 +19,34 @@ const time = Type.Integer({ format: 'int64', description: 'Unix milliseconds.' }
 const number = Type.Number();
 const truth = Type.Boolean();
 const texts = Type.Array(text);
+const limits = Type.Object({ perMinute: count, perDay: count });
+const limitsOf = (plans: readonly string[]) =>
+  Type.Object(Object.fromEntries(plans.map((plan) => [plan, limits])));
+
+/** The lists that the pages show: every value that a filter or a form may have. */
+const declared = namedObject('Declared', 'The values that filters and forms may have.', {
+  petStatuses: texts,
+  petInputs: Type.Array(
+    Type.Object({
+      field: text,
+      label: text,
+      isInt64: truth,
+      choices: Type.Unsafe<unknown>({ type: ['array', 'null'], items: text }),
+    }),
+  ),
+  orderStatuses: texts,
+  webhookFilters: texts,
+  accountOrders: texts,
+  scopes: texts,
+  partnerScopes: texts,
+  planNames: texts,
+  listedLimits: limitsOf(Object.keys(listedLimits)),
+  openHoldsOf: Type.Object(Object.fromEntries(planNames.map((plan) => [plan, count]))),
+  errorCodes: texts,
+  auditActions: texts,
+  roles: texts,
+});
+
 /** An object whose members depend on the release. */
 const open = Type.Object({});
 
@@ -65,7 +94,6 @@ const overview = namedObject('Overview', 'The state of the service and of the in
 });
 
 const counts = { requests: count, refused: count, errors: count };
-const limits = Type.Object({ perMinute: count, perDay: count });
 
 const account = {
   id,
@@ -204,8 +232,6 @@ function pageOf(item: ReturnType<typeof Type.Object>, next: object = nullable(id
   return Type.Object({ items: Type.Array(item), next: Type.Unsafe<unknown>(next), ...more });
 }
 
-const noNext = { type: 'null' };
-
 const hit = namedObject(
   'SearchHit',
   'What a search has found. `isExact`: its id or its whole name was typed.',
@@ -228,7 +254,7 @@ export const answers = {
     engine: text,
     version: text,
     acts: texts,
-    declared: open,
+    declared,
   }),
   overview,
   search: Type.Object({
@@ -236,7 +262,7 @@ export const answers = {
     more: Type.Array(enumField(hitKinds, 'A kind of which there are more.')),
   }),
   requests: pageOf(listed.request),
-  strangers: pageOf(listed.stranger, noNext),
+  strangers: pageOf(listed.stranger, Type.Null()),
   audit: pageOf(listed.entry),
   accounts: pageOf(listed.account),
   account: namedObject('OperatorsAccount', 'An account with its use, its webhooks and a page of its keys.', {
@@ -287,7 +313,7 @@ export const answers = {
     }),
     oldest: nullable(text),
   }),
-  operators: pageOf(listed.operator, noNext),
-  sessions: pageOf(listed.session, noNext, { nowMs: time }),
+  operators: pageOf(listed.operator, nullable(text)),
+  sessions: pageOf(listed.session, nullable(text), { nowMs: time }),
   token: Type.Object({ id: text, token: text, expiresAtMs: time }),
 };

@@ -4,11 +4,16 @@ import { operatorNamePattern, operatorNameRule, roles } from '../../../operator-
 import { enumField, wholeNumberField } from '../../../schema.ts';
 import { tokenMs } from '../../sessions.ts';
 import { answers } from '../answers.ts';
-import { operation } from '../operation.ts';
+import { operation, pageRows } from '../operation.ts';
 
 const operatorFields = {
   name: Type.String({ pattern: operatorNamePattern, rule: operatorNameRule }),
   role: enumField(roles, 'What the operator may do.'),
+};
+
+const operatorFilters = { before: Type.Optional(operatorFields.name) };
+const sessionFilters = {
+  before: Type.Optional(Type.String({ pattern: '^\\d{1,15}\\.\\w{1,40}$' })),
 };
 
 const tokenFields = {
@@ -22,8 +27,8 @@ export const operatorOperations = [
     'listOperators',
     'GET /operators',
     'reader',
-    { summary: 'List the operators', answer: answers.operators },
-    async (_, { operators }) => ({ items: await operators.list(), next: null }),
+    { summary: 'List the operators', fields: operatorFilters, answer: answers.operators },
+    ({ before = '' }, { operators }) => operators.listPage(pageRows, before),
   ),
 
   operation(
@@ -59,8 +64,17 @@ export const operatorOperations = [
     'listSessions',
     'GET /sessions',
     'reader',
-    { summary: 'List the sessions and tokens of operators', answer: answers.sessions },
-    async (_, { sessions, clock }) => ({ items: await sessions.list(), next: null, nowMs: clock() }),
+    {
+      summary: 'List the sessions and tokens of operators',
+      fields: sessionFilters,
+      answer: answers.sessions,
+    },
+    async ({ before }, { sessions, clock }) => {
+      const [createdAtMs = '', id = ''] = before?.split('.') ?? [];
+      const first = before === undefined ? null : { createdAtMs: Number(createdAtMs), id };
+      const { items, next } = await sessions.listPage(pageRows, first);
+      return { items, next: next && `${next.createdAtMs}.${next.id}`, nowMs: clock() };
+    },
   ),
 
   operation(

@@ -1,11 +1,11 @@
 import { html } from 'htm/preact';
 import { h } from 'preact';
 import { useActs } from './acts.ts';
-import { type AnswerOf, callApi } from './api.ts';
+import { type AnswerOf, callApi, type QueryOf } from './api.ts';
 import { ActDialog, type Closing, useDialog } from './dialog.ts';
 import { Choice, Field, type Form } from './fields.ts';
 import { formatTime } from './format.ts';
-import { PageHead, showLoaded } from './parts.ts';
+import { PageHead, Pager, showLoaded } from './parts.ts';
 import { useResource } from './resource.ts';
 import { linkTo } from './routing.ts';
 import { useDeclared } from './session.ts';
@@ -14,10 +14,15 @@ import { type Column, Table } from './table.ts';
 type Operator = AnswerOf<'GET /operators'>['items'][number];
 type Listed = AnswerOf<'GET /sessions'>['items'][number];
 
+const parts = ['operators'];
+
+/** `sessions` is where the page of the sessions begins. */
+type OperatorsQuery = QueryOf<'GET /operators'> & { readonly sessions?: string };
+
 /** The people and programs that operate the store, and their sessions and tokens. */
-export function Operators() {
-  const operators = useResource('GET /operators', {});
-  const sessions = useResource('GET /sessions', {});
+export function Operators({ query }: { readonly query: OperatorsQuery }) {
+  const operators = useResource('GET /operators', { before: query.before });
+  const sessions = useResource('GET /sessions', { before: query.sessions });
   const dialog = useDialog();
   const act = useActs();
   const onDone = () => {
@@ -41,16 +46,23 @@ export function Operators() {
           rows=${rows(data)}
           empty="There is no operator yet. A person who has the shell of the service is an admin."
         />
+        <${Pager} parts=${parts} query=${query} next=${data.next} />
         <h2>Sessions and tokens</h2>
         ${showLoaded(
           sessions,
-          ({ items }) =>
+          ({ items, next }) =>
             html`<${Table}
               caption="Sessions and tokens"
               columns=${sessionColumns(act, end)}
               rows=${items}
               empty="Nobody is signed in."
-            />`,
+            />
+            ${
+              next !== null &&
+              html`<nav class="pager" aria-label="Pages of sessions">
+              <a href=${linkTo(parts, { ...query, sessions: next })}>Older sessions</a>
+            </nav>`
+            }`,
         )}
       `,
     )}
