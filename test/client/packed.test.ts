@@ -123,12 +123,15 @@ test('without onDeprecation the client prints one deprecation warning to standar
 });
 
 /** A strict program. The compiler also fails if one of the marked lines has no mistake. */
-const typed = `import { AnimalStore, AnimalStoreError, type ErrorCode, type Pet, type PetEvent } from '@animal-store/client';
+const typed = `import { AnimalStore, AnimalStoreError, type ErrorCode, type Pet, type PetEvent, type StoreEvent } from '@animal-store/client';
 
 const client = new AnimalStore({ apiKey: 'as_dev_x', baseUrl: 'http://127.0.0.1/v1' });
 const code: ErrorCode = 'rate_limit_exceeded';
 // @ts-expect-error: the service has no such code.
 export const unknown: ErrorCode = 'too_fast';
+
+export const later: StoreEvent['type'] = 'pet.renamed';
+export const nameOf = (event: StoreEvent): string => (event.type === 'pet.added' ? event.data.name : event.type);
 
 export async function use(signal: AbortSignal, event: PetEvent): Promise<bigint> {
   try {

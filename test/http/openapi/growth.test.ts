@@ -12,6 +12,7 @@ import { startService } from '../../support/service.ts';
 import { allows, type Description, isLater, listOperations, resolve } from './description.ts';
 
 const run = promisify(execFile);
+const skip = await whyNoPython();
 
 async function readDescription(url: string): Promise<Description> {
   return (await (await fetch(new URL('/openapi.json', url))).json()) as Description;
@@ -66,9 +67,8 @@ const later = await startLater();
 const newTypes = ['pet.added', 'pet.renamed', 'pet.added'];
 
 test('the later release of these tests declares another event type', async () => {
-  const grown = await readDescription(later.url);
-  const known = (grown.components['schemas']?.['EventType'] as { enum: string[] }).enum;
-  assert.ok(known.includes('pet.renamed'));
+  const { components } = await readDescription(later.url);
+  assert.match(JSON.stringify(components['schemas']?.['EventType']), /"pet\.renamed"/);
 });
 
 test('the description of before allows a page of events with a new type', async () => {
@@ -119,7 +119,7 @@ except animal_store.NotFoundError as error:
 `;
 
 test('the Python client of before reads an event of a new type and an error with a new code', {
-  skip: await whyNoPython(),
+  skip,
 }, async () => {
   const env = {
     PATH: process.env['PATH'],
