@@ -208,6 +208,29 @@ async function startJobs(
   for (const job of listJobs({ store, counting, ...counts, ...ofInstance })) jobs.start(job);
 }
 
+/** Creates the limiter with its metrics, and logs the keys that it bans. */
+function openLimiter({
+  counting: { counters, sharing },
+  clock,
+  log,
+  registry,
+}: Pick<Basics, 'counting' | 'clock' | 'log' | 'registry'>) {
+  const help = '1 while this instance counts requests together with the others, 0 while it counts alone.';
+  const isShared = () => sharing()?.mode === 'shared';
+  if (sharing() !== null) expose(registry, 'gauge', 'counters_shared', help, isShared);
+  const countVerdict = exposeVerdicts(registry);
+  return createLimiter({
+    counters,
+    clock,
+    onTake(usage, caller) {
+      countVerdict(usage, caller?.limits ?? null);
+      if (caller === null || !beginsBan(usage)) return;
+      const until = new Date(usage.bannedUntilMs).toISOString();
+      log.warn({ account: caller.accountName, keyId: caller.keyId, until }, 'a key is banned');
+    },
+  });
+}
+
 function buildPublicServer(
   { store, config, clock, log, registry, secret, counting, eventIds, shares, logSwitch }: Basics,
   observer: RequestObserver,
@@ -228,21 +251,7 @@ function buildPublicServer(
   const usage = createUsageCounts(database, clock);
   const failedRequests = createFailedRequests(database, clock);
   const strangers = createStrangers(database, clock);
-  const { counters, sharing } = counting;
-  const help = '1 while this instance counts requests together with the others, 0 while it counts alone.';
-  const isShared = () => sharing()?.mode === 'shared';
-  if (sharing() !== null) expose(registry, 'gauge', 'counters_shared', help, isShared);
-  const countVerdict = exposeVerdicts(registry);
-  const limiter = createLimiter({
-    counters,
-    clock,
-    onTake(usage, caller) {
-      countVerdict(usage, caller?.limits ?? null);
-      if (caller === null || !beginsBan(usage)) return;
-      const until = new Date(usage.bannedUntilMs).toISOString();
-      log.warn({ account: caller.accountName, keyId: caller.keyId, until }, 'a key is banned');
-    },
-  });
+  const limiter = openLimiter({ counting, clock, log, registry });
   const verifier = createKeyVerifier(database, clock, { environment, findRefusal: limiter.findRefusal });
   const server = buildServer({
     catalogue,

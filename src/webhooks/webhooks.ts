@@ -209,28 +209,14 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
       await database.transact(changeWebhook, { publicId, change, manager: byNow() });
     },
 
-    /**
-     * Enables the webhooks that a restore has put on hold, from their positions or from the end of the feed. Each is changed
-     * alone: one whose events are gone does not stop the others, and is returned with the reason.
-     */
+    /** Enables the webhooks that a restore has put on hold, from their positions or from the end of the feed. */
     async resumeAll(fromNow: boolean) {
-      const after = fromNow ? ({ after: 'now' } as const) : {};
-      const resumed: string[] = [];
-      const failed: { readonly id: string; readonly problem: string }[] = [];
       const { items } = await listPage({ account: null, status: 'disabled', limit: Number.MAX_SAFE_INTEGER });
-      for (const { id } of items.filter(({ disabledBecause }) => disabledBecause === 'restored').reverse())
-        try {
-          await database.transact(changeWebhook, {
-            publicId: id,
-            change: { status: 'enabled', ...after },
-            manager: byNow(),
-          });
-          resumed.push(id);
-        } catch (error) {
-          if (!(error instanceof OperatorError)) throw error;
-          failed.push({ id, problem: reasonOf(error) });
-        }
-      return { resumed, failed };
+      const onHold = items.filter(({ disabledBecause }) => disabledBecause === 'restored').reverse();
+      const enabled = { status: 'enabled', ...(fromNow && ({ after: 'now' } as const)) } as const;
+      return changeEach(onHold, (publicId) =>
+        database.transact(changeWebhook, { publicId, change: enabled, manager: byNow() }),
+      );
     },
 
     /** `messageId` is the id of the event at `position`. */
@@ -247,6 +233,21 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
 export async function findWebhook(database: Database, publicId: string): Promise<ListedWebhook | null> {
   const row = await selectOne(database, { publicId });
   return row === undefined ? null : toListedWebhook(row);
+}
+
+/** Changes each webhook alone: one whose events are gone does not stop the others, and is returned with the reason. */
+async function changeEach(webhooks: readonly ListedWebhook[], change: (id: string) => Promise<unknown>) {
+  const resumed: string[] = [];
+  const failed: { readonly id: string; readonly problem: string }[] = [];
+  for (const { id } of webhooks)
+    try {
+      await change(id);
+      resumed.push(id);
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      failed.push({ id, problem: reasonOf(error) });
+    }
+  return { resumed, failed };
 }
 
 /** What a disabled webhook would get if it were enabled. */

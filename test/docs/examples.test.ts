@@ -20,6 +20,7 @@ const unrun: Readonly<Record<string, number>> = {
   'docs/operations/backup-and-restore.md': 11,
   'docs/operations/high-availability.md': 2,
   'docs/operations/install.md': 4,
+  'docs/operations/monitor.md': 2,
   'docs/operations/operators.md': 1,
   'docs/operations/postgresql.md': 3,
 };

@@ -61,7 +61,7 @@ test('the examples of a page differ in their ids', () => {
   for (const operation of operations)
     for (const { value } of Object.values(Object.values(operation.answers)[0]?.examples ?? {})) {
       if (!Array.isArray(value) || operation.id === 'listWebhookAttempts') continue;
-      const ids = value.map(({ id }: Fields) => id);
+      const ids = value.map(({ id, requestId }: Fields) => id ?? requestId);
       assert.equal(new Set(ids).size, ids.length, operation.id);
     }
 });
