@@ -55,6 +55,7 @@ export const auditActions = [
   'account.suspended',
   'account.resumed',
   'account.deleted',
+  'account.exported',
   'key.created',
   'key.rotated',
   'key.revoked',
@@ -172,9 +173,10 @@ export function createAudit(database: Database, clock: Clock, actor: Actor = com
       action: AuditAction,
       subject: string,
       after: Readonly<Record<string, unknown>>,
+      accountId: bigint | null = null,
     ): Promise<void> {
       const by = { actor, nowMs: clock() };
-      await database.run(insertEntry, toRow(by, action, subject, { after }));
+      await database.run(insertEntry, toRow(by, action, subject, { after, accountId }));
     },
 
     /** Returns a page, newest first. */

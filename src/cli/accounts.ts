@@ -3,6 +3,7 @@ import { UsageError } from '../errors.ts';
 import { endRule, readEnd, toTime } from '../format.ts';
 import { type Limits, limitMax, openHoldsOf, type Plan } from '../plans/plan.ts';
 import type { Store } from '../store.ts';
+import { addExportAccount } from './account-export.ts';
 import { addShow } from './account-show.ts';
 import { accountArgument, addPlanOptions, type PlanOptions, readPlan, soon } from './arguments.ts';
 import { type AppCommand, printLines, printTable } from './command.ts';
@@ -40,6 +41,7 @@ export function addAccounts(program: AppCommand): void {
   setPlanOf(setPlan, 'is', (store, account, plan) => store.accounts.setPlan(account, plan));
   addSuspension(accounts);
   addLimits(accounts);
+  addExportAccount(accounts);
   addDelete(accounts);
 }
 

@@ -93,16 +93,25 @@ export async function exportRows(
       await recordOrWarn(terminal, () => audit.record(auditActions[thing], subject, { exported }));
     }
   }
-  const text = writeRows(counted(), columns, chosen);
-  if (output === undefined) {
-    await writeUntilClosed(stdout.isTTY ? escapeAll(text) : text, stdout);
-    return printLines(null);
-  }
-  // An export has names and references of clients, so only its owner may read it.
-  await writeWholeFile(output, { replaces: force, mode: 0o600 }, (unfinished) =>
+  await writeExport(writeRows(counted(), columns, chosen), output ?? null, force, stdout);
+  if (output === undefined) return printLines(null);
+  return printLines({ exported, file: output }, `exported ${countThings(exported, thing)} to ${output}`);
+}
+
+/**
+ * Writes a text to standard output if `file` is null, or all of it to a file. An export has names and references of
+ * clients, so only the owner of the file may read it. Throws OperatorError as `writeWholeFile` does.
+ */
+export async function writeExport(
+  text: AsyncIterable<string>,
+  file: string | null,
+  replaces: boolean,
+  stdout: Terminal['stdout'],
+): Promise<void> {
+  if (file === null) return await writeUntilClosed(stdout.isTTY ? escapeAll(text) : text, stdout);
+  await writeWholeFile(file, { replaces, mode: 0o600 }, (unfinished) =>
     pipeline(Readable.from(text), createWriteStream(unfinished)),
   );
-  return printLines({ exported, file: output }, `exported ${countThings(exported, thing)} to ${output}`);
 }
 
 /**
@@ -134,7 +143,7 @@ export async function printCsv(
     for await (const rows of batches)
       yield stringify([...rows], { columns: [...columns], escape_formulas: true });
   }
-  await writeUntilClosed(stdout.isTTY ? escapeAll(writeAll()) : writeAll(), stdout);
+  await writeExport(writeAll(), null, false, stdout);
   return printLines(null);
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { deleteAccount, eraseAccount, eraseDeletedAccounts } from '../../src/accounts/delete-account.ts';
 import { createAudit } from '../../src/audit/audit-log.ts';
 import { dayMs } from '../../src/clock.ts';
@@ -7,60 +7,10 @@ import { sequenceEvents } from '../../src/events/sequence-events.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { createFailedRequests } from '../../src/usage/failed-requests.ts';
 import { createUsageCounts } from '../../src/usage/usage.ts';
-import { keyed, openShop } from '../contracts/order-shop.ts';
 import { listTables, readContents } from '../contracts/store-contents.ts';
-import { describeOnEngines, type Engine, type Store } from '../support/engines.ts';
-import { createWorld, fieldOf, fieldsOf, makePlan, order } from './world.ts';
-
-const names = ['Ms Smith', 'Smith-1017', 'Till of Smith', 'smith.example', 'key_smith'];
-
-/** An account with an open, a cancelled and a completed order, and rows that name it in every table. */
-async function furnish(t: TestContext, engine: Engine) {
-  const world = await createWorld(t, engine);
-  const { accounts, keyring, store, clock } = world;
-  const shop = await openShop(t, { ...engine, createStore: async () => store });
-  const { database } = shop;
-  await accounts.create('Smith', makePlan('pro'));
-  await accounts.rename('Smith', 'Ms Smith');
-  const { id } = await keyring.issue(order({ account: 'Ms Smith', plan: null, name: 'Till of Smith' }));
-  const other = await keyring.issue(order({ account: 'Ark', plan: makePlan('pro') }));
-  const buyer = { nowMs: clock.now(), isManager: false };
-  const smith = { accountId: await accounts.findId('Ms Smith'), keyId: id, ...buyer };
-  const ark = { accountId: await accounts.findId('Ark'), keyId: other.id, ...buyer };
-  const pets = await shop.addPets(5);
-  const [first = 0n, second = 0n, third = 0n, fourth = 0n, fifth = 0n] = pets;
-  const place = (petId: bigint, reference: string | null, reader = smith) =>
-    shop.place(reader, petId, { reference });
-  await shop.orders.close('complete', (await place(first, 'Smith-1017')).id, smith);
-  await shop.orders.close('cancel', (await place(second, 'Smith-1017 "again"')).id, smith);
-  await sequenceEvents(database);
-  await place(third, 'Smith-1017');
-  await place(fourth, 'Ark-1', ark);
-  const held = { petId: fifth, holdMs: dayMs, reference: 'Smith-1017' };
-  await shop.orders.place(held, smith, keyed(smith, 'smith'));
-  const account = String(smith.accountId);
-  for (const sql of [
-    insertWebhook(account, id),
-    insertAttempt,
-    `insert into requests (at_ms, last_at_ms, account_id, key_id, address, status, duration_ms, times)
-      values (1, 1, ${account}, 'key_smith', '192.0.2.7', 404, 1, 1)`,
-    `insert into usage_hours values (${account}, 0, 7, 0, 0)`,
-    `insert into usage_windows values ('account:${account}', 7, 9, 7, 9)`,
-    `insert into key_bans values ('${id}', 1, 1, 1, '', 1)`,
-  ])
-    await store.execute(sql);
-  return { ...world, ...shop, id, pets, smith };
-}
-
-const insertWebhook = (
-  accountId: string,
-  keyId: string,
-) => `insert into webhooks (public_id, account_id, key_id,
-  url, types, sees_pets, sees_orders, status, position, revision, failures, next_attempt_at_ms, created_at_ms)
-  values ('wh_1', ${accountId}, '${keyId}', 'https://smith.example', 'pet.added', 1, 'own', 'enabled', 0, 0, 0, 0, 0)`;
-
-const insertAttempt = `insert into webhook_attempts (webhook_id, message_id, at_ms, result, duration_ms)
-  select id, 'evt_1', 1, '500', 1 from webhooks`;
+import { describeOnEngines } from '../support/engines.ts';
+import { furnish, insertWebhook, listColumns, names } from './furnished-account.ts';
+import { createWorld, fieldOf, fieldsOf, makePlan } from './world.ts';
 
 async function readAll(database: Database): Promise<string> {
   return JSON.stringify(await readContents(database));
@@ -89,13 +39,6 @@ const kept = {
   erasures: 'it has only the ids of accounts whose erasure is not over',
   limit_resets: 'it has only the id of the account',
 };
-
-async function hasColumn({ url, execute }: Store, table: string, column: string): Promise<boolean> {
-  const columns = url.startsWith('sqlite:')
-    ? `select name from pragma_table_info('${table}')`
-    : `select attname::text as name from pg_attribute where attrelid = '${table}'::regclass`;
-  return (await execute<{ name: string }>(columns)).some(({ name }) => name === column);
-}
 
 /** Returns a database whose writes fail from the given one on, as those of a process that is killed. */
 function failFrom(database: Database, write: number): Database {
@@ -138,7 +81,7 @@ await describeOnEngines('deleting an account', (engine) => {
     const { store, database } = await createWorld(t, engine);
     const found: string[] = [];
     for (const table of await listTables(database))
-      if (await hasColumn(store, table, 'account_id')) found.push(table);
+      if ((await listColumns(store, table)).includes('account_id')) found.push(table);
     assert.deepEqual(found, [...erased, ...Object.keys(kept)].sort(), 'src/accounts/delete-account.ts');
   });
 
