@@ -235,17 +235,8 @@ function buildPublicServer(
   { store, config, clock, log, registry, secret, counting, eventIds, shares, logSwitch }: Basics,
   observer: RequestObserver,
 ) {
-  const {
-    database,
-    catalogue,
-    countInventory,
-    orders,
-    categories,
-    feed,
-    countOpenHolds,
-    listOwnRequests,
-    version,
-  } = store;
+  const { database, catalogue, countInventory, orders, categories, feed, version } = store;
+  const { countOpenHolds, listOwnRequests } = store;
   const { publicUrl, trustProxy, corsOrigins } = config;
   const environment = keyEnvironmentOf[config.environment];
   const usage = createUsageCounts(database, clock);
@@ -259,8 +250,7 @@ function buildPublicServer(
     orders,
     categories,
     feed,
-    countOpenHolds,
-    listOwnRequests,
+    ...{ countOpenHolds, listOwnRequests },
     version,
     environment: config.environment,
     otherEnvironmentUrl: config.otherEnvironmentUrl,

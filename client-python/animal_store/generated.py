@@ -662,7 +662,7 @@ class ErrorBody(TypedDict):
 
 
 class RecordedRequest(TypedDict):
-    """A failed or slow request, or the last of several that share a row."""
+    """A request that failed or was slow, or the last of those that share a row."""
 
     at: str
     """When the request was answered."""

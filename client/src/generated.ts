@@ -477,7 +477,7 @@ export interface ErrorBody {
   readonly status: number;
 }
 
-/** A failed or slow request, or the last of several that share a row. */
+/** A request that failed or was slow, or the last of those that share a row. */
 export interface RecordedRequest {
   /** When the request was answered. */
   readonly at: string;

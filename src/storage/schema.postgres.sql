@@ -356,8 +356,7 @@ create table requests (
   constraint requests_merge_key_key unique (merge_key)
 );
 
-create index requests_by_account on requests (account_id, id);
-create index requests_by_account_and_time on requests (account_id, last_at_ms, id);
+create index requests_by_account on requests (account_id, last_at_ms, id);
 create index requests_by_key on requests (key_id, id) where key_id is not null;
 create index requests_by_request_id on requests (request_id) where request_id is not null;
 

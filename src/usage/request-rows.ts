@@ -145,7 +145,7 @@ const deleteOldestOf = (isOfAccount: (p: Beyond) => RawBuilder<unknown>) =>
     const excess = sql`(select count(*) from (select 1 from ${rows} limit ${p.count} offset ${p.kept}) as beyond)`;
     return query
       .deleteFrom('requests')
-      .where(sql<boolean>`id in (select id from ${rows} order by id limit ${excess})`)
+      .where(sql<boolean>`id in (select id from ${rows} order by last_at_ms, id limit ${excess})`)
       .returning('id');
   });
 

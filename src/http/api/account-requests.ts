@@ -17,7 +17,7 @@ const text = (maxLength: number, description: string) => Type.String({ maxLength
 
 const RequestSchema = namedObject(
   'RecordedRequest',
-  'A failed or slow request, or the last of several that share a row.',
+  'A request that failed or was slow, or the last of those that share a row.',
   {
     at: timeField('When the request was answered.'),
     requestId: nullable(text(64, 'The `X-Request-Id` of its response.')),

@@ -1,1 +1,3 @@
-create index requests_by_account_and_time on requests (account_id, last_at_ms, id);
+drop index requests_by_account;
+
+create index requests_by_account on requests (account_id, last_at_ms, id);

