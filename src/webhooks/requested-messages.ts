@@ -63,7 +63,7 @@ function* requireReceivable(row: WebhookRow, position: bigint): Steps<void> {
     !canSee(webhookReaderOf(row), event) ||
     !row.types.split(' ').includes(event.type)
   )
-    throw new AppError('invalid_body', 'eventId: this webhook does not receive this event');
+    throw new AppError('not_found', 'eventId: this webhook does not receive this event');
 }
 
 export const tooManyRequested = () =>

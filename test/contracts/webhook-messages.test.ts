@@ -55,13 +55,13 @@ await describeOnEngines('the requested messages and the attempts of webhooks', (
       return `${type} ${await outcome.catch(({ code }) => code)}`;
     });
     assert.deepEqual((await Promise.all(tryEach)).toSorted(), [
-      'customer.added invalid_body',
-      'order.reserved invalid_body',
+      'customer.added not_found',
+      'order.reserved not_found',
       'order.reserved sent',
       'pet.added sent',
       'pet.added sent',
-      'pet.updated invalid_body',
-      'pet.updated invalid_body',
+      'pet.updated not_found',
+      'pet.updated not_found',
     ]);
     for (const unknown of [ids.write(99n), ids.write(0n), 'evt_0000000000000000'])
       await assert.rejects(webhooks.send(webhook.id, unknown, reader), { code: 'invalid_body' });
