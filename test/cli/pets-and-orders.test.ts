@@ -61,15 +61,6 @@ test('orders show prints an order with its animal and its account', async (t) =>
   );
 });
 
-test('orders show has the events of the order', async (t) => {
-  const { print, readJson } = await createShop(t);
-  await print(`orders cancel ${held}`);
-  const { order, events } = await readJson(`orders show ${held}`);
-  assert.equal(order.status, 'cancelled');
-  const types = events.map(({ type }: { readonly type: string }) => type);
-  assert.deepEqual(types, ['order.reserved', 'order.cancelled']);
-});
-
 test('orders show names a deleted animal', async (t) => {
   const { print, execute } = await createShop(t);
   execute('delete from pets where id = 2');
