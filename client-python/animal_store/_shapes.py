@@ -7,7 +7,6 @@ _PRIMITIVES: dict[str, type | tuple[type, ...]] = {
     "int": int,
     "int64": int,
     "object": dict,
-    "any": object,
 }
 
 
@@ -20,6 +19,10 @@ def fits(kind: str, value: object) -> bool:
         return value is None or fits(kind[:-1], value)
     if kind.endswith("[]"):
         return isinstance(value, list) and all(fits(kind[:-2], item) for item in value)
+    if kind == "any":
+        return True
+    if kind == "boolean":
+        return isinstance(value, bool)
     primitive = _PRIMITIVES.get(kind)
     if primitive is not None:
         return isinstance(value, primitive) and not isinstance(value, bool)

@@ -5,6 +5,7 @@ export const mismatch: unique symbol = Symbol('mismatch');
 
 const primitives: Readonly<Record<string, (value: unknown) => unknown>> = {
   string: (value) => (typeof value === 'string' ? value : mismatch),
+  boolean: (value) => (typeof value === 'boolean' ? value : mismatch),
   bigint: (value) => (typeof value === 'bigint' ? value : mismatch),
   number: (value) =>
     typeof value === 'bigint' ? Number(value) : typeof value === 'number' ? value : mismatch,

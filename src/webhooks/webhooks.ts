@@ -187,18 +187,7 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
       return { webhook: toListedWebhook(row), attempts: await listAttempts(database, row.id), left };
     },
 
-    /** Reads the lag from the store, so a restart does not forget it. */
-    async readLag() {
-      const reads = [database.read(selectLags, {}), database.read(countDisabled, {})] as const;
-      const [lags, counts] = await Promise.all(reads);
-      const farthest = lags.flatMap(({ id, behind_ms }) =>
-        behind_ms === null ? [] : [{ id, behindMs: Number(behind_ms) }],
-      );
-      const disabled = { ...noneDisabled };
-      for (const { disabled_because: because, count } of counts)
-        if (because !== null) disabled[because as DisabledReason] = Number(count);
-      return { farthest, disabled };
-    },
+    readLag: () => readLag(database),
 
     /** Returns the lowest position after which the store has all events. */
     readOldest: async () => endsOf(await database.read(selectEnds, { position: 0n })).deleted_to,
@@ -233,6 +222,19 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
 export async function findWebhook(database: Database, publicId: string): Promise<ListedWebhook | null> {
   const row = await selectOne(database, { publicId });
   return row === undefined ? null : toListedWebhook(row);
+}
+
+/** Reads the lag from the store, so a restart does not forget it. */
+async function readLag(database: Database) {
+  const reads = [database.read(selectLags, {}), database.read(countDisabled, {})] as const;
+  const [lags, counts] = await Promise.all(reads);
+  const farthest = lags.flatMap(({ id, behind_ms }) =>
+    behind_ms === null ? [] : [{ id, behindMs: Number(behind_ms) }],
+  );
+  const disabled = { ...noneDisabled };
+  for (const { disabled_because: because, count } of counts)
+    if (because !== null) disabled[because as DisabledReason] = Number(count);
+  return { farthest, disabled };
 }
 
 /** Changes each webhook alone: one whose events are gone does not stop the others, and is returned with the reason. */

@@ -119,7 +119,7 @@ describeInBrowser('webhooks in the console', (browser) => {
       .prepare(`insert into webhook_attempts (webhook_id, message_id, at_ms, result, duration_ms, attempt, is_manual, answer_start)
         values (1, 'evt_0000000000000001', unixepoch() * 1000, '500', 7, 3, 1, ?)`)
       .run(Buffer.from(answer));
-    await open(`webhooks/${one}`, one);
+    await open(`webhooks/${one}`, 'Webhook of Happy Paws to paws.example');
     await page.getByRole('cell', { name: '3 by hand' }).waitFor();
     await page.getByText(`${answer.slice(0, 60)}…`, { exact: true }).click();
     await page.getByText(answer, { exact: true }).waitFor();
@@ -130,7 +130,7 @@ describeInBrowser('webhooks in the console', (browser) => {
   test('the page of a webhook that fails says when the next attempt comes', async (t) => {
     const { open, see, file } = await openFurnished(t, browser());
     file.exec(`update webhooks set failures = 1, next_attempt_at_ms = ${Date.UTC(2027, 0, 2, 12, 30)}`);
-    await open(`webhooks/${one}`, one);
+    await open(`webhooks/${one}`, 'Webhook of Happy Paws to paws.example');
     await see('2027-01-02 12:30:00Z');
   });
 
@@ -138,7 +138,7 @@ describeInBrowser('webhooks in the console', (browser) => {
     const { page, open, see, file } = await openFurnished(t, browser());
     file.exec(`update webhooks set position = 2, status = 'disabled'`);
     const fact = page.getByText('Can still get', { exact: true }).locator('..');
-    await open(`webhooks/${one}`, one);
+    await open(`webhooks/${one}`, 'Webhook of Happy Paws to paws.example');
     assert.match((await fact.textContent()) ?? '', /3 events$/);
     file.exec('delete from events where id < 4; update event_horizon set deleted_to = 3');
     await page.reload();

@@ -7,6 +7,7 @@ import { addHours, createUsageCounts, listUsage } from '../../src/usage/usage.ts
 import { listDays, listUsageDays, readDayPage } from '../../src/usage/usage-days.ts';
 import { fieldOf, makePlan } from '../accounts/world.ts';
 import { describeOnEngines } from '../support/engines.ts';
+import { runMigration } from '../support/older-schema.ts';
 import { openAdministration } from './administration.ts';
 
 await describeOnEngines('the usage of accounts', (engine) => {
@@ -141,9 +142,9 @@ await describeOnEngines('the usage of accounts', (engine) => {
         ? ['drop trigger usage_hours_added']
         : ['drop trigger add_usage_days on usage_hours', 'drop function add_usage_days'];
     for (const statement of [...undo, 'drop table usage_days']) await store.execute(statement);
-    await store.execute(`delete from schema_migrations where name like '0010%'`);
     const hours = [0, 1, 23, 24].map((hour) => `(1, ${hour * hourMs}, 10, 2, 1)`);
     await store.execute(`insert into usage_hours values ${hours}`);
+    await runMigration(store, '0010-usage-days');
     const database = await openDatabase(store.url);
     t.after(() => database.close());
     assert.deepEqual(await listUsageDays(database, 1n, 0), [

@@ -11,7 +11,9 @@ export async function startFaultyService(test: Ending, fault: Fault = 'store gon
       ...catalogue,
       async add(...wanted) {
         await catalogue.add(...wanted);
-        return {} as Pet;
+        const endless: Record<string, unknown> = {};
+        endless['name'] = endless;
+        return endless as unknown as Pet;
       },
     }));
   const faulty = await startBuiltServer(test);

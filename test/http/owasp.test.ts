@@ -46,14 +46,16 @@ test('API8: a page of the documentation reveals no product and sets no cookie', 
     assert.equal(headers.get(name), null, name);
 });
 
-test('API10: the source connects only to the database, to Redis and, in one file, to webhooks', async () => {
-  const sender = 'webhooks/post-message.ts';
+test('API10: the source connects only to the database, to Redis, to its own port and, in one file, to webhooks', async () => {
+  // The command `profile` asks the service on the operator's port of this machine.
+  const senders = ['webhooks/post-message.ts', 'cli/profile.ts'];
   const calls =
     /\bfetch\(|from '(?:undici|node:https|node:http2)'|\b(?:http|https)\.(?:get|request)\(|\{[^}]*\brequest\b[^}]*\} from 'node:http'/;
   const source = join(import.meta.dirname, '../../src');
   const entries = await readdir(source, { recursive: true });
   // The pages of the console run in a browser.
-  const isOfService = (name: string) => name !== sender && !name.startsWith('operator/console/pages/');
+  const isOfService = (name: string) =>
+    !senders.includes(name) && !name.startsWith('operator/console/pages/');
   for (const file of entries.filter((name) => name.endsWith('.ts') && isOfService(name))) {
     const text = await readFile(join(source, file), 'utf8');
     assert.doesNotMatch(text, calls, file);

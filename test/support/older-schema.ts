@@ -9,11 +9,19 @@ export async function migrateAsBefore(
   { url, execute }: Pick<Store, 'url' | 'execute'>,
   migrations: readonly string[],
 ): Promise<void> {
-  const kind = url.startsWith('sqlite:') ? 'sqlite' : 'postgres';
   await execute('create table schema_migrations (name varchar(255) primary key, timestamp varchar(255))');
   for (const name of migrations) {
-    const file = new URL(`../../src/storage/migrations/${kind}/${name}.sql`, import.meta.url);
-    for (const statement of (await readFile(file, 'utf8')).trim().split(/\n\n+/)) await execute(statement);
+    await runMigration({ url, execute }, name);
     await execute(`insert into schema_migrations values ('${name}', '2026-01-01T00:00:00.000Z')`);
   }
+}
+
+/** Runs the statements of one migration, and does not note it. */
+export async function runMigration(
+  { url, execute }: Pick<Store, 'url' | 'execute'>,
+  name: string,
+): Promise<void> {
+  const kind = url.startsWith('sqlite:') ? 'sqlite' : 'postgres';
+  const file = new URL(`../../src/storage/migrations/${kind}/${name}.sql`, import.meta.url);
+  for (const statement of (await readFile(file, 'utf8')).trim().split(/\n\n+/)) await execute(statement);
 }
