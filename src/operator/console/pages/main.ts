@@ -24,8 +24,10 @@ import { Strangers } from './strangers.ts';
 import { Webhook } from './webhook.ts';
 import { Webhooks } from './webhooks.ts';
 
-/** The sections, in the order of the navigation. `page` is the list of a section, `one` the page of one object. Another
- * page leads to an unlisted one. */
+/**
+ * The sections, in the order of the navigation. `page` is the list of a section, `one` the page of one object. The navigation
+ * leaves out an unlisted section, to which another page leads.
+ */
 const rooms = [
   { path: '', title: 'Overview', page: Overview },
   { path: 'accounts', title: 'Accounts', page: Accounts, one: Account },
