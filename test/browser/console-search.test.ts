@@ -102,13 +102,15 @@ describeInBrowser('the page of an order', (browser) => {
   });
 
   test('cancels and returns an order', async (t) => {
-    const { open, act, see } = await openFurnished(t, browser());
+    const { open, act, page } = await openFurnished(t, browser());
+    // Not the notice of the act, which has the same word.
+    const untilClosed = (how: string) => page.locator('dt').getByText(how, { exact: true }).waitFor();
     await open('orders/1', 'Order 1 of Happy Paws');
     await act('Cancel the order 1', {}, 'Cancel order 1', 'The order 1 is cancelled.');
-    await see('Cancelled');
+    await untilClosed('Cancelled');
     await open('orders/2', 'Order 2 of Happy Paws');
     await act('Return the order 2', {}, 'Return order 2', 'The order 2 is returned.');
-    await see('Returned');
+    await untilClosed('Returned');
   });
 
   test('is a link away from the page of its animal and from the audit log', async (t) => {
