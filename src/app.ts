@@ -100,7 +100,7 @@ async function openApp(
   const store = await openServedStore(config, clock, log, watch.wrap, parts);
   const { database } = store;
   const basics = await openBasics({ store, config, clock, log, registry, parts });
-  const { counting } = basics;
+  const { counting, instances } = basics;
   const clocks = createClockWatch(database, clock, log, elapsedMs);
   const jobs = createJobRunner(log, clocks);
   const vitals = createVitals(registry, clock);
@@ -112,7 +112,9 @@ async function openApp(
     if (closingAtMs === null) return;
     const restMs = closingAtMs + drainAndFlushMsMax - performance.now();
     const isShared = counting.sharing()?.mode === 'shared';
-    await flushLast(counts.flushAll, restMs, isShared, log);
+    // Beside the flush, so that a store that hangs holds up the end no longer.
+    const leave = () => instances.leave().catch(() => undefined);
+    await flushLast(() => Promise.all([counts.flushAll(), leave()]), restMs, isShared, log);
   });
   parts.defer(jobs.stop);
   await startJobs(basics, jobs, counts);
@@ -187,7 +189,7 @@ async function drainServer(server: HttpService, drainMs: number, cut: Promise<vo
 }
 
 async function startJobs(
-  { store, config, clock, log, registry, parts, counting, sessions, instances, logSwitch }: Basics,
+  { store, config, clock, log, registry, counting, sessions, instances, logSwitch }: Basics,
   jobs: JobRunner,
   counts: Pick<JobParts, 'flush' | 'usage' | 'failedRequests' | 'strangers'>,
 ): Promise<void> {
@@ -203,7 +205,6 @@ async function startJobs(
   jobs.start({ name: 'measure the store', everyMs: minuteMs, run: measureStore });
   await logSwitch.follow();
   await instances.beat();
-  parts.defer(() => instances.leave().catch(() => undefined));
   const ofInstance = { sessions, corrections, instances, logSwitch, noteFeedLag };
   for (const job of listJobs({ store, counting, ...counts, ...ofInstance })) jobs.start(job);
 }

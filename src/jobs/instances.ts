@@ -32,19 +32,28 @@ export function createInstances(database: Database, clock: Clock) {
   const own = { host: hostname(), version: manifest.version, startedAtMs: clock() };
   const row = { id, host: own.host, version: own.version, started_at_ms: BigInt(own.startedAtMs) };
   const isAlone = database.hasOneWriter;
+  let hasLeft = false;
+  let beating = Promise.resolve();
+
+  async function write(): Promise<void> {
+    await database.run(noteInstance, row);
+    await database.run(forgetSilent, {});
+  }
 
   return {
     own,
 
     /** Writes that this instance runs, and forgets those that have not done so for a while. */
-    async beat(): Promise<void> {
-      if (isAlone) return;
-      await database.run(noteInstance, row);
-      await database.run(forgetSilent, {});
+    beat(): Promise<void> {
+      if (!isAlone && !hasLeft) beating = write();
+      return beating;
     },
 
-    /** Takes this instance off the list. */
+    /** Takes this instance off the list for good. */
     async leave(): Promise<void> {
+      hasLeft = true;
+      // A write that is running could add the row again after its deletion.
+      await Promise.allSettled([beating]);
       if (!isAlone) await database.run(forgetInstance, { id });
     },
 

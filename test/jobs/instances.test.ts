@@ -47,6 +47,13 @@ await describeOnEngines('the list of instances', (engine) => {
     assert.deepEqual(await list(), [[7_000, true]]);
   });
 
+  test('has none that has left while it wrote its row', async (t) => {
+    const { other, list } = await openTwo(t);
+    await Promise.all([other.beat(), other.leave()]);
+    await other.beat();
+    assert.deepEqual(await list(), [[7_000, true]]);
+  });
+
   test('has none that has been silent for 30 s', async (t) => {
     const { store, one, list } = await openTwo(t);
     await store.execute('update instances set seen_at_ms = seen_at_ms - 31000 where started_at_ms = 3000');
