@@ -23,7 +23,7 @@ const fields = Type.Object({
 const isBusy = new AppError('not_done', 'this instance takes another profile: try again when it is done');
 const badPass = new AppError(
   'token_invalid',
-  'this pass was used before, has expired, or is of another store',
+  'this pass was used before, has expired, or is for another store or another kind of profile',
 );
 
 /**
@@ -41,7 +41,7 @@ export function createProfileRoute({ takePass }: Pick<Sessions, 'takePass'>): Ro
     async run({ headers, body }) {
       const { kind, seconds } = body as { readonly kind: ProfileKind; readonly seconds: bigint | number };
       const pass = readToken(headers.authorization);
-      if (pass === null || !(await takePass(pass))) throw badPass;
+      if (pass === null || !(await takePass(kind, pass))) throw badPass;
       if (isRunning) throw isBusy;
       isRunning = true;
       try {

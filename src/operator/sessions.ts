@@ -67,14 +67,14 @@ function createBeginnings(database: Database, byNow: () => Authorship) {
     /** Returns a pass for one profile of a running instance, valid for a minute. */
     async makePass(kind: ProfileKind): Promise<string> {
       const token = generateToken();
-      await database.transact(addPass, { tokenHash: hashPass(token), kind, by: byNow() });
+      await database.transact(addPass, { tokenHash: hashPass(kind, token), kind, by: byNow() });
       return token;
     },
 
-    /** Uses a pass. Returns false if it is used, expired or unknown. */
-    async takePass(token: string): Promise<boolean> {
+    /** Uses a pass. Returns false if it is used, expired, unknown or for a profile of the other kind. */
+    async takePass(kind: ProfileKind, token: string): Promise<boolean> {
       if (!tokenText.test(token)) return false;
-      return await database.transact(takePass, { tokenHash: hashPass(token), nowMs: byNow().nowMs });
+      return await database.transact(takePass, { tokenHash: hashPass(kind, token), nowMs: byNow().nowMs });
     },
 
     /** Exchanges the token of a link for that of a session. Returns null if it is used, expired or unknown. */
@@ -144,9 +144,12 @@ function hashToken(token: string): Uint8Array {
   return hash('sha256', `operator:${token}`, 'buffer');
 }
 
-/** No link and no session has this prefix, so a pass signs nobody in. */
-function hashPass(token: string): Uint8Array {
-  return hash('sha256', `profile:${token}`, 'buffer');
+/**
+ * No link and no session has this prefix, so a pass signs nobody in. The kind is part of it, so that what the audit log says of
+ * a pass is what was taken.
+ */
+function hashPass(kind: ProfileKind, token: string): Uint8Array {
+  return hash('sha256', `profile:${kind}:${token}`, 'buffer');
 }
 
 /** Where a page of sessions begins. */

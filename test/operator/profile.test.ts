@@ -60,6 +60,11 @@ test('a pass works once', async () => {
   assert.equal(await readCode(await ask(pass)), 'token_invalid');
 });
 
+test('a pass for a CPU profile takes no heap snapshot', async () => {
+  const pass = await service.sessions.makePass('cpu');
+  assert.equal(await readCode(await ask(pass, { kind: 'heap', seconds: 1 })), 'token_invalid');
+});
+
 test('a pass works for a minute', async () => {
   const pass = await service.sessions.makePass('cpu');
   service.clock.advance(minuteMs);
