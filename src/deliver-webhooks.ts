@@ -9,6 +9,7 @@ import type { JobRunner } from './jobs/job-runner.ts';
 import { createLease, type Lease, renewalMs } from './jobs/lease.ts';
 import type { Log } from './observability/log.ts';
 import { exposeWebhooks } from './observability/room-metrics.ts';
+import { redactKeys } from './observability/safe-text.ts';
 import { loopback } from './setting-values.ts';
 import type { Store } from './store.ts';
 import { expireAttempts } from './webhooks/attempt-rows.ts';
@@ -55,6 +56,7 @@ export async function deliverWebhooks(
     post: createPostMessage({
       allowed: createNetworks(config.webhookAllowNetworks),
       shown: createNetworks(isDevelopment ? loopback : []),
+      redact: redactKeys,
       allowsHttp: isDevelopment,
     }),
     observer: observe(log, metrics),

@@ -31,6 +31,8 @@ export interface PostOptions {
   readonly allowed: BlockList;
   /** Networks whose answers may be shown, beside those of global addresses. */
   readonly shown: BlockList;
+  /** Hides API keys in the start of an answer. A page for debugging may have those of the receiver. */
+  readonly redact: (text: string) => string;
   readonly allowsHttp: boolean;
   /** Timeout of an attempt, up to the head of the response. */
   readonly attemptMs?: number;
@@ -52,7 +54,7 @@ const addressesMax = 4;
  * The function follows no redirects and uses no proxy.
  */
 export function createPostMessage(options: PostOptions): PostMessage {
-  const { allowed, shown, allowsHttp, attemptMs = attemptMsMax, resolve = resolveName } = options;
+  const { allowed, shown, redact, allowsHttp, attemptMs = attemptMsMax, resolve = resolveName } = options;
 
   return async (text, headers, body, stopping) => {
     const url = parseTargetUrl(text, allowsHttp);
@@ -77,14 +79,18 @@ export function createPostMessage(options: PostOptions): PostMessage {
         headers: { ...headers, 'content-length': Buffer.byteLength(body) },
       });
       request.end(body);
-      return await untilClosed(request, signal, shown);
+      return await untilClosed(request, signal, { shown, redact });
     } finally {
       clearTimeout(timer);
     }
   };
 }
 
-function untilClosed(request: ClientRequest, signal: AbortSignal, shown: BlockList): Promise<AttemptResult> {
+function untilClosed(
+  request: ClientRequest,
+  signal: AbortSignal,
+  { shown, redact }: Pick<PostOptions, 'shown' | 'redact'>,
+): Promise<AttemptResult> {
   const { promise, resolve } = Promise.withResolvers<AttemptResult>();
   const connection = watchConnection(request);
   let result: AttemptResult | null = null;
@@ -103,7 +109,8 @@ function untilClosed(request: ClientRequest, signal: AbortSignal, shown: BlockLi
         : { status, retryAfter: headers['retry-after'], answerStart: null };
     const start = readBody(response, () => request.destroy());
     if (isAllowedTarget(connection.address, shown) && headers['content-encoding'] === undefined)
-      readStart = () => readAnswerStart(start.bytes);
+      // A redacted key can be longer than a short one.
+      readStart = () => redact(readAnswerStart(start.bytes)).slice(0, answerBytesMax);
   });
   request.on('error', () => {
     result ??= { failure: signal.aborted ? 'timeout' : connection.isSecuring ? 'tls' : 'refused' };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
+import { redactKeys } from '../../src/observability/safe-text.ts';
 import { createPostMessage } from '../../src/webhooks/post-message.ts';
 import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
 import { describeOnEngines } from '../support/engines.ts';
@@ -9,7 +10,13 @@ import { testsOn, toManager, type World } from './webhook-world.ts';
 /** No attempt ends before its receiver answers, or before a test gives up. */
 const attemptMs = 600_000;
 const here = createNetworks(['127.0.0.1']);
-const post = createPostMessage({ allowed: here, shown: here, allowsHttp: true, attemptMs });
+const post = createPostMessage({
+  allowed: here,
+  shown: here,
+  redact: redactKeys,
+  allowsHttp: true,
+  attemptMs,
+});
 
 /** Creates an account with webhooks that have a receiver in common, which calls `react` with each message. */
 async function addAccount(world: World, webhooks: number, react: (response: ServerResponse) => void) {

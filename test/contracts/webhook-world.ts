@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import type { ActingKey } from '../../src/accounts/acting-key.ts';
 import { createEventIds } from '../../src/events/event-ids.ts';
 import { sequenceEvents } from '../../src/events/sequence-events.ts';
+import { redactKeys } from '../../src/observability/safe-text.ts';
 import type { Database, Parameters } from '../../src/storage/database.ts';
 import type { DeliveryObserver } from '../../src/webhooks/attempts.ts';
 import type { WebhookChange, WebhookManager } from '../../src/webhooks/change-webhook.ts';
@@ -31,7 +32,13 @@ function openSender(database: Database, given: Partial<DelivererParts>) {
     onSealed: () => noted.push('sealed'),
     onFault: (_, error) => noted.push(String(error)),
   };
-  const post = createPostMessage({ allowed: here, shown: here, allowsHttp: true, attemptMs });
+  const post = createPostMessage({
+    allowed: here,
+    shown: here,
+    redact: redactKeys,
+    allowsHttp: true,
+    attemptMs,
+  });
   const leftMs = () => Number.POSITIVE_INFINITY;
   const parts = { database, ids, box, post, observer, leftMs, mayDisable: async () => true };
   const deliverer = createDeliverer({ ...parts, ...given });

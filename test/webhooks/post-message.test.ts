@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
+import { redactKeys } from '../../src/observability/safe-text.ts';
 import { createPostMessage, type PostOptions } from '../../src/webhooks/post-message.ts';
 import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
 import { listen } from '../support/local-server.ts';
@@ -17,7 +18,7 @@ const attemptMs = 3_000;
 const short = { attemptMs: 300 };
 
 function post(url: string, options: Partial<PostOptions> = {}) {
-  const given = { allowed: here, shown: here, allowsHttp: true, attemptMs, ...options };
+  const given = { allowed: here, shown: here, redact: redactKeys, allowsHttp: true, attemptMs, ...options };
   return createPostMessage(given)(url, { 'webhook-id': 'evt_1' }, '{}', never);
 }
 
@@ -167,6 +168,15 @@ test('an attempt keeps the first 1,000 bytes of an answer, up to the last whole 
 
 test('an attempt replaces what is no UTF-8 in an answer', async () => {
   assert.equal(await readStart(Buffer.from([0x61, 0xff, 0x62, 0xc3])), 'a\ufffdb\ufffd');
+});
+
+test('an attempt keeps no API key that stands in an answer', async () => {
+  const random = 'a'.repeat(30);
+  assert.equal(
+    await readStart(`ANIMAL_STORE_KEY=as_live_${random} x`),
+    'ANIMAL_STORE_KEY=as_live_[redacted] x',
+  );
+  assert.equal((await readStart('as_dev_12345 '.repeat(70)))?.length, 1_000);
 });
 
 test('an attempt keeps nothing of an encoded answer', async () => {
