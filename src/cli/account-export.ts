@@ -18,7 +18,7 @@ export function addExportAccount(accounts: AppCommand): void {
   const { terminal } = accounts.context;
   const leaf = accounts.addLeaf('export', 'write everything that the store has of an account to a file');
   leaf
-    .withExamples('accounts export "Acme Zoo"', 'accounts export "Acme Zoo" --to - | gzip > acme.ndjson.gz')
+    .withExamples('accounts export "Acme Zoo"', 'accounts export "Acme Zoo" --to acme.ndjson')
     .withNotes(`The file is NDJSON: each line is a row with the name of its table. It has the
 account, its keys, webhooks, orders, events, requests, counts, first answers and
 entries of the audit log, without secrets, hashes and names of operators.

@@ -30,8 +30,8 @@ export function addProfile(program: AppCommand): void {
   const profile: AppCommand = program
     .addLeaf('profile', 'write a CPU profile or a heap snapshot of the service that runs on this machine')
     .withExamples(
-      'profile --cpu 10s --to /var/lib/animal-store/slow.cpuprofile',
-      'profile --heap --to - > /tmp/now.heapsnapshot',
+      'profile --cpu 10s --to - > slow.cpuprofile',
+      'profile --heap --to /var/lib/animal-store/now.heapsnapshot',
     )
     .withNotes(`It asks the operator's port of the settings. Open the file in the developer
 tools of Chromium. A heap snapshot has all secrets of the process, such as API
