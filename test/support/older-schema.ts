@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readStatements } from '../../src/storage/migrations/migrate.ts';
 import type { Store } from './engines.ts';
 
 /** The migrations of release 1.1.0. The first one is that of release 1.0.0. */
@@ -22,6 +22,5 @@ export async function runMigration(
   name: string,
 ): Promise<void> {
   const kind = url.startsWith('sqlite:') ? 'sqlite' : 'postgres';
-  const file = new URL(`../../src/storage/migrations/${kind}/${name}.sql`, import.meta.url);
-  for (const statement of (await readFile(file, 'utf8')).trim().split(/\n\n+/)) await execute(statement);
+  for (const statement of await readStatements(kind, name)) await execute(statement);
 }

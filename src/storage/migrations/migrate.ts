@@ -11,20 +11,26 @@ export const newestSchema: readonly string[] = readdirSync(new URL('sqlite', imp
   .map((file) => file.replace(/\.sql$/, ''))
   .sort();
 
-/** The SQL of a migration is frozen: it imports nothing, and a blank line separates its statements. */
-function readMigration(engine: Engine, name: string): Migration {
-  const file = new URL(`${engine}/${name}.sql`, import.meta.url);
+/**
+ * Returns the statements of a migration. Its SQL is frozen: it imports nothing, and a blank line separates its statements.
+ * SQLite would run only the first of two that no blank line separates.
+ */
+export async function readStatements(engine: Engine, name: string): Promise<string[]> {
+  const text = await readFile(new URL(`${engine}/${name}.sql`, import.meta.url), 'utf8');
+  return text.trim().split(/\n\n+/);
+}
+
+function toMigration(engine: Engine, name: string): Migration {
   return {
     async up(db) {
-      const text = await readFile(file, 'utf8');
-      for (const statement of text.trim().split(/\n\n+/)) await sql.raw(statement).execute(db);
+      for (const statement of await readStatements(engine, name)) await sql.raw(statement).execute(db);
     },
   };
 }
 
 /** Migrates a database to the newest schema: on PostgreSQL in one transaction, on SQLite in that of the caller. */
 export async function migrate(db: Kysely<Tables>, engine: Engine): Promise<void> {
-  const known = Object.fromEntries(newestSchema.map((name) => [name, readMigration(engine, name)]));
+  const known = Object.fromEntries(newestSchema.map((name) => [name, toMigration(engine, name)]));
   const schema = engine === 'postgres' ? await readSchema(db) : null;
   const migrator = new Migrator({
     db,
