@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { OperatorError, UsageError } from '../errors.ts';
-import { type Pet, type PetInput, type PetPatch, petChangeRules, petInputs } from '../pets/pet.ts';
+import { type Pet, type PetInput, type PetPatch, petInputs, petPatchRules } from '../pets/pet.ts';
 import { describeViolations } from '../violations.ts';
 import { numericId } from './arguments.ts';
 import { type AppCommand, orMissing, type Printed, printLines } from './command.ts';
@@ -24,9 +24,9 @@ export function addPets(program: AppCommand): void {
     .addLeaf('edit', 'change an animal; other fields stay unchanged')
     .withExamples('pets edit 42 --name Max --category-id 3', 'pets edit 42 --category-id=-1')
     .addArgument(animalId);
-  for (const input of petInputs) edit.addOption(toOption(input));
-  edit.does(async ({ withStore }, patch: PetPatch, id: bigint) => {
-    checkPatch(id, patch);
+  for (const input of petInputs) addFlags(edit, input);
+  edit.does(async ({ withStore }, options: Readonly<Record<string, unknown>>, id: bigint) => {
+    const patch = readPatch(options);
     return printPet(
       await withStore((store) => orMissing(noSuchPet(id), () => store.changePet(id, patch, null))),
     );
@@ -41,25 +41,31 @@ export function addPets(program: AppCommand): void {
     });
 }
 
-/** The option that sets a field: `--category-id` for `categoryId`. */
-function toOption({ field, label, isInt64, choices }: PetInput): Option {
+/** Adds the option that sets a field, `--category-id` for `categoryId`, and the one that removes it: `--no-category-id`. */
+function addFlags(edit: AppCommand, { field, label, isInt64, choices, isRemovable }: PetInput): void {
   const value = isInt64 ? 'number' : label.replace(/^.* /, '');
   const option = new Option(`${nameFlag(field)} <${value}>`, `its ${label}`);
   if (isInt64) option.argParser(parseInt64);
-  return choices === null ? option : option.choices(choices);
+  if (choices !== null) option.choices(choices);
+  edit.addOption(option);
+  if (isRemovable) edit.addOption(new Option(nameFlag(`no-${field}`), `remove its ${label}`));
 }
 
 function nameFlag(field: string): string {
   return `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-function checkPatch(id: bigint, patch: PetPatch): void {
-  if (Object.keys(patch).length === 0) {
+/** Commander gives an option that removes a field as false. Throws UsageError if the change is empty or invalid. */
+function readPatch(options: Readonly<Record<string, unknown>>): PetPatch {
+  const patch = Object.entries(options).map(([field, value]) => [field, value === false ? null : value]);
+  if (patch.length === 0) {
     const flags = petInputs.map(({ field }) => nameFlag(field));
     throw new UsageError(`nothing to change: name at least one of ${flags.join(', ')}`);
   }
-  const violations = petChangeRules.findViolations({ id, ...patch });
-  if (violations.length > 0) throw new UsageError(describeViolations(violations, 'the change'));
+  const change: unknown = Object.fromEntries(patch);
+  if (petPatchRules.accepts(change)) return change;
+  const violations = petPatchRules.findViolations(change);
+  throw new UsageError(describeViolations(violations, 'the change'));
 }
 
 function printPet(pet: Pet): Printed {

@@ -50,16 +50,6 @@ export const examplePet = { name: 'Rex', categoryId: 1, status: 'available' } sa
   unknown
 >;
 
-/** What a person needs to enter a field: `label` is its name in words, `choices` its values if they are a fixed list. */
-export type PetInput = (typeof petInputs)[number];
-
-/** The inputs of a form or of a command that changes an animal, in the documented order. */
-export const petInputs = petFields.map((field) => {
-  const schema = schemas[field] as { readonly format?: string; readonly enum?: readonly string[] };
-  const words = field.replace(/Id$/, '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return { field, label: words, isInt64: schema.format === 'int64', choices: schema.enum ?? null };
-});
-
 /** The request body that adds an animal (interface section 2), with the bounds of its fields (contract section 2). */
 export const NewPetSchema = namedObject('NewPet', 'A new animal.', schemas);
 
@@ -82,6 +72,25 @@ export const removablePetFields = petFields.filter(
   (field): field is RemovableField =>
     !NewPetSchema.required.some((one) => one === field) && !(field in petDefaults),
 );
+
+/**
+ * What a person needs to enter a field: `label` is its name in words, `choices` its values if they are a fixed list. An animal
+ * may lack the field if `isRemovable`.
+ */
+export type PetInput = (typeof petInputs)[number];
+
+/** The inputs of a form or of a command that changes an animal, in the documented order. */
+export const petInputs = petFields.map((field) => {
+  const schema = schemas[field] as { readonly format?: string; readonly enum?: readonly string[] };
+  const words = field.replace(/Id$/, '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return {
+    field,
+    label: words,
+    isInt64: schema.format === 'int64',
+    choices: schema.enum ?? null,
+    isRemovable: (removablePetFields as readonly PetField[]).includes(field),
+  };
+});
 
 type PatchFields = {
   [F in PetField]: TOptional<TUnsafe<NonNullable<NewPet[F]> | (F extends RemovableField ? null : never)>>;
@@ -111,6 +120,9 @@ export type Pet = Static<typeof PetSchema> & { readonly status: PetStatus };
 
 /** The rules of a NewPet. */
 export const newPetRules = compileObject(NewPetSchema);
+
+/** The rules of a change, in which null removes a field. */
+export const petPatchRules = compileObject(PetPatchSchema);
 
 /** The rules of a change with the `id` of its animal, as in a row of an import file, which removes no field. */
 export const petChangeRules = compileObject(Type.Object({ id: PetSchema.properties.id, ...somePetFields }));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
-import { petFields } from '../../src/pets/pet.ts';
+import { examplePet, petFields, petInputs } from '../../src/pets/pet.ts';
 import { startConsole } from '../operator/console-browser.ts';
 import { describeInBrowser, expectAccessible, openVisit } from './chromium.ts';
 import { openDesk } from './console.ts';
@@ -80,6 +80,19 @@ describeInBrowser('the console in a browser', (browser) => {
     await see(`The animal ${id} is changed.`);
     assert.partialDeepStrictEqual(await store.catalogue.get(id), { name: 'Max', categoryId: 2n });
   });
+
+  for (const { field, label, choices } of petInputs.filter(({ isRemovable }) => isRemovable))
+    test(`an animal loses its ${label} when somebody empties the field`, async (t) => {
+      const { open, act, store } = await openDesk(t, browser());
+      const title = label.charAt(0).toUpperCase() + label.slice(1);
+      const rex = await store.catalogue.add({ name: 'Rex', categoryId: 1n });
+      await open('animals/1', 'Animal 1');
+      const save = (value: string) => act('Edit', { [title]: value }, 'Save', 'is changed.');
+      await save(String(examplePet[field]));
+      assert.equal(String((await store.catalogue.get(rex.id))?.[field]), String(examplePet[field]));
+      await save(choices === null ? '' : 'None');
+      assert.deepEqual(await store.catalogue.get(rex.id), rex);
+    });
 
   test('the overview shows the version, the uptime, the store and the instance', async (t) => {
     const { page, open, store, clock } = await openDesk(t, browser());

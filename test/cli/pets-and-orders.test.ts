@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { examplePet, petInputs } from '../../src/pets/pet.ts';
 import { createWorld, expectMistake } from '../support/command-line.ts';
 import type { Ending } from '../support/service.ts';
 
@@ -140,6 +141,16 @@ test('pets edit changes only the named fields', async (t) => {
   const sold = /name +Max\ncategoryId +-1\nstatus +sold\n$/;
   assert.match(await print(`pets edit ${rex} --status sold`), sold);
 });
+
+for (const { field, label } of petInputs.filter(({ isRemovable }) => isRemovable))
+  test(`pets edit removes the ${label} of an animal`, async (t) => {
+    const { readJson } = await createShop(t);
+    const flag = label.replaceAll(' ', '-');
+    const before = await readJson('pets show 1');
+    const edited = await readJson(`pets edit 1 --${flag} ${examplePet[field]}`);
+    assert.deepEqual(edited, { ...before, [field]: examplePet[field] });
+    assert.deepEqual(await readJson(`pets edit 1 --no-${flag}`), before);
+  });
 
 test('pets delete deletes an animal once', async (t) => {
   const { print, run } = await createShop(t);

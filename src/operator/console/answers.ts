@@ -32,6 +32,7 @@ const declared = namedObject('Declared', 'The values that filters and forms may 
       label: text,
       isInt64: truth,
       choices: Type.Unsafe<unknown>({ type: ['array', 'null'], items: text }),
+      isRemovable: Type.Boolean({ description: 'True if null removes the field.' }),
     }),
   ),
   orderStatuses: texts,

@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import { type ComponentChildren, h } from 'preact';
 import { useRef } from 'preact/hooks';
 import { useActs } from './acts.ts';
-import { capitalise, type Input, PetInput, readInputs } from './animal-fields.ts';
+import { capitalise, type Input, PetInput } from './animal-fields.ts';
 import { Category } from './animals.ts';
 import { type AnswerOf, ApiFailure, callApi } from './api.ts';
 import { ActDialog, type Closing, useDialog } from './dialog.ts';
@@ -10,6 +10,7 @@ import type { Form } from './fields.ts';
 import { notify } from './notices.ts';
 import { OrderTable } from './orders.ts';
 import { type Fact, Facts, PageHead, State, showOne } from './parts.ts';
+import { readChanges } from './read-inputs.ts';
 import { useResource } from './resource.ts';
 import { goTo } from './routing.ts';
 import { useDeclared } from './session.ts';
@@ -73,11 +74,7 @@ function EditDialog({ pet, tag, ...own }: EditDialogProps) {
   const seen = useRef(tag);
   const { id: petId } = pet;
   async function act(form: Form) {
-    // A field that somebody has emptied is a change too, but a form omits it.
-    const empty = Object.fromEntries(petInputs.map(({ field }) => [field, '']));
-    const entered = readInputs(petInputs, { ...empty, ...form });
-    const changed = petInputs.filter(({ field }) => String(entered[field]) !== (pet[field] ?? ''));
-    const changes = Object.fromEntries(changed.map(({ field }) => [field, entered[field]]));
+    const changes = readChanges(petInputs, pet, form);
     try {
       await callApi('PATCH /pets/{petId}', { petId }, { tag: seen.current, ...changes });
     } catch (thrown) {

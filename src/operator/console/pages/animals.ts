@@ -1,12 +1,13 @@
 import { html } from 'htm/preact';
 import { h } from 'preact';
 import { useActs } from './acts.ts';
-import { PetInput, readInputs } from './animal-fields.ts';
+import { PetInput } from './animal-fields.ts';
 import { type AnswerOf, callApi, type QueryOf } from './api.ts';
 import { ActDialog, type Closing, useDialog } from './dialog.ts';
 import { Choice, Field, Filters, type Form, readForm, TextFilter } from './fields.ts';
 import { notify } from './notices.ts';
 import { PageHead, Pager, State, showLoaded } from './parts.ts';
+import { readInputs } from './read-inputs.ts';
 import { useResource } from './resource.ts';
 import { goTo, linkTo } from './routing.ts';
 import { useDeclared } from './session.ts';

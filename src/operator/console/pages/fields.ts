@@ -72,7 +72,7 @@ interface ChoiceProps {
   readonly name: string;
   readonly value?: string;
   readonly choices: readonly string[];
-  /** The label of an empty value, which means no filter. Without it, there is no empty value. */
+  /** The label of an empty value, such as no filter. Without it, there is no empty value. */
   readonly all?: string;
 }
 
