@@ -5,11 +5,14 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const folder = import.meta.dirname;
 
+/** Who a description is for. */
+export type Audience = 'partners' | 'operators';
+
 /** A linter for OpenAPI descriptions. */
 export interface Judge {
   readonly name: string;
-  /** Returns the errors and warnings, one line each. */
-  judge(file: string): Promise<string[]>;
+  /** Returns the errors and warnings of a description of an audience, one line each. */
+  judge(file: string, audience: Audience): Promise<string[]>;
 }
 
 const judgeMsMax = 60_000;
@@ -49,8 +52,9 @@ export const judges: readonly Judge[] = [
   },
   {
     name: 'Spectral with its OpenAPI rules and the OWASP rules',
-    async judge(file) {
-      const rules = ['--ruleset', join(folder, 'spectral.yaml'), '--fail-severity', 'hint'];
+    async judge(file, audience) {
+      const ruleset = audience === 'partners' ? 'spectral.yaml' : 'spectral-operators.yaml';
+      const rules = ['--ruleset', join(folder, ruleset), '--fail-severity', 'hint'];
       const complaints = await read<SpectralComplaint[]>(
         'spectral',
         'lint',

@@ -6,16 +6,21 @@ import { join } from 'node:path';
 import { installPackages } from '../test/support/install-packages.ts';
 import { startService } from '../test/support/service.ts';
 import { judgeClients } from './clients.ts';
-import { judges } from './judges.ts';
+import { type Audience, judges } from './judges.ts';
 
 /** The values of PUBLIC_URL to check the description with: empty, as in development, and an address behind a proxy. */
 const publicUrls = ['', 'https://pets.test/store/v1'];
+
+/** The descriptions to check: of the interface for partners, and of the operator's API. */
+const descriptions = { partners: '/openapi.json', operators: '/ops/openapi.json' } as const;
 
 const folder = await mkdtemp(join(tmpdir(), 'animal-store-docs-'));
 let isRight = true;
 try {
   await installPackages(import.meta.dirname);
-  for (const publicUrl of publicUrls) isRight = (await judgeDescription(publicUrl)) && isRight;
+  for (const publicUrl of publicUrls)
+    for (const audience of ['partners', 'operators'] as const)
+      isRight = (await judgeDescription(audience, publicUrl)) && isRight;
   isRight = (await judgeClients(folder)) && isRight;
   isRight = (await runTests()) && isRight;
 } finally {
@@ -25,26 +30,27 @@ process.stdout.write(isRight ? 'the documentation passes all checks\n' : 'the do
 process.exitCode = isRight ? 0 : 1;
 
 /** Lints the description of a running service and prints every complaint. Returns true if there is none. */
-async function judgeDescription(publicUrl: string): Promise<boolean> {
+async function judgeDescription(audience: Audience, publicUrl: string): Promise<boolean> {
   const file = join(folder, 'openapi.json');
-  await writeFile(file, await readDescription(publicUrl));
+  await writeFile(file, await readDescription(audience, publicUrl));
   let count = 0;
   for (const { name, judge } of judges) {
-    const complaints = await judge(file);
+    const complaints = await judge(file, audience);
     count += complaints.length;
     const verdict = complaints.length === 0 ? 'no complaint' : `\n  ${complaints.join('\n  ')}`;
-    process.stdout.write(`/openapi.json, PUBLIC_URL "${publicUrl}": ${name}: ${verdict}\n`);
+    process.stdout.write(`${descriptions[audience]}, PUBLIC_URL "${publicUrl}": ${name}: ${verdict}\n`);
   }
   return count === 0;
 }
 
-async function readDescription(publicUrl: string): Promise<string> {
+async function readDescription(audience: Audience, publicUrl: string): Promise<string> {
   const endings: (() => unknown)[] = [];
   const after = (end: () => unknown) => void endings.push(end);
   try {
+    const path = descriptions[audience];
     const { app } = await startService({ after }, { PUBLIC_URL: publicUrl });
-    const answer = await fetch(`${app.url}/openapi.json`);
-    if (!answer.ok) throw new Error(`/openapi.json answers ${answer.status}`);
+    const answer = await fetch(`${audience === 'partners' ? app.url : app.opsUrl}${path}`);
+    if (!answer.ok) throw new Error(`${path} answers ${answer.status}`);
     return await answer.text();
   } finally {
     for (const end of endings.reverse()) await end();

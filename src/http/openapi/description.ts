@@ -98,8 +98,18 @@ request: \`Authorization: Bearer <TOKEN>\`. \`x-role\` is the role that an opera
 \`items\`; its \`next\` is the \`before\` of the next page. An \`int64\` has up to 19 digits, more than a JavaScript number can
 hold. The operations may change with each release.`;
 
+/** A group of operations. */
+interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
 /** Returns the text of `/ops/openapi.json` (OpenAPI 3.1), the description of the operator's API below `prefix`. */
-export function describeOperatorApi(operations: readonly Operation[], prefix: string): string {
+export function describeOperatorApi(
+  operations: readonly Operation[],
+  operatorTags: readonly Tag[],
+  prefix: string,
+): string {
   const shared: Shared = {
     failures: operatorFailures,
     universal: operatorHeaders,
@@ -121,10 +131,11 @@ export function describeOperatorApi(operations: readonly Operation[], prefix: st
       title: 'Animal Store for operators',
       version: '1.0.0',
       description: operatorIntroduction,
+      contact: { name: 'The operator of this store' },
       license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
     },
-    servers: [{ url: prefix }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    servers: [{ url: prefix, 'x-internal': true }],
+    tags: operatorTags,
     security: [{ operatorToken: [] }],
     paths,
     components: {

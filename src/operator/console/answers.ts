@@ -14,7 +14,7 @@ import { hitKinds } from '../search.ts';
 
 const text = Type.String();
 const id = int64Field('Identifier.');
-const count = Type.Integer({ minimum: 0, format: 'int64' });
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, format: 'int64' });
 const time = Type.Integer({ format: 'int64', description: 'Unix milliseconds.' });
 const number = Type.Number();
 const truth = Type.Boolean();
@@ -127,7 +127,7 @@ const webhook = namedObject('OperatorsWebhook', 'A webhook of an account.', {
 });
 
 const attempt = namedObject('OperatorsAttempt', 'An attempt to send a message to a webhook.', {
-  id: Type.Integer({ minimum: 0, description: 'Place in the list.' }),
+  id: Type.Integer({ minimum: 0, maximum: 99, description: 'Place in the list.' }),
   ...AttemptSchema.properties,
 });
 

@@ -31,6 +31,27 @@ export const consoleOperations = [
   ...operatorOperations,
 ];
 
+/** The groups of operations in the description of the operator's API. */
+const operatorTags = [
+  { name: 'session', description: 'Who calls, and what they may do.' },
+  { name: 'overview', description: 'The state of the service.' },
+  { name: 'search', description: 'What a text is the name or the id of.' },
+  { name: 'requests', description: 'The requests that failed or were slow.' },
+  { name: 'strangers', description: 'The addresses that send refused requests without a valid key.' },
+  { name: 'log', description: 'What the running instances log.' },
+  { name: 'audit', description: 'Who changed what, and when.' },
+  { name: 'accounts', description: 'The accounts with their plans, limits and use.' },
+  { name: 'usage', description: 'The requests of all accounts by day.' },
+  { name: 'keys', description: 'The API keys of the accounts.' },
+  { name: 'bans', description: 'The banned keys.' },
+  { name: 'pets', description: 'The animals of the catalogue.' },
+  { name: 'categories', description: 'Names for the numbers that animals have as `categoryId`.' },
+  { name: 'orders', description: 'Reservations and sales of animals.' },
+  { name: 'webhooks', description: 'The webhooks of the accounts.' },
+  { name: 'operators', description: 'The people and programs that operate the store.' },
+  { name: 'sessions', description: 'The sessions and tokens of operators.' },
+];
+
 /** Returns the addresses of the operations that a role may call. The pages of the console offer only these. */
 export function listActs(role: Role | null): readonly string[] {
   return consoleOperations.filter((one) => coversRole(role, one.role)).map(({ address }) => address);
@@ -62,7 +83,7 @@ export function buildConsole(
 
 /** The description has no secrets, so it needs no token. */
 function createDescriptionRoute(): Route {
-  const open = openOnce(async () => describeOperatorApi(consoleOperations, operatorsApiPath));
+  const open = openOnce(async () => describeOperatorApi(consoleOperations, operatorTags, operatorsApiPath));
   return createPageRoute('/ops/openapi.json', 'operator', null, async () => makeTaggedAnswer(await open()));
 }
 

@@ -125,7 +125,10 @@ function describeParameters(address: string) {
   const names = Array.from(address.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
   const fields = names.map((name) => {
     const record = recordOf(name);
-    return [name, record === undefined ? Type.String() : int64Field(`Identifier of the ${record}.`)];
+    return [
+      name,
+      record === undefined ? Type.String({ maxLength: 255 }) : int64Field(`Identifier of the ${record}.`),
+    ];
   });
   const record = recordOf(names[0] ?? '') ?? 'record';
   const unknown = `there is no ${record} with this identifier`;

@@ -48,12 +48,14 @@ const deleteFields = {
 const overlapBounds = { minimum: 0, maximum: overlapSecondsMax };
 const rotateFields = { overlapSeconds: wholeNumberField('How long the old key stays valid.', overlapBounds) };
 const revokeFields = { disableWebhooks: Type.Boolean({ rule: 'must be true or false' }) };
-const banFields = { before: Type.Optional(Type.String({ pattern: '^\\d{1,15}\\.key_[0-9A-Za-z]{16}$' })) };
+const banFields = {
+  before: Type.Optional(Type.String({ maxLength: 60, pattern: '^\\d{1,15}\\.key_[0-9A-Za-z]{16}$' })),
+};
 
 const dayFields = {
   since: timeFilter,
   until: timeFilter,
-  before: Type.Optional(Type.String({ pattern: '^\\d{1,15}\\.\\d{1,18}$' })),
+  before: Type.Optional(Type.String({ maxLength: 60, pattern: '^\\d{1,15}\\.\\d{1,18}$' })),
 };
 
 /** Returns the plan of a form. Throws `invalid_body` if the numbers are not valid for the plan. */
@@ -97,7 +99,7 @@ export const accountOperations = [
     'reader',
     {
       summary: 'Show an account',
-      fields: { keysFrom: Type.Optional(Type.String({ pattern: '^key_[0-9A-Za-z]{16}$' })) },
+      fields: { keysFrom: Type.Optional(Type.String({ maxLength: 60, pattern: '^key_[0-9A-Za-z]{16}$' })) },
       answer: answers.account,
     },
     async ({ account, keysFrom = null }, { accounts, look, keyring, allWebhooks, eventIds, clock }) => {

@@ -7,13 +7,13 @@ import { answers } from '../answers.ts';
 import { operation, pageRows } from '../operation.ts';
 
 const operatorFields = {
-  name: Type.String({ pattern: operatorNamePattern, rule: operatorNameRule }),
+  name: Type.String({ maxLength: 100, pattern: operatorNamePattern, rule: operatorNameRule }),
   role: enumField(roles, 'What the operator may do.'),
 };
 
 const operatorFilters = { before: Type.Optional(operatorFields.name) };
 const sessionFilters = {
-  before: Type.Optional(Type.String({ pattern: '^\\d{1,15}\\.\\w{1,40}$' })),
+  before: Type.Optional(Type.String({ maxLength: 60, pattern: '^\\d{1,15}\\.\\w{1,40}$' })),
 };
 
 const tokenFields = {
