@@ -112,9 +112,7 @@ async function openApp(
     if (closingAtMs === null) return;
     const restMs = closingAtMs + drainAndFlushMsMax - performance.now();
     const isShared = counting.sharing()?.mode === 'shared';
-    // Beside the flush, so that a store that hangs holds up the end no longer.
-    const leave = () => instances.leave().catch(() => undefined);
-    await flushLast(() => Promise.all([counts.flushAll(), leave()]), restMs, isShared, log);
+    await flushLast(() => Promise.all([counts.flushAll(), instances.leave()]), restMs, isShared, log);
   });
   parts.defer(jobs.stop);
   await startJobs(basics, jobs, counts);

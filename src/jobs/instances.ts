@@ -49,12 +49,12 @@ export function createInstances(database: Database, clock: Clock) {
       return beating;
     },
 
-    /** Takes this instance off the list for good. */
+    /** Takes this instance off the list for good. If the store cannot be written, the others forget it. May hang as the store. */
     async leave(): Promise<void> {
       hasLeft = true;
       // A write that is running could add the row again after its deletion.
       await Promise.allSettled([beating]);
-      if (!isAlone) await database.run(forgetInstance, { id });
+      if (!isAlone) await database.run(forgetInstance, { id }).catch(() => undefined);
     },
 
     /** Returns this instance and then the others, those that have run longest first. */

@@ -39,7 +39,7 @@ interface Rooms {
 /**
  * Finds accounts and animals by the start of their names, keys by that of their name or of their text as it is shown, and
  * everything by its id. The case of names does not matter. `more` has the kinds of which there are more than `hitsMax`.
- * The search for animals by name may read the names of all animals. Every other look-up reads an index.
+ * Names of animals are found among the newest million, which are read. Every other look-up reads an index.
  */
 export async function search(rooms: Rooms, typed: string) {
   const text = hideSecret(typed.trim().replace(/…$/, ''));

@@ -62,13 +62,17 @@ export const selectPet = statement((query, p: { id: bigint }) =>
   query.selectFrom('pets').select(shownColumns).where('id', '=', p.id),
 );
 
+/** Number of the newest animals among which a search finds names. */
+export const namesMax = 1_000_000;
+
 /**
- * Selects `count` animals whose name begins with `start`, in any case, newest first. Reads all names if fewer have it: an
- * index would cost each change of an animal more than a rare search is worth.
+ * Selects `count` of the `namesMax` newest animals whose name begins with `start`, in any case, newest first. It reads their
+ * names, because an index would cost each change of an animal more than a rare search is worth.
  */
 export const selectPetsByStart = statement((query, p: { start: string; count: bigint }, { engine }) => {
   const { where } = findByStart(engine, 'name', p.start);
-  return query.selectFrom('pets').select(shownColumns).where(where).orderBy('id', 'desc').limit(p.count);
+  const newest = query.selectFrom('pets').select(shownColumns).orderBy('id', 'desc').limit(sql.lit(namesMax));
+  return query.selectFrom(newest.as('newest')).selectAll().where(where).orderBy('id', 'desc').limit(p.count);
 });
 
 /** The filters of a page of animals besides the status. `ids` is a JSON array. */

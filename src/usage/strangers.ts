@@ -19,6 +19,8 @@ const strangersKeptMs = hourMs;
 export const countedMax = 10_000;
 /** Number of addresses of a minute that an instance writes: those with the most refusals. */
 export const writtenMax = 100;
+/** The statuses of requests without a valid key that are refused: no key or a wrong one, and beyond the limit of an address. */
+const refused = [401, 429];
 /** Number of addresses that are listed. */
 const listedMax = 100;
 
@@ -31,7 +33,7 @@ export function createStrangers(database: Database, clock: Clock) {
 
   return {
     note({ accountId, status, address }: Pick<FailedRequest, 'accountId' | 'status' | 'address'>): void {
-      if (accountId !== null || status < 400 || status >= 500) return;
+      if (accountId !== null || !refused.includes(status)) return;
       const network = readNetwork(address);
       const earlier = refusals.get(network);
       if (earlier === undefined && refusals.size >= countedMax) return;

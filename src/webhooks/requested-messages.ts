@@ -53,17 +53,15 @@ export const requestMessage = transaction(
 );
 
 function* requireReceivable(row: WebhookRow, position: bigint): Steps<void> {
-  const { deleted_to, newest } = endsOf(yield* step(selectEnds, { position }));
-  if (position <= 0n || position > newest)
-    throw new AppError('invalid_body', 'eventId must be the id of an event that this service returned');
-  if (position <= deleted_to) throw expiredEvent();
+  const { deleted_to } = endsOf(yield* step(selectEnds, { position }));
+  if (position > 0n && position <= deleted_to) throw expiredEvent();
   const [event] = yield* step(selectEvent, { position });
   if (
     event === undefined ||
     !canSee(webhookReaderOf(row), event) ||
     !row.types.split(' ').includes(event.type)
   )
-    throw new AppError('not_found', 'eventId: this webhook does not receive this event');
+    throw new AppError('not_found', 'eventId: this webhook receives no event with this id');
 }
 
 export const tooManyRequested = () =>

@@ -64,7 +64,7 @@ await describeOnEngines('the requested messages and the attempts of webhooks', (
       'pet.updated not_found',
     ]);
     for (const unknown of [ids.write(99n), ids.write(0n), 'evt_0000000000000000'])
-      await assert.rejects(webhooks.send(webhook.id, unknown, reader), { code: 'invalid_body' });
+      await assert.rejects(webhooks.send(webhook.id, unknown, reader), { code: 'not_found' });
     await store.execute('update event_horizon set deleted_to = 1');
     await assert.rejects(webhook.resend(1n), { code: 'events_expired' });
     const blind = { ...reader, seesOrders: 'none' } as const;
