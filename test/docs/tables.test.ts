@@ -6,9 +6,14 @@ import { test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import { auditActions } from '../../src/audit/audit-log.ts';
 import { errorCodes, errorStatus } from '../../src/errors.ts';
+import { consoleOperations } from '../../src/operator/console/console.ts';
+import { runInProcess, unopened } from '../support/command-line.ts';
 import { findAnchors, readDocument, readTable, root } from './markdown.ts';
 
 const errors = await readDocument('docs/errors.md');
+
+const listQuestions = async () =>
+  readTable(await readDocument('docs/operations/README.md'), 'Questions of support');
 
 /** Returns the first column of a table, without the marks of code. */
 async function listNames(path: string, heading: string): Promise<string[]> {
@@ -41,6 +46,24 @@ test('every error code has its own heading, with its cause and its solution', ()
     assert.match(text, /^Cause: \S/m, code);
     assert.match(text, /^Cure: \S/m, code);
   }
+});
+
+test('each question of support has a command of the program', async () => {
+  for (const [question = '', command = ''] of await listQuestions()) {
+    // The words in capitals stand for values.
+    const words = command.replaceAll('`', '').replace('minute N', 'minute 600').split(' ');
+    const { code, stderr } = await runInProcess([...words, '--help'], unopened);
+    assert.deepEqual([code, stderr], [0, ''], question);
+  }
+});
+
+test("each question of support has an operation of the operator's API, except for what only the shell may read", async () => {
+  const addresses = new Set<string>(consoleOperations.map(({ address }) => address));
+  const missing = (await listQuestions()).filter(
+    ([, , , address = '']) => !addresses.has(address.slice(1, -1)),
+  );
+  const commands = missing.map(([, command]) => command);
+  assert.deepEqual(commands, ['`accounts export NAME`', '`profile --cpu 10s`']);
 });
 
 test('test/README.md leads to the tests of each room', async () => {
