@@ -112,6 +112,20 @@ describeInBrowser('the console in a browser', (browser) => {
       .waitFor();
   });
 
+  test('the overview changes what the running instances log', async (t) => {
+    const { page, open, act, store } = await openDesk(t, browser());
+    await open('', 'Overview');
+    const entries = { 'Lowest level': 'error', Requests: 'all' };
+    const notice = 'Every running instance logs like this within 2 seconds.';
+    await act('Change the log', entries, 'Change the log', notice);
+    await page.getByText('level error, all requests').waitFor();
+    const { items } = await store.audit.list({ limit: 1, newestId: null, action: 'log.changed' });
+    assert.deepEqual(items[0]?.after, { level: 'error', requests: 'all' });
+    const asSet = { 'Lowest level': 'as its settings say', Requests: 'as its settings say' };
+    await act('Change the log', asSet, 'Change the log', notice);
+    await page.getByText('level trace, failed and slow requests').waitFor();
+  });
+
   test('the page of requests leads to the addresses of strangers', async (t) => {
     const { page, open, arrive, readRows, openFile, clock } = await openDesk(t, browser());
     openFile().exec(`insert into strangers values (${clock.now()}, '203.0.113.7', 1200)`);

@@ -46,6 +46,8 @@ const declared = namedObject('Declared', 'The values that filters and forms may 
   errorCodes: texts,
   auditActions: texts,
   roles: texts,
+  logLevels: texts,
+  requestLogs: texts,
 });
 
 /** An object whose members depend on the release. */

@@ -67,6 +67,8 @@ const declared = {
   errorCodes,
   auditActions,
   roles,
+  logLevels,
+  requestLogs,
 };
 
 /** Reads the metrics of the store, which are at most a minute old. */

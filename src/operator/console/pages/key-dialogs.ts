@@ -7,6 +7,7 @@ import { Field, type Form } from './fields.ts';
 import { formatTime } from './format.ts';
 import { State } from './parts.ts';
 import { toNumber } from './plan-fields.ts';
+import { SecretDialog } from './secret-dialog.ts';
 import { useDeclared } from './session.ts';
 
 /** What each scope gives to a key. */
@@ -79,25 +80,7 @@ interface IssuedDialogProps extends Closing {
 }
 
 export function IssuedDialog({ issued: { key, oldEndsAtMs }, ...own }: IssuedDialogProps) {
-  async function copy({ currentTarget: button }: Event) {
-    if (!(button instanceof HTMLButtonElement)) return;
-    try {
-      await navigator.clipboard.writeText(key);
-      button.textContent = 'Copied';
-    } catch {
-      button.textContent = 'Select and copy it by hand';
-    }
-  }
-  return html`<${ActDialog}
-    title="The new key"
-    label="I have copied the key"
-    isFirm
-    act=${async () => {}}
-    ...${own}
-  >
-    <p>The key is shown only once. It is valid immediately.</p>
-    <pre class="secret" tabindex="0" aria-label="The key"><code>${key}</code></pre>
-    <button type="button" onClick=${copy}>Copy</button>
+  return html`<${SecretDialog} title="The new key" noun="key" secret=${key} ...${own}>
     ${oldEndsAtMs !== undefined && html`<p>The old key expires at ${formatTime(oldEndsAtMs)}.</p>`}
   <//>`;
 }

@@ -6,12 +6,15 @@ import { ActDialog, type Closing, useDialog } from './dialog.ts';
 import { Choice, Field, type Form } from './fields.ts';
 import { formatTime } from './format.ts';
 import { PageHead, Pager, showLoaded } from './parts.ts';
+import { toNumber } from './plan-fields.ts';
 import { useResource } from './resource.ts';
 import { linkTo } from './routing.ts';
+import { SecretDialog } from './secret-dialog.ts';
 import { useDeclared } from './session.ts';
 import { type Column, Table } from './table.ts';
 
 type Operator = AnswerOf<'GET /operators'>['items'][number];
+type MadeToken = AnswerOf<'POST /operators/{operator}/tokens'>;
 type Listed = AnswerOf<'GET /sessions'>['items'][number];
 
 const parts = ['operators'];
@@ -29,6 +32,9 @@ export function Operators({ query }: { readonly query: OperatorsQuery }) {
     operators.reload();
     sessions.reload();
   };
+  const showToken = (made: MadeToken) => dialog.open((own) => h(TokenDialog, { ...own, made, onDone }));
+  const makeToken = (operator: Operator) =>
+    dialog.open((own) => h(MakeTokenDialog, { ...own, operator, onDone: showToken }));
   const add = () => dialog.open((own) => h(AddDialog, { ...own, onDone }));
   const remove = (operator: Operator) => dialog.open((own) => h(RemoveDialog, { ...own, operator, onDone }));
   const end = (session: Listed) => dialog.open((own) => h(EndDialog, { ...own, session, onDone }));
@@ -42,7 +48,7 @@ export function Operators({ query }: { readonly query: OperatorsQuery }) {
       (data) => html`
         <${Table}
           caption="Operators"
-          columns=${listColumns(act, remove)}
+          columns=${listColumns(act, { makeToken, remove })}
           rows=${rows(data)}
           empty="There is no operator yet. A person who has the shell of the service is an admin."
         />
@@ -77,7 +83,10 @@ const showName = (name: string) =>
 
 type MakeAct = ReturnType<typeof useActs>;
 
-function listColumns(act: MakeAct, remove: (operator: Operator) => void): readonly Column<OperatorRow>[] {
+/** What the buttons of an operator open. */
+type OperatorActs = Readonly<Record<'makeToken' | 'remove', (operator: Operator) => void>>;
+
+function listColumns(act: MakeAct, { makeToken, remove }: OperatorActs): readonly Column<OperatorRow>[] {
   return [
     { title: 'Name', by: 'name', cell: ({ name }) => showName(name) },
     { title: 'Role', by: 'role', cell: ({ role }) => role },
@@ -92,13 +101,19 @@ function listColumns(act: MakeAct, remove: (operator: Operator) => void): readon
     },
     {
       title: 'Actions',
-      needs: ['DELETE /operators/{operator}'],
-      cell: (row) =>
-        act('DELETE /operators/{operator}', {
+      needs: ['POST /operators/{operator}/tokens', 'DELETE /operators/{operator}'],
+      cell: (row) => html`<div class="row-acts">
+        ${act('POST /operators/{operator}/tokens', {
+          label: 'New token',
+          name: `New token for ${row.name}`,
+          onClick: () => makeToken(row),
+        })}
+        ${act('DELETE /operators/{operator}', {
           label: 'Remove',
           name: `Remove ${row.name}`,
           onClick: () => remove(row),
-        }),
+        })}
+      </div>`,
     },
   ];
 }
@@ -145,6 +160,32 @@ function AddDialog(own: AddDialogProps) {
     <//>
     <${Choice} id="operator-role" label="Role" name="role" value="reader" choices=${roles} />
     <p class="quiet">"animal-store console --as NAME" prints a link for the operator.</p>
+  <//>`;
+}
+
+interface MakeTokenDialogProps extends Closing {
+  readonly operator: Operator;
+  readonly onDone: (made: MadeToken) => void;
+}
+
+function MakeTokenDialog({ operator: { name, role }, ...own }: MakeTokenDialogProps) {
+  const act = ({ days = '' }: Form) =>
+    callApi('POST /operators/{operator}/tokens', { operator: name }, { days: toNumber(days) });
+  return html`<${ActDialog} title=${`New token for ${name}`} label="Make the token" act=${act} ...${own}>
+    <p>A program that has the token may do in the operator's API what the role ${role} may do.</p>
+    <${Field} id="token-days" label="Days until the token expires">
+      <input id="token-days" name="days" inputmode="numeric" value="365" required />
+    <//>
+  <//>`;
+}
+
+interface TokenDialogProps extends AddDialogProps {
+  readonly made: MadeToken;
+}
+
+function TokenDialog({ made: { id, token, expiresAtMs }, ...own }: TokenDialogProps) {
+  return html`<${SecretDialog} title="The new token" noun="token" secret=${token} ...${own}>
+    <p>Its id is <code>${id}</code>. It expires at ${formatTime(expiresAtMs)}.</p>
   <//>`;
 }
 

@@ -1,5 +1,9 @@
 import { html } from 'htm/preact';
-import type { AnswerOf } from './api.ts';
+import { h } from 'preact';
+import { useActs } from './acts.ts';
+import { type AnswerOf, callApi } from './api.ts';
+import { ActDialog, type Closing, useDialog } from './dialog.ts';
+import { Choice, type Form } from './fields.ts';
 import {
   countThings,
   formatBytes,
@@ -20,8 +24,14 @@ type Note = State['notes'][number];
 
 export function Overview() {
   const overview = useResource('GET /overview', {}, 10_000);
+  const dialog = useDialog();
+  const act = useActs();
+  const { log } = overview.data ?? {};
+  const changeLog = () => log && dialog.open((own) => h(LogDialog, { ...own, log, onDone: overview.reload }));
   return html`
-    <${PageHead} title="Overview" />
+    <${PageHead} title="Overview">
+      ${log && act('PUT /log', { label: 'Change the log', onClick: changeLog })}
+    <//>
     ${showLoaded(
       overview,
       (state) => html`
@@ -31,6 +41,7 @@ export function Overview() {
         <${Traffic} ...${state} />
       `,
     )}
+    ${dialog.shown}
   `;
 }
 
@@ -70,6 +81,29 @@ function listFacts(state: State): readonly Fact[] {
     ['Bans', formatNumber(bansBegun)],
     ['As of', formatTime(nowMs)],
   ];
+}
+
+interface LogDialogProps extends Closing {
+  readonly log: State['log'];
+  readonly onDone: () => void;
+}
+
+const asSet = 'as its settings say';
+
+function LogDialog({ log, ...own }: LogDialogProps) {
+  const { logLevels, requestLogs } = useDeclared();
+  const act = ({ level, requests }: Form) => callApi('PUT /log', {}, { level, requests });
+  return html`<${ActDialog}
+    title="Change the log"
+    label="Change the log"
+    act=${act}
+    notice="Every running instance logs like this within 2 seconds."
+    ...${own}
+  >
+    <p>This holds for every running instance, until it starts again.</p>
+    <${Choice} id="log-level" label="Lowest level" name="level" value=${log.level} choices=${logLevels} all=${asSet} />
+    <${Choice} id="log-requests" label="Requests" name="requests" value=${log.requests} choices=${requestLogs} all=${asSet} />
+  <//>`;
 }
 
 function Instances({ instances }: State) {
