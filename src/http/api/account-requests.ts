@@ -13,7 +13,8 @@ const statuses = [
   ...new Set(errorCodes.map((code) => errorStatus[code]).toSorted((one, other) => one - other)),
 ];
 
-const text = (maxLength: number, description: string) => Type.String({ maxLength, description });
+const text = (maxLength: number, description: string) =>
+  Type.String({ maxLength, pattern: '^[^\\x00-\\x1f\\x7f]*$', description });
 
 const RequestSchema = namedObject(
   'RecordedRequest',
@@ -58,6 +59,8 @@ const filters = {
     Type.Unsafe<number>({
       type: 'integer',
       enum: statuses,
+      minimum: Math.min(...statuses),
+      maximum: Math.max(...statuses),
       description: 'Only requests that were answered with this status.',
       examples: [409],
     }),
