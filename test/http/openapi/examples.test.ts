@@ -4,6 +4,7 @@ import { scopes } from '../../../src/accounts/account.ts';
 import { operations } from '../../../src/http/api/operations.ts';
 import { listAnswers } from '../../../src/http/openapi/answers.ts';
 import type { Operation } from '../../../src/http/operation.ts';
+import { removablePetFields } from '../../../src/pets/pet.ts';
 import { createExampleRequests, putIdentifiers } from '../../support/example-requests.ts';
 import { startService } from '../../support/service.ts';
 
@@ -24,7 +25,7 @@ function readExample({ answers }: Operation): unknown {
 }
 
 /** Fields that a response has only for some objects, or for some keys. */
-const sometimes = new Set(['reference', 'closedAt', 'account', 'previous']);
+const sometimes = new Set<string>(['reference', 'closedAt', 'account', 'previous', ...removablePetFields]);
 const listFields = (object: Fields) => Object.keys(object).filter((name) => !sometimes.has(name));
 
 /** Fields that are not answered as they were sent. */

@@ -37,7 +37,11 @@ export function Category({ categoryId, category }: Pick<Pet, 'categoryId' | 'cat
 
 export function Animals({ query }: { readonly query: QueryOf<'GET /pets'> }) {
   const animals = useResource('GET /pets', query);
-  const { petStatuses } = useDeclared();
+  const { petStatuses, petInputs } = useDeclared();
+  // A file has a column for each field, even if none of its animals has the field.
+  const noFields = Object.fromEntries(
+    ['id', ...petInputs.map(({ field }) => field)].map((name) => [name, undefined]),
+  );
   const dialog = useDialog();
   const act = useActs();
   const add = () => dialog.open((own) => h(AddDialog, own));
@@ -57,7 +61,7 @@ export function Animals({ query }: { readonly query: QueryOf<'GET /pets'> }) {
     ${showLoaded(
       animals,
       ({ items, next }) => html`
-        <${Table} caption="Animals" columns=${columns} rows=${items} empty=${describeEmpty(parts, query, 'animals', none)} />
+        <${Table} caption="Animals" columns=${columns} rows=${items.map((pet) => ({ ...noFields, ...pet }))} empty=${describeEmpty(parts, query, 'animals', none)} />
         <${Pager} parts=${parts} query=${query} next=${next} />
       `,
     )}
