@@ -191,7 +191,8 @@ async function startJobs(
   jobs: JobRunner,
   counts: Pick<JobParts, 'flush' | 'usage' | 'failedRequests' | 'strangers'>,
 ): Promise<void> {
-  const { database, feed } = store;
+  const { database } = store;
+  const { feed } = store.services;
   const corrections = createCorrectionFollower(database, counting.counters, clock);
   const unread = 'lifted bans and resets of limits could not be read; the service tries again every second';
   // Operators may have changed something while no service ran. A failure does not stop the start.
@@ -234,8 +235,7 @@ function buildPublicServer(
   { store, config, clock, log, registry, secret, counting, eventIds, shares, logSwitch }: Basics,
   observer: RequestObserver,
 ) {
-  const { database, catalogue, countInventory, orders, categories, feed, version } = store;
-  const { countOpenHolds, listOwnRequests } = store;
+  const { database, services, version } = store;
   const { publicUrl, trustProxy, corsOrigins } = config;
   const environment = keyEnvironmentOf[config.environment];
   const usage = createUsageCounts(database, clock);
@@ -244,12 +244,16 @@ function buildPublicServer(
   const limiter = openLimiter({ counting, clock, log, registry });
   const verifier = createKeyVerifier(database, clock, { environment, findRefusal: limiter.findRefusal });
   const server = buildServer({
-    catalogue,
-    countInventory,
-    orders,
-    categories,
-    feed,
-    ...{ countOpenHolds, listOwnRequests },
+    services: {
+      ...services,
+      keyringOf: ({ keyId: name, accountId }) =>
+        createKeyring(database, clock, environment, { kind: 'key', name }, verifier, accountId),
+      cursors: createCursors(secret),
+      eventIds,
+      webhooks: createWebhooks(database, eventIds, createSecretBox(config.webhookSecretKeys)),
+      allowsHttp: config.environment === 'development',
+      clock,
+    },
     version,
     environment: config.environment,
     otherEnvironmentUrl: config.otherEnvironmentUrl,
@@ -266,13 +270,6 @@ function buildPublicServer(
         strangers.note(request);
       },
     },
-    keyringOf: ({ keyId: name, accountId }) =>
-      createKeyring(database, clock, environment, { kind: 'key', name }, verifier, accountId),
-    cursors: createCursors(secret),
-    eventIds,
-    webhooks: createWebhooks(database, eventIds, createSecretBox(config.webhookSecretKeys)),
-    allowsHttp: config.environment === 'development',
-    clock,
     log,
     registry,
     observers: [countUsage(usage), observer],

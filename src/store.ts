@@ -35,15 +35,24 @@ export async function openStore(
   const database = wrap(
     await openDatabase(config.databaseUrl, undefined, mayMigrate, config.databaseConnections),
   );
-  const version = createVersion(database);
-  return {
-    ...openRooms(database, clock, config, actor),
-    /** The same for the console: its reads may take seconds, and hold up no request. */
-    aside: openRooms({ ...database, read: database.readAside, readNow: null }, clock, config, actor),
-    version,
+  const rooms = openRooms(database, clock, config, actor);
+  const { catalogue, countInventory, orders, categories } = rooms;
+  /** What the operations of the public port use of the store. */
+  const services = {
+    catalogue,
+    countInventory,
+    orders,
+    categories,
     feed: createFeed(database, clock),
     countOpenHolds: (accountId: bigint) => countOpenHolds(database, accountId),
     listOwnRequests: createOwnRequests(database, clock),
+  };
+  return {
+    ...rooms,
+    services,
+    /** The same for the console: its reads may take seconds, and hold up no request. */
+    aside: openRooms({ ...database, read: database.readAside, readNow: null }, clock, config, actor),
+    version: createVersion(database),
     close: () => database.close(),
   };
 }

@@ -30,7 +30,9 @@ import { createErrorAnswers, type MakeErrorAnswer } from './response/errors.ts';
 import { createResponseCache } from './response/response-cache.ts';
 import { listMethods } from './route.ts';
 
-export interface ServerOptions extends Omit<Services, 'baseUrl'> {
+export interface ServerOptions {
+  /** What the operations work with. No handler holds more. */
+  readonly services: Omit<Services, 'baseUrl'>;
   readonly verifier: KeyVerifier;
   readonly limiter: Limiter;
   readonly failedRequests: Pick<FailedRequests, 'note'>;
@@ -57,12 +59,13 @@ export interface ServerOptions extends Omit<Services, 'baseUrl'> {
 
 /** Builds the public server (`/v1`, `/openapi.json`, `/docs`). Call `listen` to start it. */
 export function buildServer(options: ServerOptions): HttpService {
-  const { version, limiter, clock, log, publicUrl, registry = new Registry() } = options;
+  const { version, limiter, log, publicUrl, registry = new Registry() } = options;
+  const { clock, feed } = options.services;
   const { timeouts = defaultTimeouts, operations = listOperations(options.environment) } = options;
   const baseUrl = publicUrl ?? '/v1';
   const docsUrl = publicUrl === null ? '/docs' : new URL('docs', publicUrl).href;
 
-  const services = pickServices(options, baseUrl);
+  const services = { ...options.services, baseUrl };
   const findOwnUrl = () => `${service.findUrl()}/v1`;
   const { environment, otherEnvironmentUrl: otherUrl, webhookSourceNetworks: webhookSources } = options;
   const addresses = { environment, publicUrl, otherUrl, webhookSources };
@@ -102,7 +105,7 @@ export function buildServer(options: ServerOptions): HttpService {
     timeouts,
     ...(options.connectionsMax !== undefined && { connectionsMax: options.connectionsMax }),
     turns: { together: version.share },
-    onClosing: options.feed.stopWaiting,
+    onClosing: feed.stopWaiting,
   });
   watchRefusedConnections(service.server, registry, clock, log);
   const queued = 'Requests that wait for their turn to begin.';
@@ -112,14 +115,6 @@ export function buildServer(options: ServerOptions): HttpService {
   const held = 'Bytes of request bodies that no operation has taken yet.';
   expose(registry, 'gauge', 'request_body_bytes', held, bodyMemory.count);
   return service;
-}
-
-/** Returns what operations work with, without the parts of the server, so that no handler holds more than it may use. */
-function pickServices(options: ServerOptions, baseUrl: string): Services {
-  const { catalogue, countInventory, orders, categories, feed, eventIds, clock, cursors } = options;
-  const { keyringOf, countOpenHolds, listOwnRequests, webhooks, allowsHttp } = options;
-  const rooms = { catalogue, countInventory, orders, categories, feed, keyringOf, webhooks };
-  return { ...rooms, countOpenHolds, listOwnRequests, eventIds, allowsHttp, clock, cursors, baseUrl };
 }
 
 /** Returns a function that counts a request that is not valid HTTP, tells the observers, and makes its response. */

@@ -40,21 +40,24 @@ export async function startBuiltServer(
   const eventIds = createEventIds(Buffer.alloc(32));
   await verifier.verifyAgain(key);
   const server = buildServer({
-    ...store,
-    catalogue: wrap(store.catalogue),
+    services: {
+      ...store.services,
+      catalogue: wrap(store.catalogue),
+      keyringOf: ({ keyId: name, accountId }) =>
+        createKeyring(store.database, clock, 'stg', { kind: 'key', name }, verifier, accountId),
+      cursors: createCursors(Buffer.alloc(32)),
+      eventIds,
+      webhooks: createWebhooks(store.database, eventIds, createSecretBox([])),
+      allowsHttp: false,
+      clock,
+    },
+    version: store.version,
     verifier,
     failedRequests: { note: () => undefined },
-    keyringOf: ({ keyId: name, accountId }) =>
-      createKeyring(store.database, clock, 'stg', { kind: 'key', name }, verifier, accountId),
     limiter: createLimiter({ counters: createMemoryCounters(), clock }),
-    cursors: createCursors(Buffer.alloc(32)),
-    eventIds,
-    webhooks: createWebhooks(store.database, eventIds, createSecretBox([])),
     environment: 'staging',
     otherEnvironmentUrl: null,
     webhookSourceNetworks: [],
-    allowsHttp: false,
-    clock,
     log: createLog('silent', new PassThrough()),
     publicUrl: null,
     trustProxy: false,
