@@ -143,7 +143,7 @@ const selectHolds = statement((query, p: { accountId: bigint; count: bigint }, {
  * The erasures of all rooms, in order. Each statement is repeated until it returns no row, with the highest id that it has
  * returned as `afterId`.
  */
-const erasures: readonly Erasure[] = [
+export const erasures: readonly Erasure[] = [
   eraseKeyNames,
   ...eraseReferences,
   ...eraseEventReferences,

@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts';
 
 type Batch = { accountId: bigint; afterId: bigint; count: bigint };
 
-/** A statement that erases the next rows of a deleted account, at most `count`, and returns the ids of those. */
+/** A statement that erases the next rows of a deleted account in `table`, at most `count`, and returns the ids of those. */
 export type Erasure = ReturnType<typeof erase>;
 
 type Condition = (batch: Batch) => RawBuilder<boolean>;
@@ -13,13 +13,14 @@ type Blanks = (dialect: Dialect) => Readonly<Record<string, RawBuilder<unknown>>
 
 /** Declares a statement that blanks the rows of a condition, or deletes them without `blanks`. */
 export function erase(table: keyof Tables, condition: Condition, blanks?: Blanks, id = sql<bigint>`0`) {
-  return statement((query, p: Batch, dialect) => {
+  const erasure = statement((query, p: Batch, dialect) => {
     const rows = condition(p);
     const erased = id.as('id');
     if (blanks === undefined) return query.deleteFrom(table).where(rows).returning(erased);
     const values = blanks(dialect) as never;
     return query.updateTable(table).set(values).where(rows).returning(erased);
   });
+  return { ...erasure, table };
 }
 
 /** Declares a statement that erases the next rows of an account in a table with ids. */
