@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Deprecation } from '../../client/src/index.ts';
 import { scopes } from '../../src/accounts/account.ts';
+import { operations } from '../../src/http/api/operations.ts';
+import { nameMethod } from '../../src/http/docs-site/reference/samples.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { until } from '../support/processes.ts';
 import { expectFailure, openShop } from './shop.ts';
@@ -10,8 +12,19 @@ const { service, connect } = await openShop({ after });
 const apiKey = await service.createKey('pro', undefined, { account: 'Acme Zoo', scopes });
 const client = connect({ apiKey });
 
+type Fields = Readonly<Record<string, unknown>>;
+
 const addPet = async (categoryId = 1n) => (await client.pets.create({ name: 'Rex', categoryId })).id;
 const idsOf = (items: readonly { id: bigint }[]) => items.map(({ id }) => id);
+
+test('the client has a method for each operation', () => {
+  for (const operation of operations) {
+    const name = nameMethod(operation);
+    const parts = name.split('.');
+    const method = parts.reduce<unknown>((at, part) => (at as Fields | undefined)?.[part], client);
+    assert.equal(typeof method, 'function', `client/src/${operation.tag}.ts has no method ${name}`);
+  }
+});
 
 test('the account shows plan, key, windows and open holds', async () => {
   const shown = await client.account();

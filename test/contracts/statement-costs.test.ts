@@ -13,7 +13,7 @@ import { createVitals } from '../../src/operator/console/vitals.ts';
 import type { Store } from '../../src/store.ts';
 import { readDocument, readTable } from '../docs/markdown.ts';
 import { startBuiltServer } from '../http/built-server.ts';
-import { describeOnEngines, type Engine } from '../support/engines.ts';
+import { describeOnEngines, type Engine, openStore, sqliteEngine } from '../support/engines.ts';
 import { fillTables, keepStatistics, largeRows, largeTables } from '../support/large-store.ts';
 import { openMeter } from '../support/meter.ts';
 import { nameCall, type RecordedCall, recordsCalls } from '../support/recorded-calls.ts';
@@ -26,6 +26,7 @@ import {
   listRequests,
   type Sent,
 } from './every-request.ts';
+import { listTables } from './store-contents.ts';
 
 /** What a page may cost. A page of 100 orders merges one of each status, and names the account of each order. */
 const rowsMax = 3_000;
@@ -49,6 +50,28 @@ const costly: Readonly<Record<string, string>> = {
   'console GET /search': 'Search in the console',
   'console GET /webhooks/{webhookId}': 'A disabled webhook in the console',
   'console GET /webhooks': 'Webhooks in the console',
+};
+
+/** The tables without rows in a large store, each with why it stays small. */
+const small: Readonly<Record<string, string>> = {
+  ban_lifts: 'a job deletes what instances have applied',
+  console_links: 'links end after minutes',
+  console_sessions: 'of operators, who are few',
+  erasures: 'a job deletes what is over',
+  event_gaps: 'a row for each server that took over',
+  event_horizon: 'one row',
+  event_outbox: 'a job moves its rows to the feed',
+  imported_files: 'no request reads it',
+  instances: 'a row for each instance',
+  inventory_changes: 'a job adds its rows to the totals',
+  inventory_totals: 'one row',
+  leases: 'a row for each job',
+  limit_resets: 'a job deletes what instances have applied',
+  log_change: 'one row',
+  operators: 'they are few',
+  secrets: 'one row for each purpose',
+  strangers: 'its rows end after an hour',
+  usage_windows: 'it is read by its key',
 };
 
 const eventIds = createEventIds(Buffer.alloc(32));
@@ -165,6 +188,12 @@ test('the documentation names every request that may cost more than a page', asy
   const bounds = await readDocument('docs/bounds.md');
   const named = readTable(bounds, 'Requests that may read more than a page').map(([request = '']) => request);
   assert.deepEqual(named.toSorted(), Object.values(costly).toSorted());
+});
+
+test('every table is large, except those of which it says why not', async (t) => {
+  const { database } = await openStore(t, sqliteEngine);
+  const left = (await listTables(database)).filter((table) => !largeTables.some((large) => large === table));
+  assert.deepEqual(left, Object.keys(small), 'test/support/large-store.ts');
 });
 
 test('every operation has a request with each of its filters', () => {

@@ -10,7 +10,7 @@ const exceptions: Readonly<Record<string, string>> = {
 };
 
 /** Returns the client method of an operation: `webhooks.rotateSecret` for `rotateWebhookSecret`. */
-function nameMethod({ id, tag }: Operation): string {
+export function nameMethod({ id, tag }: Operation): string {
   const plural = tag.charAt(0).toUpperCase() + tag.slice(1);
   const singular = plural.replace(/(?:(i)e)?s$/, (_, i) => (i === undefined ? '' : 'y'));
   return exceptions[id] ?? `${tag}.${id.replace(new RegExp(`${plural}|${singular}`), '')}`;
