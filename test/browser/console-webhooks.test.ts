@@ -104,7 +104,7 @@ describeInBrowser('webhooks in the console', (browser) => {
     const [second = ''] = /evt_\w{16}/.exec((await page.locator('dl').textContent()) ?? '') ?? [];
     await press('Send an event');
     await submit({ 'Event id': 'evt_0000000000000001' }, 'Send the event');
-    await see(/must be the id of an event that this service returned/);
+    await see(/this webhook receives no event with this id/);
     await submit({ 'Event id': second }, 'Send the event');
     await see('The event is sent again within seconds.');
     assert.deepEqual({ ...file.prepare('select position from webhook_requests').get() }, { position: 2 });
