@@ -20,7 +20,8 @@ Ids assigned since the backup are not used again. All positions in the event
 feed expire: readers get 410 events_expired and must read the whole store again.
 After pg_restore, or after a snapshot of the disk has brought an earlier store
 back, --in-place tells the store so. Every restore puts the webhooks on hold,
-and "webhooks resume --all" lets them go on.`)
+and "webhooks resume --all" lets them go on. It ends the sessions, links and
+tokens of all operators.`)
     .argument('[file]', 'a file written by the backup command (SQLite)')
     .option('--in-place', 'keep the content of the store, which something else brought back', false)
     .does(async (context, { inPlace }: { readonly inPlace: boolean }, file?: string) => {
@@ -43,9 +44,9 @@ async function restoreHere({ readConfig, clock, actor }: CommandContext): Promis
   const database = await openDatabase(databaseUrl, undefined, false);
   await database.close();
   const { restorePostgresInPlace } = await import('../storage/postgres/restore.ts');
-  const { store, webhooksOnHold } = await restorePostgresInPlace(location, by);
+  const { store, restored } = await restorePostgresInPlace(location, by);
   const line = `restored the store ${store} in place: ids that may be lost are skipped`;
-  return describe(line, store, store, { webhooksOnHold, keysThatWorkAgain: null });
+  return describe(line, store, store, restored);
 }
 
 async function restoreFile(
@@ -70,15 +71,29 @@ function describe(
   line: string,
   restored: string,
   store: string,
-  { webhooksOnHold, keysThatWorkAgain }: Restored,
+  found: Restored,
 ): Printed {
+  const { webhooksOnHold, keysThatWorkAgain, sessionsEnded, operatorsToCheck } = found;
   const onHold = `${countThings(webhooksOnHold, 'webhook')} on hold: "webhooks resume --all" lets them go on`;
+  const ended = `ended all sessions and tokens of operators (${sessionsEnded}): make the tokens of programs again`;
   return printLines(
-    { restored, store, webhooksOnHold, keysThatWorkAgain },
+    { restored, store, ...found },
     line,
     ...(webhooksOnHold === 0 ? [] : [onHold]),
     ...describeKeys(keysThatWorkAgain),
+    ...(sessionsEnded === 0 ? [] : [ended]),
+    ...describeOperators(operatorsToCheck, keysThatWorkAgain === null),
   );
+}
+
+function describeOperators(names: readonly string[], areAll: boolean): readonly string[] {
+  if (names.length === 0) return [];
+  const count = countThings(names.length, 'operator');
+  const why = areAll ? 'some may have been removed since the backup' : 'not so before the restore';
+  return [
+    `${count} to check, ${why}: "operators list" shows the roles, "operators remove NAME" ends one`,
+    ...names.map((name) => `  ${name}`),
+  ];
 }
 
 function describeKeys(keys: Restored['keysThatWorkAgain']): readonly string[] {

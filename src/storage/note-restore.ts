@@ -13,7 +13,7 @@ const insertNothing = statement((query) =>
 
 /**
  * If the store on PostgreSQL was restored from a dump, or its server was promoted, does now what the first insert would do:
- * it skips the ids that may be lost, and after a restore puts the webhooks on hold. On SQLite, the restore itself does that.
+ * it skips the ids that may be lost, and after a restore puts the webhooks on hold and ends the sessions of operators. On SQLite, the restore itself does that.
  */
 export async function noteRestore(database: Database): Promise<void> {
   if (database.engine === 'postgres') await database.run(insertNothing, {});

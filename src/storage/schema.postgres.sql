@@ -36,6 +36,8 @@ create function skip_lost_ids() returns trigger language plpgsql as $$
         update webhooks set status = 'disabled', disabled_because = 'restored', revision = revision + 1, failures = 0,
             failing_since_ms = null, next_attempt_at_ms = 0
           where status = 'enabled';
+        delete from console_sessions;
+        delete from console_links;
       end if;
     end if;
     insert into event_gaps values (last_position, last_skipped);

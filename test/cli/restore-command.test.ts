@@ -265,6 +265,41 @@ test('a restore names the keys that were revoked after the backup', async (t) =>
   assert.ok(statSync(path).isFile());
 });
 
+test('a restore names the operators that it brought back or whose role it changed', async (t) => {
+  const { folder, print, readJson } = await createWorld(t);
+  const backup = join(folder, 'backup.db');
+  for (const name of ['mira', 'omar', 'nina']) await print(`operators add ${name} --role admin`);
+  await print(['backup', backup]);
+  for (const name of ['mira', 'omar']) await print(`operators remove ${name}`);
+  await print('operators add omar');
+  const { operatorsToCheck } = await readJson(`restore ${backup}`);
+  assert.deepEqual(operatorsToCheck, ['mira', 'omar']);
+  await print('operators remove mira');
+  assert.match(await print(['restore', backup]), /"operators list".*\n {2}mira\n$/);
+});
+
+test('a restore ends every session, link and token of operators', async (t) => {
+  const { folder, path, print, readJson } = await createWorld(t);
+  const backup = join(folder, 'backup.db');
+  await print('operators add mira');
+  await print('operators token mira');
+  await print('console --as mira');
+  await print(['backup', backup]);
+  const { sessionsEnded, operatorsToCheck } = await readJson(`restore ${backup}`);
+  assert.deepEqual([sessionsEnded, operatorsToCheck], [1, []]);
+  assert.deepEqual(await readJson('console --list'), []);
+  assert.equal(readOne(path, 'select count(*) from console_links'), 0);
+});
+
+test('a restore in place ends the tokens of the operators, all of whom it names', async (t) => {
+  const { print, readJson } = await createWorld(t);
+  await print('operators add mira');
+  await print('operators token mira');
+  const { sessionsEnded, operatorsToCheck } = await readJson('restore --in-place');
+  assert.deepEqual([sessionsEnded, operatorsToCheck], [1, ['mira']]);
+  assert.deepEqual(await readJson('console --list'), []);
+});
+
 test('a restore puts the enabled webhooks on hold, at the end of the feed', async (t) => {
   const { execute, print, readJson, folder } = await createWorld(t);
   const backup = join(folder, 'backup.db');

@@ -84,6 +84,11 @@ const webhook = `
     values ('wh_8tKq2ZmX0aLr5VnC', (select max(id) from accounts), 'key_1', 'https://zoo.example/', 'pet.added', 1, 'own',
       'enabled', 0, 0, 0, 0, 0)`;
 
+const session = `
+  insert into operators (name, role, created_at_ms) values ('mira', 'admin', 0);
+  insert into console_sessions (token_hash, id, kind, made_by, operator, created_at_ms, expires_at_ms)
+    values ('x', 'token_1', 'token', 'mira', 'mira', 0, 9223372036854775807)`;
+
 const readWebhooks = ({ execute }: Store) =>
   execute('select status, disabled_because as because, position from webhooks');
 
@@ -113,6 +118,27 @@ describe('the guide to backups of PostgreSQL', { skip }, () => {
     await store.execute(`update webhooks set status = 'enabled'`);
     await noteRestore(database);
     assert.partialDeepStrictEqual(await readWebhooks(store), [{ status: 'enabled' }]);
+  });
+
+  test('brings a store back in which no session of an operator goes on', async (t) => {
+    const run = await openDumpFolder(t);
+    const store = await postgres.createStore(t);
+    await (await store.open()).close();
+    await store.execute(session);
+    await run(store.url, dump);
+    await run(store.url, restores['over the old store']);
+    await noteRestore(await store.open());
+    assert.deepEqual(await store.execute('select id from console_sessions'), []);
+  });
+
+  test('names all operators in the answer of the command, which ends their sessions', async (t) => {
+    const store = await postgres.createStore(t);
+    await (await store.open()).close();
+    await store.execute(session);
+    const { stdout } = await runInProcess(`${command} --json`, store.url);
+    const ended = { sessionsEnded: 1, operatorsToCheck: ['mira'] };
+    assert.partialDeepStrictEqual(JSON.parse(stdout), ended);
+    assert.deepEqual(await store.execute('select id from console_sessions'), []);
   });
 
   test('tells the store of a snapshot by a command, which says how many webhooks are on hold', async (t) => {

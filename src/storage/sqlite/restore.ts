@@ -24,6 +24,13 @@ export interface Restored {
    * its last ids were unknown, too, and `skippedIdsUnknown` ids were skipped.
    */
   readonly keysThatWorkAgain: readonly RevivedKey[] | null;
+  /** Number of sessions and tokens of operators that the restore has ended. */
+  readonly sessionsEnded: number;
+  /**
+   * The names of the operators that the old store did not have, or had in another role. If the old store was unreadable or was
+   * the same file, all operators.
+   */
+  readonly operatorsToCheck: readonly string[];
 }
 
 interface RevivedKey {
@@ -37,6 +44,8 @@ interface Former {
   readonly lastIds: ReadonlyMap<string, bigint>;
   /** The ids of the keys that are neither revoked nor rotated. */
   readonly keys: ReadonlySet<string>;
+  /** The roles by the names of the operators. */
+  readonly operators: ReadonlyMap<string, string>;
 }
 
 /**
@@ -79,8 +88,8 @@ export async function restoreInPlace(path: string, by: Authorship): Promise<Rest
     if (requireSchema(await readMigrations(path), path, true) === 'none')
       throw new OperatorError(`${path} is not a store`);
     using raw = openConnection(path, lockWaitMsMax).raw;
-    const webhooksOnHold = startAnew(raw, null, () => recordRestore(raw, path, by));
-    return { webhooksOnHold, keysThatWorkAgain: null };
+    const begun = startAnew(raw, null, () => recordRestore(raw, path, by));
+    return { ...begun, keysThatWorkAgain: null, operatorsToCheck: [...readOperators(raw).keys()] };
   } catch (error) {
     throw toOpeningError(path, error);
   } finally {
@@ -147,11 +156,22 @@ async function replaceStore(
 ): Promise<Restored> {
   using source = new DatabaseSync(from);
   const pages = Number(source.prepare('pragma page_count').get()?.['page_count']);
-  let restored: Restored = { webhooksOnHold: 0, keysThatWorkAgain: null };
+  let restored: Restored = {
+    webhooksOnHold: 0,
+    keysThatWorkAgain: null,
+    sessionsEnded: 0,
+    operatorsToCheck: [],
+  };
   const progress = () => {
     const former = orNull(() => readFormer(old));
-    const webhooksOnHold = startAnew(source, former?.lastIds ?? null, () => record(source));
-    restored = { webhooksOnHold, keysThatWorkAgain: former && listRevived(source, former.keys, nowMs) };
+    const begun = startAnew(source, former?.lastIds ?? null, () => record(source));
+    restored = {
+      ...begun,
+      keysThatWorkAgain: former && listRevived(source, former.keys, nowMs),
+      operatorsToCheck: [...readOperators(source)]
+        .filter(([name, role]) => former?.operators.get(name) !== role)
+        .map(([name]) => name),
+    };
   };
   try {
     await repeatWhileBusy(() => backup(source, to, { rate: pages - 1, progress }), lockWaitMsMax);
@@ -164,7 +184,14 @@ async function replaceStore(
 
 function readFormer(raw: DatabaseSync): Former {
   const keys = raw.prepare('select id from api_keys where revoked_at_ms is null').all();
-  return { lastIds: readLastIds(raw), keys: new Set(keys.map(({ id }) => String(id))) };
+  const ids = new Set(keys.map(({ id }) => String(id)));
+  return { lastIds: readLastIds(raw), keys: ids, operators: readOperators(raw) };
+}
+
+function readOperators(raw: DatabaseSync): Former['operators'] {
+  if (!hasTable(raw, 'operators')) return new Map();
+  const rows = raw.prepare('select name, role from operators order by name').all();
+  return new Map(rows.map(({ name, role }) => [String(name), String(role)]));
 }
 
 /** Lists the keys that work, except those of the former store. */
@@ -184,9 +211,13 @@ function readLastIds(raw: DatabaseSync): ReadonlyMap<string, bigint> {
 
 /**
  * Makes a store assign new ids only after those already assigned, which are unknown if `given` is null. Deletes all events,
- * so that readers start again. Returns the number of webhooks that are then on hold.
+ * so that readers start again, and ends all sessions. Returns what is then on hold or has ended.
  */
-function startAnew(raw: DatabaseSync, given: Former['lastIds'] | null, record: () => void): number {
+function startAnew(
+  raw: DatabaseSync,
+  given: Former['lastIds'] | null,
+  record: () => void,
+): Pick<Restored, 'webhooksOnHold' | 'sessionsEnded'> {
   raw.exec('begin immediate');
   const own = readLastIds(raw);
   for (const name of new Set([...own.keys(), ...(given?.keys() ?? []), 'events'])) {
@@ -199,10 +230,20 @@ function startAnew(raw: DatabaseSync, given: Former['lastIds'] | null, record: (
   if (hasTable(raw, 'event_horizon'))
     raw.exec(`delete from events;
       update event_horizon set deleted_to = (select seq from sqlite_sequence where name = 'events')`);
-  const webhooksOnHold = holdWebhooks(raw);
+  const begun = { webhooksOnHold: holdWebhooks(raw), sessionsEnded: endSessions(raw) };
   record();
   raw.exec('commit');
-  return webhooksOnHold;
+  return begun;
+}
+
+/**
+ * Ends the sessions, links and tokens of operators: their owners may have been removed since. Returns the number of sessions and
+ * tokens.
+ */
+function endSessions(raw: DatabaseSync): number {
+  if (!hasTable(raw, 'console_sessions')) return 0;
+  raw.exec('delete from console_links');
+  return Number(raw.prepare('delete from console_sessions').run().changes);
 }
 
 /**

@@ -2,7 +2,8 @@
 create table imported_files (sha256 text primary key, at_ms bigint not null);
 
 -- As before, but after a restore the webhooks are on hold: their receivers may have got events that this store does not
--- know. A promotion changes only the timeline, and with it no webhook.
+-- know. The sessions of operators end: their owners may have been removed since. A promotion changes only the timeline, and
+-- with it no webhook and no session.
 create or replace function skip_lost_ids() returns trigger language plpgsql as $$
   declare
     server bigint := read_timeline();
@@ -34,6 +35,8 @@ create or replace function skip_lost_ids() returns trigger language plpgsql as $
         update webhooks set status = 'disabled', disabled_because = 'restored', revision = revision + 1, failures = 0,
             failing_since_ms = null, next_attempt_at_ms = 0
           where status = 'enabled';
+        delete from console_sessions;
+        delete from console_links;
       end if;
     end if;
     insert into event_gaps values (last_position, last_skipped);
