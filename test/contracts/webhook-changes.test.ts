@@ -209,6 +209,17 @@ function describeOperators(engine: Engine): void {
     assert.deepEqual(everyId, [first.id, second.id, third.id]);
   });
 
+  test('positions that a restore has skipped do not count as events that a webhook is behind', async (world) => {
+    const { store, add, operator, publish } = world;
+    await add();
+    await publish(3);
+    await store.execute('insert into event_gaps (lost_after, skipped_to) values (3, 1000003)');
+    const [listed] = await operator.list(null);
+    assert.equal(listed?.eventsBehind, 3);
+    await store.execute('update webhooks set position = 500000');
+    assert.equal((await operator.list(null))[0]?.eventsBehind, 0);
+  });
+
   test('the webhooks of a key are disabled in one transaction, also if one of them has just been deleted', async (world) => {
     const { store, database, reader, add } = world;
     const second = { ...reader, ...(await addKey(database, reader.accountId, 'key_2')) };
