@@ -27,11 +27,19 @@ export interface Surface {
   readonly access: Access;
   /** Security headers for browsers. Null for the defaults. */
   readonly securityHeaders: HeaderList | null;
+  /** True if unknown parameters and fields are always an error, and not only if the client asks for it. */
+  readonly isStrict: boolean;
   /** Writes a body as JSON. Null: each body is written by its schema. */
   readonly write: ((body: unknown) => string) | null;
 }
 
-const publicSurface: Surface = { prefix: '/v1', access: 'key', securityHeaders: null, write: null };
+const publicSurface: Surface = {
+  prefix: '/v1',
+  access: 'key',
+  securityHeaders: null,
+  isStrict: false,
+  write: null,
+};
 
 export function bindOperation(
   operation: Operation,
@@ -43,6 +51,8 @@ export function bindOperation(
   const announcement = deprecation === null ? [] : announceDeprecation(deprecation, services.baseUrl);
   const serialise = compileAnswers(operation, announcement, surface.write);
   const refusals = listRefusals(operation);
+  const readQuery = compileQuery(query);
+  const reader = body === undefined ? null : compileBody(body, bodyTypes, operation.isBodyOptional === true);
   const handle = operation.handle as (call: Call, services: object) => ReturnType<Operation['handle']>;
   return {
     method,
@@ -55,8 +65,11 @@ export function bindOperation(
     securityHeaders: surface.securityHeaders,
     isCached,
     idempotentOperation: isIdempotent ? operation.id : null,
-    readQuery: compileQuery(query),
-    body: body === undefined ? null : compileBody(body, bodyTypes, operation.isBodyOptional === true),
+    readQuery: surface.isStrict ? (text) => readQuery(text, true) : readQuery,
+    body:
+      surface.isStrict && reader !== null
+        ? { ...reader, parse: (bytes) => reader.parse(bytes, true) }
+        : reader,
     async run(call) {
       refusePreconditions(call.headers, refusals);
       return serialise(await handle(call, services));

@@ -54,6 +54,21 @@ test('the days of all accounts come in pages', async (t) => {
   assert.equal((await read('/usage/days?since=1970-02-01&until=1970-02-03')).items.length, 2);
 });
 
+test('a field of a body that an operation does not know is refused by its name', async () => {
+  const token = await makeToken(shared);
+  await shared.store.accounts.create('Misspelt', makePlan('pro'));
+  const body = JSON.stringify({ perMinute: 800, untill: '2h' });
+  const answer = await send(shared, token, '/accounts/Misspelt/limits', { method: 'PUT', body });
+  assert.match(((await answer.clone().json()) as { message: string }).message, /untill is not a field/);
+  await expectError(answer, 400, 'invalid_body');
+});
+
+test('a parameter of a query that an operation does not know is refused by its name', async () => {
+  const answer = await send(shared, await makeToken(shared), '/requests?stat=404');
+  assert.match(((await answer.clone().json()) as { message: string }).message, /stat is not a query param/);
+  await expectError(answer, 400, 'invalid_parameter');
+});
+
 test('limits of an account take a duration and one number alone', async () => {
   const token = await makeToken(shared);
   await shared.store.accounts.create('Limited', makePlan('pro'));

@@ -185,6 +185,7 @@ const consoleSurface: Surface = {
   prefix: `${consolePath}/api`,
   access: 'console',
   securityHeaders: apiSecurity,
+  isStrict: true,
   write: (value) =>
     JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member)),
 };
@@ -196,6 +197,7 @@ const operatorsSurface: Surface = {
   prefix: operatorsApiPath,
   access: 'token',
   securityHeaders: apiSecurity,
+  isStrict: true,
   write: stringifyExactJson,
 };
 

@@ -100,11 +100,14 @@ async function send(address: Address, parameters: object, body: object | undefin
   }
 }
 
-/** Returns the path of an address with its parameters. Those that the path does not name become the query. */
+/**
+ * Returns the path of an address with its parameters. Those that the path does not name become the query, except `back`, which
+ * is only of the page (`QueryOf`).
+ */
 export function formatPath(address: Address, parameters: object): string {
   const [, template = ''] = address.split(' ');
   const isInPath = (name: string) => template.includes(`{${name}}`);
-  const given = Object.entries(parameters);
+  const given = Object.entries(parameters).filter(([name]) => name !== 'back');
   const path = given
     .filter(([name]) => isInPath(name))
     .reduce((text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(value)), template);
