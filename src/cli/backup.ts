@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Option } from 'commander';
 import { OperatorError, UsageError } from '../errors.ts';
@@ -39,7 +39,8 @@ export function addBackup(program: AppCommand): void {
     .withNotes(`With --to, the file is named for its time, and beyond --keep the oldest of the
 files that are so named are deleted. With -, the checked copy goes to standard
 output. For PostgreSQL, use pg_dump, and then --record, so that the metric and
-"doctor" know of it. To restore, stop the service and run
+"doctor" know of it. A path must be that of a file; a name alone may also be of
+a file on another machine. To restore, stop the service and run
 "animal-store restore".`)
     .argument('[file]', 'the path of the copy, or - for standard output')
     .option('--force', 'replace an existing file', false)
@@ -65,8 +66,13 @@ output. For PostgreSQL, use pg_dump, and then --record, so that the metric and
 
 async function noteBackup({ withStore }: CommandContext, name: string): Promise<Printed> {
   if (name === '') throw new UsageError('--record needs a name');
-  await withStore(({ audit }) => audit.record('store.backed_up', name, { bytes: null }));
-  return printLines({ recorded: name }, `noted the backup ${name}`);
+  const found = await stat(name).catch(() => null);
+  // The file may be on another machine, and then only a name is given.
+  if (found === null && basename(name) !== name) throw new OperatorError(`there is no file ${name}`);
+  const bytes = found?.isFile() ? found.size : null;
+  await withStore(({ audit }) => audit.record('store.backed_up', name, { bytes }));
+  const where = found === null ? ', a name without a file in this folder' : '';
+  return printLines({ recorded: name, bytes }, `noted the backup ${name}${where}`);
 }
 
 async function backUp(context: CommandContext, file: string, force: boolean): Promise<Printed> {

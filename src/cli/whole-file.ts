@@ -44,7 +44,10 @@ export async function writeWholeFile(
     // If the folder does not exist, the removal fails too. Only the first error is reported.
     await rm(unfinished, { force: true }).catch(() => undefined);
     if (!(error instanceof Error && 'syscall' in error)) throw error;
-    throw new OperatorError(`${file} cannot be written: ${error.message}`, { cause: error });
+    const folder = dirname(file);
+    const isMissing = (await stat(folder).catch(() => null)) === null;
+    const reason = isMissing ? `the folder ${folder} does not exist` : error.message;
+    throw new OperatorError(`${file} cannot be written: ${reason}`, { cause: error });
   }
 }
 

@@ -172,6 +172,15 @@ test('backup - writes a store to standard output that SQLite can open', async (t
   assert.ok(!(await readdir(folder)).some((name) => name.endsWith('.tmp')));
 });
 
+test('backup --record refuses the path of a file that does not exist', async (t) => {
+  const { run, folder } = await createWorld(t);
+  expectMistake(
+    await run(['backup', '--record', join(folder, 'none.dump')]),
+    1,
+    /there is no file .*none\.dump/,
+  );
+});
+
 test('backup --record notes a backup of another program', async (t) => {
   const { print, readJson } = await createWorld(t);
   await print('backup --record animal-store.dump');

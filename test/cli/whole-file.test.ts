@@ -57,6 +57,12 @@ test('a write that fails midway leaves the old file unchanged and no other file'
   await expectOnly('mine');
 });
 
+test('a write into a folder that does not exist says so', async (t) => {
+  const file = join(await makeFolder(t), 'none', 'animals.csv');
+  const writing = writeWholeFile(file, { replaces: false }, () => assert.fail('nothing is written'));
+  await assert.rejects(writing, /cannot be written: the folder .*none does not exist$/);
+});
+
 test('a broken link is replaced only with force', async (t) => {
   const { folder, file, expectOnly } = await makeTarget(t);
   const write = (replaces: boolean) =>
