@@ -22,13 +22,21 @@ export const addOperator = transaction(
   },
 );
 
-/** Removes an operator with its links, sessions and tokens. Throws OperatorError if there is none with this name. */
+/**
+ * Removes an operator with its links, sessions and tokens. Throws OperatorError if there is none with this name, or if it is the
+ * only admin and no person with the shell removes it.
+ */
 export const removeOperator = transaction(
   'removeOperator',
-  'row locks',
+  'serializable',
   function* ({ name, by }: Authored & { readonly name: string }): Steps<void> {
     const [removed] = yield* step(deleteOperator, { name });
     if (removed === undefined) throw noOperator(name);
+    const isLimited = by.actor.kind === 'console' && removed.role === 'admin';
+    if (isLimited && (yield* step(selectAdmin, {})).length === 0)
+      throw new OperatorError(
+        `"${name}" is the only admin: add another one first, or run "operators remove ${name}" on the machine of the service`,
+      );
     yield* addAuditEntry(by, 'operator.removed', name, { before: { role: removed.role } });
   },
 );
@@ -89,6 +97,10 @@ const insertOperator = statement((query, p: { name: string; role: string; create
 
 const deleteOperator = statement((query, p: { name: string }) =>
   query.deleteFrom('operators').where('name', '=', p.name).returning('role'),
+);
+
+const selectAdmin = statement((query, _: Record<never, never>) =>
+  query.selectFrom('operators').select('name').where('role', '=', sql.lit('admin')).limit(sql.lit(1)),
 );
 
 const selectOperator = statement((query, p: { name: string }) =>

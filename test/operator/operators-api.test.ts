@@ -69,6 +69,24 @@ test('a parameter of a query that an operation does not know is refused by its n
   await expectError(answer, 400, 'invalid_parameter');
 });
 
+test('the only admin is not removed by the API', async (t) => {
+  const service = await startConsole(t);
+  await service.store.operators.add('mira', 'admin');
+  await service.store.operators.add('omar', 'support');
+  const token = await makeToken(service);
+  const remove = () => send(service, token, '/operators/mira', { method: 'DELETE' });
+  await expectError(await remove(), 409, 'not_done');
+  await service.store.operators.add('nina', 'admin');
+  assert.equal((await remove()).status, 204);
+});
+
+test('the only admin is removed by a command', async (t) => {
+  const { store } = await startConsole(t);
+  await store.operators.add('mira', 'admin');
+  await store.operators.remove('mira');
+  assert.deepEqual(await store.operators.list(), []);
+});
+
 test('limits of an account take a duration and one number alone', async () => {
   const token = await makeToken(shared);
   await shared.store.accounts.create('Limited', makePlan('pro'));
