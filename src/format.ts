@@ -39,6 +39,15 @@ export function readDuration(text: string): number | null {
   return durationMs <= durationMsMax ? durationMs : null;
 }
 
+/** What a text must be for `readStart`. */
+export const startRule = `a duration, as in 7d, or ${timeRule}`;
+
+/** Returns Unix milliseconds, or null if the text is neither a time nor a duration that ends at `nowMs`. */
+export function readStart(text: string, nowMs: number): number | null {
+  const durationMs = readDuration(text);
+  return readTime(text) ?? (durationMs === null ? null : nowMs - durationMs);
+}
+
 /** What a text must be for `readEnd`. */
 export const endRule = `a duration, as in 2h, or, in the future, ${timeRule}`;
 

@@ -1,7 +1,7 @@
 import { Argument, Option } from 'commander';
 import type { Clock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
-import { readTime } from '../format.ts';
+import { readStart, startRule } from '../format.ts';
 import {
   type Limits,
   limitMax,
@@ -12,7 +12,7 @@ import {
   resolvePlan,
 } from '../plans/plan.ts';
 import type { AppCommand } from './command.ts';
-import { parseAccountName, parseCountUpTo, parseDuration, parseInt64Id, parseTime } from './parsers.ts';
+import { parseAccountName, parseCountUpTo, parseInt64Id, parserOf, parseTime } from './parsers.ts';
 
 export function numericId(of: string): Argument {
   return new Argument('<id>', `the id of the ${of}`).argParser(parseInt64Id);
@@ -43,7 +43,7 @@ export function limitOption(of: string, note = '', byDefault: number | null = 10
 /** The option --since: a time, or a duration that ends now, such as `7d`, in Unix milliseconds. */
 export function sinceOption(of: string, clock: Clock, note = ''): Option {
   const description = `only ${of} since then: a duration, as in 7d, or a time${note}`;
-  const parse = (text: string) => readTime(text) ?? clock() - parseDuration(text);
+  const parse = parserOf((text) => readStart(text, clock()), `It must be ${startRule}.`);
   return new Option('--since <time>', description).argParser(parse);
 }
 

@@ -140,15 +140,25 @@ export function printLines(json: unknown, ...lines: readonly string[]): Printed 
   };
 }
 
-/** The output of a command that prints a table, or a JSON array with one object for each row (`withIsoTimes`). */
+/** What a search without a hit prints. */
+export const noneFound = 'nothing found';
+
+/**
+ * The output of a command that prints a table, or a JSON array with one object for each row (`withIsoTimes`). Without a row, it
+ * prints `none` instead of the headings, unless that is null.
+ */
 export function printTable<Row extends object>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   toJson: (row: Row) => object = (row) => row,
+  none: string | null = null,
 ): Printed {
   return {
     json: rows.map((row) => withIsoTimes(toJson(row))),
-    print: (terminal) => writeColumns(terminal, columns, rows),
+    print(terminal) {
+      if (rows.length === 0 && none !== null) writeLine(terminal, none);
+      else writeColumns(terminal, columns, rows);
+    },
   };
 }
 

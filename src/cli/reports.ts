@@ -16,12 +16,15 @@ import {
   type TimeRange,
   untilOption,
 } from './arguments.ts';
-import { type AppCommand, type Printed, printTable } from './command.ts';
+import { type AppCommand, noneFound, type Printed, printTable } from './command.ts';
 import { printCsv } from './export.ts';
 import { type Column, formatSecond, formatTime, type Terminal } from './output.ts';
 import { parseAccountName, parseCountUpTo, parserOf } from './parsers.ts';
 
-const parseStatus = parseCountUpTo(599);
+const parseStatus = parserOf(
+  (text) => (/^[1-5]\d\d$/.test(text) ? Number(text) : null),
+  'It must be a status from 100 to 599.',
+);
 
 const parseCode = parserOf(
   (text) => errorCodes.find((code) => code === text) ?? null,
@@ -57,7 +60,7 @@ and is about the last of them.`)
     .does(async ({ withStore }, options: RequestsOptions) => {
       checkRange(options);
       const items = await withStore((store) => findRequests(store, options));
-      return printTable(items, requestColumns, ({ id: _, ...request }) => request);
+      return printTable(items, requestColumns, ({ id: _, ...request }) => request, noneFound);
     });
 }
 
@@ -186,7 +189,7 @@ export function addAudit(program: AppCommand): void {
       const accountId = account === undefined ? undefined : await accounts.findId(account);
       const query = { ...options, accountId, actor: by, subject: of, sinceMs: since, newestId: null };
       const { items } = await audit.list(query);
-      return printTable(items, auditColumns, ({ actor, ...entry }) => ({ ...entry, by: actor }));
+      return printTable(items, auditColumns, ({ actor, ...entry }) => ({ ...entry, by: actor }), noneFound);
     });
 }
 

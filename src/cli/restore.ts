@@ -67,12 +67,7 @@ async function restoreFile(
 }
 
 /** Says what was restored, and what is left to do. */
-function describe(
-  line: string,
-  restored: string,
-  store: string,
-  found: Restored,
-): Printed {
+function describe(line: string, restored: string, store: string, found: Restored): Printed {
   const { webhooksOnHold, keysThatWorkAgain, sessionsEnded, operatorsToCheck } = found;
   const onHold = `${countThings(webhooksOnHold, 'webhook')} on hold: "webhooks resume --all" lets them go on`;
   const ended = `ended all sessions and tokens of operators (${sessionsEnded}): make the tokens of programs again`;

@@ -1,6 +1,6 @@
 import { type Hit, hitKinds, hitsMax, search } from '../operator/search.ts';
 import type { Store } from '../store.ts';
-import { type AppCommand, type Printed, printTable } from './command.ts';
+import { type AppCommand, noneFound, type Printed, printTable } from './command.ts';
 import { type Column, writeLine } from './output.ts';
 
 export function addSearch(program: AppCommand): void {
@@ -16,12 +16,11 @@ their request id. The case of names does not matter. Shows at most ${hitsMax} of
 
 async function find(store: Store, text: string): Promise<Printed> {
   const found = await search(store, text);
-  const { print } = printTable(found.items, columns);
+  const { print } = printTable(found.items, columns, undefined, noneFound);
   return {
     json: found,
     print(terminal) {
-      if (found.items.length === 0) writeLine(terminal, 'nothing found');
-      else print(terminal);
+      print(terminal);
       for (const kind of found.more) writeLine(terminal, `there are more ${kind}s: type more of the name`);
     },
   };

@@ -44,7 +44,7 @@ describe('a usage error prints one line and exits with 2:', () => {
     ['usage --by traffic', /'traffic' is invalid/],
     ['audit --action account.made', /'account\.made' is invalid/],
     ['requests --since 2027-02-01 --until 2027-01-01', /--until must be later than --since/],
-    ['audit --since yesterday', /'yesterday' is invalid.*as in 30d/],
+    ['audit --since yesterday', /'yesterday' is invalid.*as in 7d/],
     ['orders list --status open', /'open' is invalid/],
     ['orders list --pet 007', /must be an id in decimal digits/],
     ['orders list --limit 0', /must be a whole number from 1 to 10000/],
@@ -191,3 +191,24 @@ test('an uncaught error ends a command with one line and exit code 1', async (t)
   });
   expectMistake(ended, 1, /unexpected: out of the blue/);
 });
+
+test('a --since that is no time is refused with every form that it has', async (t) => {
+  const { run } = await createWorld(t);
+  expectMistake(
+    await run('requests --since 2027-13-01'),
+    2,
+    /a duration, as in 7d, or a date or a time, as in/,
+  );
+});
+
+for (const status of ['99', '600'])
+  test(`the status ${status} is refused with the bounds of a status`, async (t) => {
+    const { run } = await createWorld(t);
+    expectMistake(await run(`requests --status ${status}`), 2, /from 100 to 599/);
+  });
+
+for (const list of ['requests', 'audit'])
+  test(`${list} without a hit says that nothing is found`, async (t) => {
+    const { print } = await createWorld(t);
+    assert.equal(await print(`${list} --since 2100-01-01`), 'nothing found\n');
+  });

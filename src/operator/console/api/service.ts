@@ -30,7 +30,7 @@ import { webhookFilters } from './webhooks.ts';
 const requestFilters = {
   account: textFilter,
   key: textFilter,
-  status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
+  status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
   code: Type.Optional(enumField(errorCodes, 'The code of the error.')),
   since: timeFilter,
   until: timeFilter,

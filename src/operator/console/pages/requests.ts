@@ -65,7 +65,7 @@ export function Requests({ query }: { readonly query: QueryOf<'GET /requests'> }
     <${Filters} parts=${parts} query=${query} label="Filter the requests">
       <${TextFilter} name="account" label="Account" query=${query} />
       <${TextFilter} name="key" label="Key" query=${query} />
-      <${TextFilter} name="status" label="Status" query=${query} type="number" min="200" max="599" />
+      <${TextFilter} name="status" label="Status" query=${query} type="number" min="100" max="599" />
       <${Choice} id="code" label="Code" name="code" value=${query.code} choices=${errorCodes} all="all" />
       <${TextFilter} name="since" label="From" query=${query} placeholder="2027-01-02 12:00" size="18" />
       <${TextFilter} name="until" label="Before" query=${query} placeholder="2027-01-03" size="18" />
