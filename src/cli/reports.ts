@@ -19,7 +19,7 @@ import {
 import { type AppCommand, noneFound, type Printed, printTable } from './command.ts';
 import { printCsv } from './export.ts';
 import { type Column, formatSecond, formatTime, type Terminal } from './output.ts';
-import { parseAccountName, parseCountUpTo, parserOf } from './parsers.ts';
+import { parseAccountName, parserOf } from './parsers.ts';
 
 const parseStatus = parserOf(
   (text) => (/^[1-5]\d\d$/.test(text) ? Number(text) : null),
