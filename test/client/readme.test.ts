@@ -10,7 +10,25 @@ import { makeFolder } from '../support/service.ts';
 const document = await readDocument('client/README.md');
 const blocks = findBlocks(document);
 
-test('the five-minute example of client/README.md runs as written and prints the shown output', async (t) => {
+/** Starts the receiver, sends it a forged event and a genuine one, and prints what it answers and prints. */
+const sendToReceiver = `cat >send.mjs <<'EOF'
+import { signWebhook } from '@animal-store/client';
+const [port] = process.argv.slice(2);
+const body = JSON.stringify({ id: 'evt_7', type: 'pet.added' });
+const headers = await signWebhook(body, process.env.WEBHOOK_SECRET, { id: 'evt_7' });
+for (const [name, sent] of [['forged', { ...headers, 'webhook-id': 'evt_8' }], ['signed', headers]]) {
+  const { status } = await fetch('http://127.0.0.1:' + port, { method: 'POST', headers: sent, body });
+  console.log(name, status);
+}
+EOF
+export WEBHOOK_SECRET='whsec_${Buffer.alloc(32, 1).toString('base64')}'
+PORT=0 node receiver.cjs >received & receiver=$!
+trap 'kill $receiver' EXIT
+while [ ! -s received ] && kill -0 $receiver; do sleep 0.1; done
+node send.mjs "$(sed 's/listening on //' received)"
+tail -n +2 received`;
+
+test('the examples of client/README.md run as written and print the shown output', async (t) => {
   const service = await startExampleService(t);
   await untilRendered(service.adapt('http://127.0.0.1:8080'));
   const folder = await makeFolder(t);
@@ -23,14 +41,16 @@ test('the five-minute example of client/README.md runs as written and prints the
       commands.push({ name, code: `cp '${folder}/${file}' ${file}` });
     } else if (info === 'sh') commands.push({ name, code: service.adapt(code) });
   }
-  const printed = await service.run(commands);
-  assert.equal(commands.length, 5);
-  assert.equal(printed.at(-1), blocks.find(({ info }) => info === 'text')?.code);
+  const printed = await service.run([...commands, { name: 'receiver.cjs', code: sendToReceiver }]);
+  assert.equal(commands.length, 6);
+  assert.ok(printed.includes(blocks.find(({ info }) => info === 'text')?.code ?? ''), printed.join('\n'));
+  assert.equal(printed.at(-1), 'forged 401\nsigned 204\nevt_7 pet.added\n');
 });
 
 test('client/README.md has only blocks that a test runs or checks', () => {
   const kinds = blocks.map(({ info }) => info);
-  assert.deepEqual(kinds, ['sh', 'sh', 'js first.mjs', 'sh', 'text', 'text']);
+  const receiver = ['js receiver.cjs', 'text'];
+  assert.deepEqual(kinds, ['sh', 'sh', 'js first.mjs', 'sh', 'text', ...receiver, 'text']);
 });
 
 test('client/README.md lists exactly the options and the codes of the client', async () => {

@@ -57,7 +57,7 @@ export async function startExampleService(test: Ending) {
     [/http:\/\/127\.0\.0\.1:8081/g, opsUrl],
     [/as_dev_[\w.…]+/g, key],
     // The program that npx would find. This saves the second that npx takes.
-    [/npx animal-store/g, 'node bin/animal-store.js'],
+    [/npx (?:--no-install )?animal-store/g, 'node bin/animal-store.js'],
   ];
   return {
     folder,
