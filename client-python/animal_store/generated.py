@@ -571,8 +571,8 @@ class WebhookAttempt(TypedDict):
     durationMs: int
     """How long the attempt took, in milliseconds."""
     attempt: int | None
-    """Which attempt of this event it was: one more than the last one before it in the list, or 1.
-    Null if a release before this field made it.
+    """Which attempt of this event it was: 1 for the first. Null if a release before this field
+    made it.
     """
     isManual: bool | None
     """True if a request or an operator asked to send it, false if the service sent it by itself.

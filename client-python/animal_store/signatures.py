@@ -18,6 +18,10 @@ from .generated import WebhookMessage
 _TOLERANCE_SECONDS = 300
 """The largest difference between the timestamp of a message and the local clock."""
 
+_SECRET_BYTES_MIN = 24
+_SECRET_BYTES_MAX = 64
+"""The length of a secret, as Standard Webhooks 1.0.0 has it."""
+
 
 class WebhookHeaders(Protocol):
     """The headers of a request, with names in any case: a dict, or what a framework has."""
@@ -97,12 +101,13 @@ def _read_body(body: object) -> bytes:
 
 
 def _read_secret(secret: object) -> bytes:
-    if isinstance(secret, str):
+    if isinstance(secret, str) and secret.startswith("whsec_"):
         text = secret.removeprefix("whsec_")
         try:
             key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
         except (binascii.Error, ValueError):
             key = b""
-        if key:
+        if _SECRET_BYTES_MIN <= len(key) <= _SECRET_BYTES_MAX:
             return key
-    raise argument_error("secret", "must be the secret of a webhook, whsec_…")
+    bounds = f"{_SECRET_BYTES_MIN} to {_SECRET_BYTES_MAX}"
+    raise argument_error("secret", f"must be whsec_ followed by base64 of {bounds} bytes")

@@ -386,7 +386,7 @@ export interface WebhookAttempt {
   readonly result: number | 'timeout' | 'refused' | 'dns' | 'blocked_address' | 'tls' | LaterValue;
   /** How long the attempt took, in milliseconds. */
   readonly durationMs: number;
-  /** Which attempt of this event it was: one more than the last one before it in the list, or 1. Null if a release before this field made it. */
+  /** Which attempt of this event it was: 1 for the first. Null if a release before this field made it. */
   readonly attempt: number | null;
   /** True if a request or an operator asked to send it, false if the service sent it by itself. Null if a release before this field made it. */
   readonly isManual: boolean | null;

@@ -1,10 +1,18 @@
 import { argumentError } from './errors.ts';
 
-/** Throws `invalid_argument` if the text is not the secret of a webhook. */
+/** The length of a secret, as Standard Webhooks 1.0.0 has it. */
+const secretBytesMin = 24;
+const secretBytesMax = 64;
+
+/** Throws `invalid_argument` if the text is not the secret of a webhook: `whsec_` and base64 of 24 to 64 bytes. */
 export async function importSecret(secret: string): Promise<CryptoKey> {
-  const bytes = typeof secret === 'string' ? decodeBase64(secret.replace(/^whsec_/, '')) : null;
-  if (bytes === null || bytes.length === 0)
-    throw argumentError('secret', 'must be the secret of a webhook, whsec_…');
+  const isMarked = typeof secret === 'string' && secret.startsWith('whsec_');
+  const bytes = isMarked ? decodeBase64(secret.slice('whsec_'.length)) : null;
+  if (bytes === null || bytes.length < secretBytesMin || bytes.length > secretBytesMax)
+    throw argumentError(
+      'secret',
+      `must be whsec_ followed by base64 of ${secretBytesMin} to ${secretBytesMax} bytes`,
+    );
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
 }
 

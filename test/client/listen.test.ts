@@ -128,6 +128,12 @@ for (const [what, args, own, message] of [
   ['a wrong type', ['--forward-to', 'http://localhost/', '--types', 'pet'], {}, /must be one of pet\.added,/],
   ['an unknown option', ['--forward', 'http://localhost/'], {}, /--forward/],
   ['a wrong secret', ['--forward-to', 'http://localhost/', '--secret', 'whsec_%'], {}, /secret must be/],
+  [
+    'a short secret',
+    ['--forward-to', 'http://localhost/', '--secret', 'abc'],
+    {},
+    /secret must be whsec_ followed/,
+  ],
   ['no key', ['--forward-to', 'http://localhost/'], { ANIMAL_STORE_KEY: '' }, /ANIMAL_STORE_KEY/],
   ['no address', ['--forward-to', 'http://localhost/'], { ANIMAL_STORE_URL: '' }, /ANIMAL_STORE_URL/],
 ] as const)
