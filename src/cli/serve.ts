@@ -41,7 +41,7 @@ async function serve(context: CommandContext, json: boolean): Promise<void> {
   lifetime.onCrash((error) => log.fatal({ err: error }, 'the service failed and ends'));
   const baseUrl = config.publicUrl ?? `${app.url}/v1`;
   if (json) writeJson(terminal, { url: baseUrl, opsUrl: app.opsUrl, key: app.firstKey?.key ?? null });
-  else writeWelcome(terminal, app, `${app.url}/v1`);
+  else writeWelcome(terminal, app, `${app.url}/v1`, new URL('docs', baseUrl).href);
   log.info({ url: baseUrl, opsUrl: app.opsUrl, environment: config.environment }, `serving ${baseUrl}`);
   await stopped;
   if (config.drainMs > 0)
@@ -57,7 +57,7 @@ async function serve(context: CommandContext, json: boolean): Promise<void> {
   log.info('stopped');
 }
 
-function writeWelcome({ stdout }: Terminal, { firstKey }: App, localUrl: string): void {
+function writeWelcome({ stdout }: Terminal, { firstKey }: App, localUrl: string, docsUrl: string): void {
   if (firstKey === null) return;
   const authorization = `-H 'Authorization: Bearer ${firstKey.key}'`;
   const add = `-H 'Content-Type: application/json' -d '{"name":"Rex","categoryId":1}' '${localUrl}/pets'`;
@@ -69,6 +69,8 @@ The store is empty. This is its first key, on the plan ${firstKey.plan}. It is s
 Paste this line to add an animal and list it:
 
   curl -sS ${authorization} ${add} --next -sS ${authorization} '${localUrl}/pets'
+
+Documentation: ${docsUrl}
 
 `);
 }

@@ -95,6 +95,7 @@ test('the line that the first start prints adds an animal and lists it', async (
   ]);
   const rex = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
   assert.equal(shown, `${rex}[${rex}]`);
+  assert.match(service.welcome, /^Documentation: http:\/\/127\.0\.0\.1:\d+\/docs$/m);
   assert.ok(service.key.startsWith(JSON.parse(listed)[0].start));
 });
 
