@@ -82,7 +82,7 @@ export const AttemptSchema = namedObject('WebhookAttempt', 'An attempt to send a
       minimum: 1,
       maximum: 2_147_483_647,
       description:
-        'Which attempt of this event it was: one more than the last one before it in the list, or 1. Null if a release before this field made it.',
+        'Which attempt of this event it was: 1 for the first. Null if a release before this field made it.',
     }),
   ),
   isManual: nullable(

@@ -69,3 +69,19 @@ test('client-python/README.md lists exactly the options and the codes of the cli
     codes,
   );
 });
+
+test('client-python/README.md lists every method with its optional arguments', async () => {
+  const calls = readTable(document, 'Operations').map(([call = '']) => call);
+  for (const room of ['pets', 'categories', 'orders', 'events', 'requests', 'keys', 'webhooks']) {
+    const source = await readDocument(`client-python/animal_store/${room}.py`);
+    const own = calls.filter((call) => call.includes(`client.${room}.`)).join();
+    for (const [, method, given = ''] of source.matchAll(/^ {4}def ([a-z]\w*)\((.*?)\) ->/gms)) {
+      const [, shown] =
+        new RegExp(`[.\`]${method}\\(([^)]*)\\)`).exec(own) ?? assert.fail(`${room}.${method}`);
+      if (shown?.includes('…')) continue;
+      const [, optional = ''] = given.split('*,');
+      for (const [, argument = ''] of optional.matchAll(/(\w+):/g))
+        assert.match(shown ?? '', new RegExp(`\\b${argument}\\b`), `${room}.${method}`);
+    }
+  }
+});

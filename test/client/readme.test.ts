@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { operations } from '../../client/src/generated.ts';
+import { AnimalStore } from '../../client/src/index.ts';
 import { enterFolder, startExampleService } from '../docs/example-service.ts';
 import { findBlocks, readDocument, readTable } from '../docs/markdown.ts';
 import { untilRendered } from '../support/documentation.ts';
@@ -65,4 +67,30 @@ test('client/README.md lists exactly the options and the codes of the client', a
   const codes = [...union.matchAll(/\| '(\w+)'/g)].map(([, code]) => `\`${code}\``);
   const listedCodes = readTable(document, 'Errors').map(([code]) => code);
   assert.deepEqual(listedCodes, codes);
+});
+
+test('client/README.md lists every method of the client', () => {
+  const calls = readTable(document, 'Operations').map(([call = '']) => call);
+  const client = new AnimalStore({ apiKey: 'as_dev_x', baseUrl: 'http://127.0.0.1/v1' });
+  for (const [room, methods] of Object.entries(client)) {
+    if (typeof methods === 'function') {
+      assert.ok(
+        calls.some((call) => call.includes(`client.${room}(`)),
+        room,
+      );
+      continue;
+    }
+    const own = calls.filter((call) => call.includes(`client.${room}.`)).join();
+    for (const method of Object.keys(methods)) assert.match(own, new RegExp(`[.\`]${method}\\(`), room);
+  }
+});
+
+test('client/README.md lists every query parameter of a list', () => {
+  const calls = readTable(document, 'Operations').map(([call = '']) => call);
+  for (const [name, { query }] of Object.entries(operations)) {
+    const [, room = ''] = /^list([A-Z]\w*)$/.exec(name) ?? [];
+    const call = calls.find((one) => one.startsWith(`\`client.${room.toLowerCase()}.list({`));
+    if (call === undefined) continue;
+    for (const parameter of Object.keys(query)) assert.match(call, new RegExp(`\\b${parameter}\\b`), name);
+  }
 });

@@ -112,7 +112,7 @@ export const petOperations: readonly Operation[] = [
     guide: 'deprecations',
     summary: 'Get an animal',
     description:
-      'Returns one animal. Deprecated: it is removed on 5 December 2030 and answers 410 from then on. Use `GET /pets` with the `status` filter instead. An identifier that is not a canonical decimal int64 is not found. HEAD returns the headers only.',
+      'Returns one animal. Deprecated: it is removed on 5 December 2030 and answers 410 from then on. Use `GET /pets` with the `status` filter instead or, for one animal, the `id` filter. An identifier that is not a canonical decimal int64 is not found. HEAD returns the headers only.',
     // Interface section 4.3 gives only the date of the removal. docs/decisions/http.md explains the choice of `sinceMs`.
     deprecation: { sinceMs: Date.UTC(2025, 11, 5), removedAtMs: getPetRemovedAtMs, successor: '/pets' },
     params: petId,
