@@ -36,6 +36,8 @@ function readOwn(file: string): Promise<string> {
 /** Matches a heading with an anchor, the title of a page, or a field of the reference. */
 const places = /<h1>|<(?:h[23]|li) id="([^"]*)">/g;
 const titleEnd = /<\/h[123]>|<\/code>/;
+/** The badge of a heading. */
+const marks = /<span class="mark [^"]*">[^<]*<\/span>/g;
 /** The examples of responses, which repeat the fields and the errors below them. */
 const responses = /<section aria-label="Example response">.*?<\/section>/gs;
 
@@ -47,8 +49,8 @@ function indexPage({ path, title, searchWords = '', content }: Page): SearchEntr
     const part = markup.slice(index, found[place + 1]?.index);
     const [named = '', ...others] = part.replaceAll(codeBlock, ' ').split(titleEnd);
     return {
-      title: toLine(named),
-      names: anchor === undefined ? searchWords : nameError(path, anchor),
+      title: toLine(named.replaceAll(marks, '')),
+      names: anchor === undefined ? searchWords : nameSection(path, anchor),
       page: title,
       address: anchor === undefined ? path : `${path}#${anchor}`,
       text: toLine(others.join(' ')),
@@ -57,10 +59,16 @@ function indexPage({ path, title, searchWords = '', content }: Page): SearchEntr
   });
 }
 
-/** Returns the code and the status that an entry of the errors page explains. Empty for any other place. */
-function nameError(path: string, anchor: string): string {
+/** The words that readers type who look for a section, if its heading does not have them. */
+const sectionWords: ReadonlyMap<string, string> = new Map([
+  ['webhooks#receive-and-verify', 'signature'],
+  ['webhooks#verify-without-a-library', 'signature'],
+]);
+
+/** Returns other words for a section. That of an error has its status. */
+function nameSection(path: string, anchor: string): string {
   const code = path === 'errors' && errorCodes.find((known) => known === anchor);
-  return code ? `${code} ${errorStatus[code]}` : '';
+  return code ? String(errorStatus[code]) : (sectionWords.get(`${path}#${anchor}`) ?? '');
 }
 
 /** Returns the text of several elements on one line. */

@@ -62,9 +62,27 @@ test('a search for an error code or a status leads to its explanation first', ()
     410: ['gone', 'events_expired'],
     412: ['precondition_failed'],
     422: ['idempotency_key_reused'],
-    429: ['rate_limit_exceeded', 'key_banned'],
+    429: ['rate_limit_exceeded'],
   }))
     assert.ok(codes.map((code) => `errors#${code}`).includes(find(query)[0]?.id ?? ''), query);
+});
+
+test('a search for signature has the section that verifies it among its first three places', () => {
+  const first = find('signature').slice(0, 3);
+  assert.ok(first.some(({ id }) => id === 'webhooks#receive-and-verify'));
+});
+
+test('the title of a place has no badge', () => {
+  assert.ok(find('create a webhook').some(({ title }) => title === 'Create a webhook'));
+  assert.ok(find('beta').every(({ title }) => !title.endsWith(' beta')));
+});
+
+test('a snippet begins near the match', () => {
+  for (const query of Object.keys(queries))
+    for (const found of find(query)) {
+      const [before = '', ...rest] = cutSnippet(found);
+      assert.ok(rest.length === 0 || before.length <= 26, before);
+    }
 });
 
 test('a search finds a word that only a sample has', () => {

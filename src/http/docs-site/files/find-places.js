@@ -35,7 +35,8 @@ export function createFinder(MiniSearch, entries) {
 }
 
 const snippetLength = 160;
-const lead = 40;
+/** So short that the match is in sight on a phone. */
+const lead = 24;
 
 /** Returns the part of an entry around the first match, cut into parts of which each second one is a match. */
 export function cutSnippet({ text, code, terms }) {
@@ -44,8 +45,9 @@ export function cutSnippet({ text, code, terms }) {
     .sort((a, b) => b.length - a.length);
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${words.join('|')})(?![\\p{L}\\p{N}])`, 'giu');
   const source = [text, code].find((part) => part.search(pattern) !== -1) ?? text;
-  const place = Math.max(0, source.search(pattern) - lead);
-  const start = place === 0 ? 0 : source.indexOf(' ', place) + 1;
+  const match = source.search(pattern);
+  // From the beginning of a word, but never after the match.
+  const start = match <= lead ? 0 : Math.min(source.indexOf(' ', match - lead) + 1 || match, match);
   const cut = source.slice(start, start + snippetLength);
   return `${start === 0 ? '' : '… '}${cut}`.split(pattern);
 }
