@@ -140,7 +140,7 @@ describeInBrowser('the try-it form of the reference', (browser) => {
     const curl = await read('[data-language="curl"] code');
     assert.ok(curl?.includes(`'${homeUrl}/v1/pets/9223372036854775807'`), curl ?? '');
     assert.ok(curl?.includes(`-H 'If-Match: "it'\\''s"'`), curl ?? '');
-    assert.ok(curl?.includes(`-d '{"name":"O'\\''Hara <b>","categoryId":7}'`), curl ?? '');
+    assert.ok(curl?.includes(`-d '{\n  "name": "O'\\''Hara <b>",\n  "categoryId": 7\n}'`), curl ?? '');
     const typeScript = await read('[data-language="TypeScript"] code');
     const call = `update(9223372036854775807n, { name: 'O\\'Hara <b>', categoryId: 7 }, { ifMatch: `;
     assert.ok(typeScript?.includes(call), typeScript ?? '');
@@ -161,7 +161,7 @@ describeInBrowser('the try-it form of the reference', (browser) => {
     // What is not JSON leaves the samples as they are.
     await openOperation(page, homeUrl, 'placeOrder');
     await form.getByLabel('Body').fill('{ "petId": 9');
-    assert.match((await read('[data-language="curl"] code')) ?? '', /-d '\{"petId":42,/);
+    assert.match((await read('[data-language="curl"] code')) ?? '', /-d '\{\n {2}"petId": 42,/);
     assert.deepEqual(complaints, []);
   });
 

@@ -6,6 +6,23 @@
 /** Matches the tokens of JSON. Numbers are never parsed, so that they keep all digits. */
 const jsonToken = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
+/** Formats JSON by its tokens. Numbers are not parsed, so they keep all digits. */
+function formatJsonText(text) {
+  let indent = '';
+  let result = '';
+  let last = '';
+  for (const [part] of text.matchAll(jsonToken)) {
+    if (/^[}\]]$/.test(part)) {
+      indent = indent.slice(2);
+      if (!/^[{[]$/.test(last)) result += `\n${indent}`;
+    } else if (/^[{[,]$/.test(last)) result += `\n${indent}`;
+    result += part === ':' ? ': ' : part;
+    if (/^[{[]$/.test(part)) indent += '  ';
+    last = part;
+  }
+  return result;
+}
+
 /** Rewrites JSON in another notation, token by token. `notation` has functions for keys, texts and other values. */
 function rewriteJson(text, { open, close, writeKey, writeText, writeWord }) {
   const tokens = text.match(jsonToken);
@@ -40,6 +57,14 @@ function quote(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+const jsonLineLengthMax = 28;
+
+/** Writes the body of a command on one line, or on several if it is long. */
+function writeBody(text) {
+  const line = text.match(jsonToken).join('');
+  return line.length > jsonLineLengthMax ? formatJsonText(text) : line;
+}
+
 function writeCurl(request) {
   const { method, baseUrl, body } = request;
   const { given, makesKey } = listHeaders(request);
@@ -50,9 +75,7 @@ function writeCurl(request) {
     '-H "Authorization: Bearer $ANIMAL_STORE_KEY"',
     ...(makesKey ? ['-H "Idempotency-Key: $(openssl rand -hex 16)"'] : []),
     ...given.map(({ name, value }) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(body === null
-      ? []
-      : [`-H 'Content-Type: ${body.type}'`, `-d ${quote(body.text.match(jsonToken).join(''))}`]),
+    ...(body === null ? [] : [`-H 'Content-Type: ${body.type}'`, `-d ${quote(writeBody(body.text))}`]),
   ];
   return parts.join(' \\\n  ');
 }

@@ -11,24 +11,6 @@ function isJson(text) {
   }
 }
 
-/** Formats JSON by its tokens. Numbers are not parsed, so they keep all digits. Returns other text unchanged. */
-function formatExactly(text) {
-  if (!isJson(text)) return text;
-  let indent = '';
-  let result = '';
-  let last = '';
-  for (const [part] of text.matchAll(jsonToken)) {
-    if (/^[}\]]$/.test(part)) {
-      indent = indent.slice(2);
-      if (!/^[{[]$/.test(last)) result += `\n${indent}`;
-    } else if (/^[{[,]$/.test(last)) result += `\n${indent}`;
-    result += part === ':' ? ': ' : part;
-    if (/^[{[]$/.test(part)) indent += '  ';
-    last = part;
-  }
-  return result;
-}
-
 /** Returns a pasted key without spaces around it and without the prefix `Authorization: Bearer`. */
 function readKey(text) {
   return text.trim().replace(/^(?:Authorization:\s*)?Bearer\s+/i, '');
@@ -118,7 +100,7 @@ async function send(form, request, key, answer) {
   const elapsedMs = Math.round(performance.now() - startedAt);
   const line = `${response.status} ${response.statusText} in ${elapsedMs} ms`;
   answer.replaceChildren();
-  addBlock(answer, line, text === '' ? '(no body)' : formatExactly(text));
+  addBlock(answer, line, text === '' ? '(no body)' : isJson(text) ? formatJsonText(text) : text);
   addBlock(answer, 'Headers', [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n'));
   return line;
 }
@@ -200,9 +182,13 @@ async function submit(form) {
     refuse(request, key);
     if (!mayBeSent(request, form.dataset)) return;
     button.ariaDisabled = 'true';
+    status.className = 'note';
     status.textContent = 'Sending…';
     const answer = section.querySelector('.answer');
-    status.textContent = `Response: ${await send(form, request, key, answer)}`;
+    const line = await send(form, request, key, answer);
+    // The response shows this line too, so it is only announced.
+    status.className = 'unseen';
+    status.textContent = `Response: ${line}`;
     answer.focus({ preventScroll: true });
     answer.scrollIntoView({ block: 'nearest' });
   } catch (error) {
