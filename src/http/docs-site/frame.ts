@@ -16,11 +16,6 @@ export interface Page {
 /** What a page shows in its frame. A page that is not in the navigation has no path. */
 type Framed = Pick<Page, 'title' | 'content'> & { readonly path?: string };
 
-export const welcomePage: Framed = {
-  title: 'Welcome',
-  content: html`<article><h1>Animal Store</h1><p>This is an HTTP/JSON catalogue of the animals that a store offers. Start with the <a href="./docs/getting-started">quickstart</a>, or look at the <a href="./docs">reference</a>.</p></article>`,
-};
-
 const similarMax = 5;
 
 /** Makes the page for an address without one. It links to the pages whose names share a word with the address. */

@@ -92,11 +92,11 @@ function refuseLate(): Promise<never> {
 const foldersMax = 10;
 
 /**
- * Returns a redirect to a page, or a 404 page. A redirect answers an address with a slash at its end, and the name of a
- * document whose page has another name. Throws `not_found` if the address has too many folders for a 404 page.
+ * Returns a redirect to a page, or a 404 page. A redirect answers `/`, an address with a slash at its end, and the name of
+ * a document whose page has another name. Throws `not_found` if the address has too many folders for a 404 page.
  */
 function redirect({ files, notFound }: Site, address: string): Answer {
-  const trimmed = address.replace(/\/$/, '');
+  const trimmed = address === '/' ? '/docs' : address.replace(/\/$/, '');
   const document = guides.find(({ path }) => trimmed === `/${path.replace(/\.md$/, '')}`);
   const target = document === undefined ? trimmed : addressOf(document.name);
   if (files.has(target)) return makeEmptyAnswer(301, ['location', findRoot(address) + target]);

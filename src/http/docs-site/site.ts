@@ -5,7 +5,7 @@ import { type Answer, listHeaders, makeAnswer } from '../response/answer.ts';
 import { makeServedFile, type ServedFile } from '../response/served-file.ts';
 import { readAssets } from './assets.ts';
 import { colourPages } from './code.ts';
-import { addressOf, makeNotFoundPage, markdownOf, type Page, renderPage, welcomePage } from './frame.ts';
+import { addressOf, makeNotFoundPage, markdownOf, type Page, renderPage } from './frame.ts';
 import { guides, readGuide } from './guides.ts';
 import type { Installation } from './installation.ts';
 import { toAnchor } from './markdown.ts';
@@ -41,7 +41,6 @@ export async function makeSite({ operations, publicUrl, findOwnUrl, ...addresses
   const { version, files: assets } = await readAssets(plain);
   const pages = await colourPages(plain);
   const texts = [
-    ['/', 'text/html', renderPage(welcomePage, '/', pages, version)],
     ['/llms.txt', 'text/plain', writeList(pages, baseUrl, docsUrl)],
     [
       '/llms-full.txt',

@@ -27,9 +27,9 @@ import { createSharedSchemas, type SharedSchemas, shareSchemas } from './schemas
 export const introduction = `A catalogue of the animals that a store offers, over HTTP and JSON.
 
 Send an API key with every request: \`Authorization: Bearer <API_KEY>\`. The headers of every response show what is left
-of the key's limits. After a 429, wait as long as \`Retry-After\` says. Every failure has the same body, \`Error\`, with a
-\`code\` for programs. An \`int64\` has up to 19 digits, more than a JavaScript number can hold. Parts with
-\`x-stability: beta\` may change.`;
+of the account's limits. After a 429, wait as long as \`Retry-After\` says. Every failure has the same body, \`Error\`, with a
+\`code\` for programs. An \`int64\` has up to 19 digits, more than a JavaScript number can hold. Parts marked *beta*
+(\`x-stability: beta\` in \`/openapi.json\`) may change.`;
 
 interface Shared {
   readonly failures: CommonFailures;

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { expectCommonHeaders, expectError } from '../../support/expect-error.ts';
 import { startService } from '../../support/service.ts';
 
-const pages = ['/', '/docs', '/docs/limits', '/docs/none', '/openapi.json'];
+const pages = ['/llms.txt', '/docs', '/docs/limits', '/docs/none', '/openapi.json'];
 
 async function open(t: TestContext) {
   const service = await startService(t);

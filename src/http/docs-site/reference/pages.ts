@@ -27,6 +27,7 @@ ${introduction}
 - [Quickstart](getting-started) Get a key and add your first animal.
 - [Authentication](authentication) API keys and their scopes.
 - [TypeScript client](client) Handles pages, retries and exact integers.
+- [Python client](python-client) The same for Python 3.11 and later.
 - [Errors](errors) The cause of each error code and how to fix it.
 
 ## Base address
@@ -40,7 +41,7 @@ ${baseUrl}
 ${groups.join('\n\n')}
 `;
   // The first page is at `/docs`, beside the folder of the others.
-  const article = renderDocument(markdown.replaceAll('](', '](./docs/'));
+  const article = renderDocument(markdown.replaceAll('](', '](./docs/').replaceAll('./docs/../', './'));
   const content = html`<article class="overview">${article}</article>`;
   return { path: '', title: 'Overview', group: 'Start', content, markdown };
 }
