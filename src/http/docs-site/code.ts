@@ -18,7 +18,8 @@ export async function colourPages(pages: readonly Page[]): Promise<Page[]> {
   return pages.map((page, index) => ({ ...page, content: trusted(coloured[index] ?? page.content.markup) }));
 }
 
-const usualLineLength = 64;
+/** So short that a line fits beside the text of an operation, and on a phone. */
+const usualLineLength = 40;
 
 /** Formats JSON for display. A value takes one line if it fits in `lineLengthMax` characters. */
 export function formatJson(value: unknown, lineLengthMax = usualLineLength, indent = ''): string {

@@ -1,6 +1,6 @@
 import { Marked, Renderer, type RendererObject } from 'marked';
 import { renderCode } from './code.ts';
-import { html, type Markup, trusted } from './markup.ts';
+import { html, type Markup, toText, trusted } from './markup.ts';
 
 const methodStart = /^<code>([A-Z]+)<\/code> /;
 const renderMethod = (_: string, method: string) =>
@@ -37,11 +37,22 @@ export function renderDocument(text: string, nameAnchor = toAnchor, renderer: Re
       },
 
       code({ text: code, lang = '' }) {
-        return `${renderCode(code, lang.split(' ', 1)[0] ?? '').markup}\n`;
+        const [language = '', file = ''] = lang.split(' ');
+        const caption = file.includes('.') && html`<p class="caption"><code>${file}</code></p>\n`;
+        return html`${caption}${renderCode(code, language)}\n`.markup;
       },
 
       table(token) {
-        return `<div class="table" tabindex="0">${Renderer.prototype.table.call(this, token)}</div>\n`;
+        const labels = token.header.map((cell) => toText(this.parser.parseInline(cell.tokens)));
+        const table = Renderer.prototype.table.call(this, token);
+        let cells = 0;
+        // On a narrow screen, guide.css shows a row as a block, and each cell with the heading of its column.
+        const labelled = table.replaceAll('<td', (start: string) => {
+          const label = labels[cells % labels.length];
+          cells += 1;
+          return html`${trusted(start)} data-label="${label}"`.markup;
+        });
+        return `<div class="table" tabindex="0">${labelled}</div>\n`;
       },
       ...renderer,
     },

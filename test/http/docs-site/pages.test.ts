@@ -17,7 +17,7 @@ const { app } = await startService({ after });
 await untilRendered(app.url);
 
 const addresses = [
-  ...['/', '/docs', '/docs/reference/headers', '/docs/reference/event-types'],
+  ...['/docs', '/docs/reference/headers', '/docs/reference/event-types'],
   ...operations.map((operation) => `/docs/reference/${nameOperation(operation)}`),
   ...guides.map(({ name }) => `/docs/${name}`),
 ];
@@ -88,7 +88,7 @@ test('every link of a page leads to an existing page and anchor', () => {
   for (const [address, { html }] of pages)
     for (const link of findAll(html, /<a [^>]*href="([^"]*)"/g)) {
       const { pathname, hash } = new URL(link, app.url + address);
-      if (pathname === '/openapi.json' || /\.(?:tgz|md|atom)$/.test(pathname)) continue;
+      if (/^\/(?:openapi\.json)?$|\.(?:tgz|md|atom)$/.test(pathname)) continue;
       links += 1;
       const target = pages.get(pathname) ?? assert.fail(`${address}: ${pathname}`);
       if (hash !== '')
@@ -97,8 +97,8 @@ test('every link of a page leads to an existing page and anchor', () => {
   assert.ok(links > 1_000);
 });
 
-test('/ links to the quickstart', () => {
-  assert.match(read('/'), /<a href="\.\/docs\/getting-started">/);
+test('/docs links to the quickstart', () => {
+  assert.match(read('/docs'), /<a href="\.\/docs\/getting-started">/);
 });
 
 test('/docs links to the page of the client', () => {
@@ -119,7 +119,7 @@ test('/llms.txt leads to every page as Markdown with links that work', async () 
   const list = await fetch(`${app.url}/llms.txt`);
   assert.equal(list.headers.get('content-type'), 'text/plain; charset=utf-8');
   const found = findLinks(await list.text()).filter((link) => link.endsWith('.md'));
-  const expected = addresses.slice(1).map((address) => `${address === '/docs' ? '/docs/index' : address}.md`);
+  const expected = addresses.map((address) => `${address === '/docs' ? '/docs/index' : address}.md`);
   assert.deepEqual(found.map((link) => new URL(link).pathname).sort(), expected.sort());
   for (const address of found) {
     const response = await fetch(address);
@@ -165,6 +165,14 @@ test('a link of Markdown leads to Markdown', async () => {
     const text = await (await fetch(`${app.url}/docs/${path}.md`)).text();
     for (const link of findLinks(text)) assert.match(link, /^(?:https?:|#)|\.(?:md|json)(?:#|$)/, path);
   }
+});
+
+test('a block of code shows the name of its file', () => {
+  assert.match(read('/docs/python-client'), /<code>mirror\.py<\/code><\/p>\n<pre /);
+});
+
+test('each cell of a table names its column', () => {
+  assert.match(read('/docs/errors'), /<td data-label="Status">401<\/td>/);
 });
 
 test('the links of the changelog feed are absolute', async () => {
@@ -259,7 +267,7 @@ test('the guides name PUBLIC_URL, or else the address of the service', async (t)
 });
 
 test('the pages show the addresses that the operator has set', async (t) => {
-  assert.match(read('/docs/environments'), /<td>Production<\/td>\s*<td>ask the operator<\/td>/);
+  assert.match(read('/docs/environments'), /<td[^>]*>Production<\/td>\s*<td[^>]*>ask the operator<\/td>/);
   assert.match(read('/docs/webhooks'), /ask the operator for the addresses/);
   const { app: shown } = await startService(t, {
     ENVIRONMENT: 'production',
@@ -281,8 +289,9 @@ test('the guides omit the part for operators', () => {
   assert.doesNotMatch(html, /REDIS_URL|benchmark|event loop/);
 });
 
-test('a path with a slash at its end and the name of a document redirect to their page, without a body', async (t) => {
+test('/, a path with a slash at its end and the name of a document redirect to their page, without a body', async (t) => {
   for (const [url, path, target] of [
+    [app.url, '/', '/docs'],
     [app.url, '/docs/', '/docs'],
     [app.url, '/docs/keys', '/docs/authentication'],
     [app.url, '/docs/keys/', '/docs/authentication'],
