@@ -23,14 +23,14 @@ const columns: readonly Column<Account>[] = [
     by: 'account',
     cell: ({ account }) => html`<${AccountLink} account=${account} />`,
   },
-  { title: 'Plan', by: 'plan', isMinor: true, cell: ({ plan }) => plan },
-  { title: 'A minute', isNumber: true, isMinor: true, cell: ({ limits }) => formatNumber(limits.perMinute) },
-  { title: 'A day', isNumber: true, isMinor: true, cell: ({ limits }) => formatNumber(limits.perDay) },
+  { title: 'Plan', by: 'plan', cell: ({ plan }) => plan },
+  { title: 'A minute', isNumber: true, cell: ({ limits }) => formatNumber(limits.perMinute) },
+  { title: 'A day', isNumber: true, cell: ({ limits }) => formatNumber(limits.perDay) },
   { title: 'Requests', by: 'requests', isNumber: true, cell: ({ requests }) => formatNumber(requests) },
   { title: 'Refused', by: 'refused', isNumber: true, cell: ({ refused }) => formatNumber(refused) },
   { title: 'Errors', by: 'errors', isNumber: true, cell: ({ errors }) => formatNumber(errors) },
   { title: 'State', cell: (account) => html`<${AccountState} ...${account} />` },
-  { title: 'Created', by: 'createdAtMs', isMinor: true, cell: ({ createdAtMs }) => formatTime(createdAtMs) },
+  { title: 'Created', by: 'createdAtMs', cell: ({ createdAtMs }) => formatTime(createdAtMs) },
 ];
 
 export function AccountState({ suspendedAtMs }: Pick<Account, 'suspendedAtMs'>) {

@@ -17,15 +17,11 @@ const columns: readonly Column<Entry>[] = [
   {
     title: 'What',
     by: 'action',
-    cell: (entry) => html`
-      <strong>${entry.action}</strong>
-      <div class="narrow"><${Change} ...${entry} /></div>
-    `,
+    cell: ({ action }) => html`<strong>${action}</strong>`,
   },
   { title: 'Of', by: 'subject', cell: (entry) => html`<${Subject} ...${entry} />` },
-  { title: 'Who', by: 'actor', isMinor: true, cell: (entry) => html`<${Actor} ...${entry} />` },
-  { title: 'Before', isMinor: true, cell: ({ before }) => html`<code class="text">${before ?? '–'}</code>` },
-  { title: 'After', isMinor: true, cell: ({ after }) => html`<code class="text">${after ?? '–'}</code>` },
+  { title: 'Who', by: 'actor', cell: (entry) => html`<${Actor} ...${entry} />` },
+  { title: 'Change', isWide: true, cell: (entry) => html`<${Change} ...${entry} />` },
 ];
 
 /** The name of a console actor also has the session. The link finds all that its user did. */
@@ -35,12 +31,22 @@ function Actor({ actorKind, actor }: Entry) {
     ${' '}<a class="text" href=${linkTo(parts, { actor: person })}>${actor}</a>`;
 }
 
-/** The author and the values of a change, for a narrow screen. */
-function Change(entry: Entry) {
-  const { before, after } = entry;
-  return html`<${Actor} ...${entry} />
-    ${before && html`<br /><span class="quiet">before</span> <code class="text">${before}</code>`}
-    ${after && html`<br /><span class="quiet">after</span> <code class="text">${after}</code>`}`;
+/** The values before and after a change, each on a line of its own. */
+function Change({ before, after }: Entry) {
+  if (before === null && after === null) return '–';
+  return html`${before !== null && html`<${Values} name="before" json=${before} />`}
+    ${after !== null && html`<${Values} name="after" json=${after} />`}`;
+}
+
+interface ValuesProps {
+  readonly name: string;
+  readonly json: string;
+}
+
+/** A line may break between the members of the JSON. */
+function Values({ name, json }: ValuesProps) {
+  const members = json.split(/(?<=,)/).map((member) => html`${member}<wbr />`);
+  return html`<div><span class="quiet">${name}</span> <code class="text">${members}</code></div>`;
 }
 
 /** What was changed. An animal, an order and an account have a page to link to. */

@@ -56,7 +56,7 @@ function BanTable({ bans, now, onChange, empty }: BanTableProps) {
       title: 'Account',
       cell: ({ account }) => html`<${AccountLink} account=${account} />`,
     },
-    { title: 'Banned since', isMinor: true, cell: ({ beganAtMs }) => formatTime(beganAtMs) },
+    { title: 'Banned since', cell: ({ beganAtMs }) => formatTime(beganAtMs) },
     { title: 'Ban ends', cell: (ban) => html`<${TimeLeft} ban=${ban} now=${now} />` },
     {
       title: 'Actions',
@@ -84,5 +84,5 @@ function TimeLeft({ ban: { endsAtMs }, now }: TimeLeftProps) {
   const nowMs = useTime(now);
   if (endsAtMs <= nowMs) return html`<${Badge}>ended<//>`;
   return html`<${Badge} kind="bad">in ${formatTimeLeft(endsAtMs, nowMs)}<//><br />
-    <span class="quiet minor">${formatTime(endsAtMs)}</span>`;
+    <span class="quiet">${formatTime(endsAtMs)}</span>`;
 }

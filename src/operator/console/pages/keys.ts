@@ -40,14 +40,14 @@ export function AccountKeys({ account, now, onChange }: AccountKeysProps) {
   const columns: readonly Column<KeyData>[] = [
     {
       title: 'Key',
-      cell: (item) => html`<code>${item.start}…</code>${' '}<span class="text">${item.name ?? ''}</span>`,
+      cell: (item) => html`<code>${item.start}…</code>${' '}<span class="text">${item.name ?? ''}</span><br />
+        <code class="quiet">${item.id}</code>`,
     },
     { title: 'State', cell: (item) => html`<${KeyState} item=${item} now=${now} />` },
-    { title: 'Scopes', isMinor: true, cell: (item) => item.scopes.join(', ') },
+    { title: 'Scopes', cell: (item) => item.scopes.join(', ') },
     { title: 'Last used', cell: (item) => formatTime(item.lastUsedAt) },
     {
       title: 'Expires',
-      isMinor: true,
       cell: (item) => (item.expiresAt === null ? 'never' : formatTime(item.expiresAt)),
     },
     {

@@ -90,12 +90,11 @@ function listColumns(act: MakeAct, { makeToken, remove }: OperatorActs): readonl
   return [
     { title: 'Name', by: 'name', cell: ({ name }) => showName(name) },
     { title: 'Role', by: 'role', cell: ({ role }) => role },
-    { title: 'Sessions', isNumber: true, isMinor: true, by: 'sessions', cell: ({ sessions }) => sessions },
-    { title: 'Tokens', isNumber: true, isMinor: true, by: 'tokens', cell: ({ tokens }) => tokens },
+    { title: 'Sessions', isNumber: true, by: 'sessions', cell: ({ sessions }) => sessions },
+    { title: 'Tokens', isNumber: true, by: 'tokens', cell: ({ tokens }) => tokens },
     {
       title: 'Added',
       isTime: true,
-      isMinor: true,
       by: 'createdAtMs',
       cell: (row) => formatTime(row.createdAtMs),
     },
@@ -121,20 +120,18 @@ function listColumns(act: MakeAct, { makeToken, remove }: OperatorActs): readonl
 function sessionColumns(act: MakeAct, end: (session: Listed) => void): readonly Column<Listed>[] {
   return [
     { title: 'Name', by: 'name', cell: ({ name }) => showName(name) },
-    { title: 'Role', by: 'role', isMinor: true, cell: ({ role }) => role ?? '–' },
-    { title: 'Kind', by: 'kind', isMinor: true, cell: ({ kind }) => kind },
+    { title: 'Role', by: 'role', cell: ({ role }) => role ?? '–' },
+    { title: 'Kind', by: 'kind', cell: ({ kind }) => kind },
     { title: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
     {
       title: 'Began',
       isTime: true,
-      isMinor: true,
       by: 'createdAtMs',
       cell: (row) => formatTime(row.createdAtMs),
     },
     {
       title: 'Expires',
       isTime: true,
-      isMinor: true,
       by: 'expiresAtMs',
       cell: (row) => formatTime(row.expiresAtMs),
     },

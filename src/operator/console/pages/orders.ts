@@ -95,10 +95,9 @@ export function OrderTable({ orders, now, onChange, empty }: OrderTableProps) {
     },
     {
       title: 'Reference',
-      isMinor: true,
       cell: ({ reference }) => html`<span class="text">${reference ?? '–'}</span>`,
     },
-    { title: 'Placed', isMinor: true, cell: ({ createdAt }) => formatTime(createdAt) },
+    { title: 'Placed', cell: ({ createdAt }) => formatTime(createdAt) },
     {
       title: 'Actions',
       needs: Object.values(acts).map(({ address }) => address),

@@ -132,6 +132,18 @@ export function AccountLink({ account }: { readonly account: string | null | und
   return html`<a class="text" href=${linkTo(['accounts', account])}>${account}</a>`;
 }
 
+interface KeyLinkProps {
+  readonly id: string | null;
+  readonly account: string | null | undefined;
+}
+
+/** A link to a key among those of its account. The page of an account does not list a revoked key. */
+export function KeyLink({ id, account }: KeyLinkProps) {
+  if (id === null) return '–';
+  if (account === null || account === undefined || isDeleted(account)) return html`<code>${id}</code>`;
+  return html`<a href=${linkTo(['accounts', account], { keysFrom: id })}><code>${id}</code></a>`;
+}
+
 /** True for the name of a deleted account. No other account may have such a name. */
 export function isDeleted(account: string): boolean {
   return /^deleted-\d+$/.test(account);
@@ -172,11 +184,18 @@ export function State({ state }: { readonly state: StateWord }) {
   return html`<${Badge} kind=${kinds[state]}>${state}<//>`;
 }
 
-export type Fact = readonly [name: string, value: ComponentChildren];
+/** `isWide`: the value gets a line of its own. */
+export type Fact = readonly [name: string, value: ComponentChildren, isWide?: boolean];
+
+interface FactsProps {
+  readonly facts: readonly Fact[];
+  /** True: a line for each fact, as for long texts. */
+  readonly isList?: boolean;
+}
 
 /** A list of names and values. */
-export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
-  return html`<dl class="facts">
-    ${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+export function Facts({ facts, isList = false }: FactsProps) {
+  return html`<dl class=${isList ? 'facts list' : 'facts'}>
+    ${facts.map(([name, value, isWide]) => html`<div key=${name} class=${isWide && 'wide'}><dt>${name}</dt><dd>${value}</dd></div>`)}
   </dl>`;
 }

@@ -13,8 +13,8 @@ export interface Column<Row> {
   readonly by?: keyof Row & string;
   readonly isNumber?: boolean;
   readonly isTime?: boolean;
-  /** Narrow screens omit the column. */
-  readonly isMinor?: boolean;
+  /** The column has long texts. It gets the width that the others leave, and a line of its own on a narrow screen. */
+  readonly isWide?: boolean;
   /** Operations of which the column has buttons. The table omits the column if the operator's role allows none of them. */
   readonly needs?: readonly Address[];
 }
@@ -50,7 +50,7 @@ export function describeEmpty(
   return html`${found} <a href=${linkTo(parts)}>Show all ${things}</a>`;
 }
 
-/** A table, whose rows can be saved as a CSV file. */
+/** A table, whose rows can be saved as a CSV file. On a narrow screen, each row is a block of cells with their titles. */
 export function Table<Row extends { readonly id: string | number }>({
   caption,
   columns: all,
@@ -68,7 +68,9 @@ export function Table<Row extends { readonly id: string | number }>({
       ${showTitle(column, order, setOrder)}
     </th>`;
   const cellsOf = (row: Row) =>
-    columns.map((column) => html`<td class=${classOf(column)}>${column.cell(row)}</td>`);
+    columns.map(
+      (column) => html`<td class=${classOf(column)} data-title=${column.title}>${column.cell(row)}</td>`,
+    );
   return html`<div class="scroll" role="group" aria-label=${caption} tabindex="0">
       <table>
         <caption class="unseen">${caption}</caption>
@@ -83,8 +85,8 @@ export function Table<Row extends { readonly id: string | number }>({
     ${hasCsv && html`<button type="button" class="csv" onClick=${() => saveCsv(caption, sorted)}>CSV of this page</button>`}`;
 }
 
-function classOf<Row>({ isNumber, isTime, isMinor }: Column<Row>): string | undefined {
-  const names = [isNumber && 'number', isTime && 'time', isMinor && 'minor'];
+function classOf<Row>({ isNumber, isTime, isWide }: Column<Row>): string | undefined {
+  const names = [isNumber && 'number', isTime && 'time', isWide && 'wide'];
   return names.filter(Boolean).join(' ') || undefined;
 }
 

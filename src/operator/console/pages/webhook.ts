@@ -3,7 +3,7 @@ import { useActs } from './acts.ts';
 import type { AnswerOf } from './api.ts';
 import { useDialog } from './dialog.ts';
 import { countThings, formatDuration, formatTime } from './format.ts';
-import { AccountLink, type Fact, Facts, PageHead, showOne } from './parts.ts';
+import { AccountLink, type Fact, Facts, KeyLink, PageHead, showOne } from './parts.ts';
 import { useResource } from './resource.ts';
 import { type Column, Table } from './table.ts';
 import { askIn, SendDialog, type WebhookData } from './webhook-dialogs.ts';
@@ -26,10 +26,9 @@ const columns: readonly Column<Attempt>[] = [
     title: 'Took',
     by: 'durationMs',
     isNumber: true,
-    isMinor: true,
     cell: ({ durationMs }) => formatDuration(durationMs),
   },
-  { title: 'Answer', cell: ({ answerStart }) => html`<${Answer} start=${answerStart} />` },
+  { title: 'Answer', isWide: true, cell: ({ answerStart }) => html`<${Answer} start=${answerStart} />` },
 ];
 
 /** Number of characters of an answer that the list shows. The rest unfolds. */
@@ -79,14 +78,14 @@ function listFacts(webhook: WebhookData, left: Shown['left']): readonly Fact[] {
   const { nextAttemptAtMs } = webhook;
   return [
     ['Id', html`<code>${webhook.id}</code>`],
-    ['URL', html`<span class="text">${webhook.url}</span>`],
     ['Account', html`<${AccountLink} ...${webhook} />`],
     ['Status', html`<${Status} ...${webhook} />`],
     ['Behind', html`<${Behind} ...${webhook} />`],
     ...(left === null ? [] : [['Can still get', describeLeft(left)] as const]),
     ...(nextAttemptAtMs === null ? [] : [['Next attempt', formatTime(nextAttemptAtMs)] as const]),
-    ['Types', webhook.types.join(', ')],
-    ['Created with the key', html`<code>${webhook.keyId}</code>`],
+    ['Created with the key', html`<${KeyLink} id=${webhook.keyId} account=${webhook.account} />`],
+    ['URL', html`<span class="text">${webhook.url}</span>`, true],
+    ['Types', webhook.types.join(', '), true],
   ];
 }
 

@@ -76,15 +76,14 @@ export function WebhookTable({ webhooks, oldest, onChange, empty, hasAccounts = 
   const ask = askIn(dialog, oldest, onChange);
   const account: Column<WebhookData> = {
     title: 'Account',
-    isMinor: true,
     cell: (webhook) => html`<${AccountLink} ...${webhook} />`,
   };
   const columns: readonly Column<WebhookData>[] = [
     {
       title: 'Webhook',
-      cell: ({ id, url, account: name }) =>
-        html`<span class="text">${url}</span><br /><a href=${linkTo([...parts, id])}><code>${id}</code></a>
-          ${hasAccounts && html`<div class="narrow"><${AccountLink} account=${name} /></div>`}`,
+      isWide: true,
+      cell: ({ id, url }) =>
+        html`<span class="text">${url}</span><br /><a href=${linkTo([...parts, id])}><code>${id}</code></a>`,
     },
     ...(hasAccounts ? [account] : []),
     { title: 'Status', by: 'status', cell: (webhook) => html`<${Status} ...${webhook} />` },
@@ -111,7 +110,7 @@ export function Status({ status, disabledBecause, isPaused }: WebhookData) {
 export function Behind(webhook: WebhookData) {
   const { after } = webhook;
   return html`${describeDistance(webhook)}<br />
-    <code class="quiet minor">${after === null ? 'before the first' : after}</code>`;
+    <code class="quiet">${after === null ? 'before the first' : after}</code>`;
 }
 
 function describeDistance({ eventsBehind, behindMs }: WebhookData): string {
@@ -123,7 +122,7 @@ function describeDistance({ eventsBehind, behindMs }: WebhookData): string {
 function Attempt({ lastAttemptAtMs, lastResult }: WebhookData) {
   if (lastResult === null) return 'none yet';
   return html`<${Result} result=${lastResult} /><br />
-    <span class="quiet minor">${formatTime(lastAttemptAtMs)}</span>`;
+    <span class="quiet">${formatTime(lastAttemptAtMs)}</span>`;
 }
 
 /** The HTTP status of the answer to an attempt, or why there was none. */
