@@ -141,7 +141,7 @@ const columns: readonly Column<ListedAccount>[] = [
   { heading: 'PLAN', cell: ({ plan }) => plan },
   { heading: 'PER MINUTE', cell: ({ limits }) => String(limits.perMinute), leavesAt: 2 },
   { heading: 'PER DAY', cell: ({ limits }) => String(limits.perDay), leavesAt: 3 },
-  { heading: 'OPEN HOLDS', cell: ({ openHolds }) => String(openHolds), leavesAt: 4 },
+  { heading: 'HOLDS MAX', cell: ({ openHolds }) => String(openHolds), leavesAt: 4 },
   { heading: 'KEYS', cell: ({ keys }) => String(keys), leavesAt: 1 },
   { heading: 'STATE', cell: ({ suspendedAtMs }) => (suspendedAtMs === null ? 'active' : 'suspended') },
   { heading: 'CREATED', cell: ({ createdAtMs }) => formatTime(createdAtMs), leavesAt: 5 },

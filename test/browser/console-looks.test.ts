@@ -58,6 +58,30 @@ describeInBrowser('the pages of the console', (browser) => {
   });
 });
 
+describeInBrowser('the tables of the console on a phone', (browser) => {
+  test('have their buttons in sight', async (t) => {
+    const desk = await openDesk(t, browser());
+    const { page, open } = desk;
+    await furnish(desk);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const shown = {
+      'accounts/Acme%20Zoo': 'Acme Zoo',
+      orders: 'Orders',
+      webhooks: 'Webhooks',
+      operators: 'Operators',
+    };
+    for (const [address, heading] of Object.entries(shown)) {
+      await open(address, heading);
+      const ends = await page
+        .locator('td button')
+        .evaluateAll((all: { getBoundingClientRect(): { right: number } }[]) =>
+          all.map((one) => one.getBoundingClientRect().right),
+        );
+      assert.ok(ends.length > 0 && ends.every((right) => right <= 390), address);
+    }
+  });
+});
+
 const looks = [
   { size: 'screen', viewport: { width: 1440, height: 900 }, colorScheme: 'light', isJudged: true },
   { size: 'screen', viewport: { width: 1440, height: 900 }, colorScheme: 'dark', isJudged: false },

@@ -113,6 +113,16 @@ describeInBrowser('the acts in the console', (browser) => {
       assert.deepEqual(complaints, []);
     });
 
+  test('are not offered again on a page that the role may not see', async (t) => {
+    const { page, consoleUrl, makeLink, store } = await openDesk(t, browser());
+    await store.operators.add('the-reader', 'reader');
+    await page.goto(`${consoleUrl}#sign-in=${await makeLink('the-reader')}`);
+    await page.getByText('the-reader (reader)').waitFor();
+    await page.goto(`${consoleUrl}#/strangers`);
+    await page.getByRole('alert').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0);
+  });
+
   test('are all of the API that changes something, except for the ways back from a suspension or a restore', () => {
     const offered = new Set(Object.values(acts).flatMap((ofPage) => Object.values<string>(ofPage)));
     const missing = consoleOperations.filter(

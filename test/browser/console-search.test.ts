@@ -91,6 +91,27 @@ describeInBrowser('the search field of the console', (browser) => {
   });
 });
 
+describeInBrowser('the page of failed requests', (browser) => {
+  test('shows one request as a list of facts that lead to its account, key and webhook', async (t) => {
+    const { openFile, store, open, page } = await openFurnished(t, browser());
+    const [key] = await store.keyring.list('Happy Paws');
+    const keyId = key?.id ?? '';
+    openFile()
+      .prepare(`insert into requests (at_ms, last_at_ms, account_id, key_id, status, code, subject, request_id, duration_ms, times)
+        values (1, 1, 1, ?, 409, 'webhook_disabled', 'webhook wh_8tKq2ZmX0aLr5VnC', 'req-1', 1, 1)`)
+      .run(keyId);
+    await open('requests', 'Failed requests');
+    await page.getByRole('link', { name: '1970-01-01' }).click();
+    const links = page.locator('dl').getByRole('link');
+    await links.first().waitFor();
+    assert.deepEqual(await links.evaluateAll((all: { hash: string }[]) => all.map(({ hash }) => hash)), [
+      '#/webhooks/wh_8tKq2ZmX0aLr5VnC',
+      '#/accounts/Happy%20Paws',
+      `#/accounts/Happy%20Paws?keysFrom=${keyId}`,
+    ]);
+  });
+});
+
 describeInBrowser('the page of an order', (browser) => {
   test('shows the animal, the account and the reference', async (t) => {
     const desk = await openFurnished(t, browser());
@@ -111,6 +132,16 @@ describeInBrowser('the page of an order', (browser) => {
     await open('orders/2', 'Order 2 of Happy Paws');
     await act('Return the order 2', {}, 'Return order 2', 'The order 2 is returned.');
     await untilClosed('Returned');
+  });
+
+  test('leads to its own entries of the audit log', async (t) => {
+    const { open, page, arrive, store, readRows } = await openFurnished(t, browser());
+    await store.closeOrder('cancel', 1n);
+    await store.closeOrder('return', 2n);
+    await open('orders/1', 'Order 1 of Happy Paws');
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await arrive('Audit log');
+    assert.match((await readRows()).slice(1).join('|'), /^[^|]*order\.cancelled[^|]*$/);
   });
 
   test('is a link away from the page of its animal and from the audit log', async (t) => {

@@ -134,6 +134,28 @@ describeInBrowser('webhooks in the console', (browser) => {
     await see('2027-01-02 12:30:00Z');
   });
 
+  test('the page of a webhook says since when it is disabled because it answered 410', async (t) => {
+    const { page, open, file } = await openFurnished(t, browser());
+    file.exec(`update webhooks set status = 'disabled', disabled_because = 'gone';
+      insert into webhook_attempts (webhook_id, message_id, at_ms, result, duration_ms, is_manual) values
+      (1, 'evt_0000000000000001', ${Date.UTC(2027, 0, 2, 9)}, '410', 7, 0),
+      (1, 'evt_0000000000000001', ${Date.UTC(2027, 0, 2, 10)}, '500', 7, 1)`);
+    await open(`webhooks/${one}`, 'Webhook of Happy Paws to paws.example');
+    const fact = page.getByText('Disabled since', { exact: true }).locator('..');
+    assert.match((await fact.textContent()) ?? '', /2027-01-02 09:00:00Z$/);
+  });
+
+  test('the page of a webhook leads to its entries of the audit log', async (t) => {
+    const { page, open, act, arrive, readRows } = await openFurnished(t, browser());
+    await open('webhooks', 'Webhooks');
+    await act(`Disable ${one}`, {}, `Disable ${one}`, `${one} is disabled.`);
+    await open(`webhooks/${one}`, 'Webhook of Happy Paws to paws.example');
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await arrive('Audit log');
+    const rows = (await readRows()).slice(1);
+    assert.match(rows.join('|'), /^[^|]*webhook\.disabled[^|]*mira[^|]*$/);
+  });
+
   test('the page of a disabled webhook says how many events it can still get', async (t) => {
     const { page, open, see, file } = await openFurnished(t, browser());
     file.exec(`update webhooks set position = 2, status = 'disabled'`);

@@ -28,8 +28,8 @@ test('accounts set-plan changes the limits that accounts list shows', async (t) 
   await print(`accounts set-plan "Acme Zoo" ${own}`);
   assert.equal(
     await print('accounts list'),
-    'ACCOUNT   PLAN        PER MINUTE  PER DAY  OPEN HOLDS  KEYS  STATE\n' +
-      'Acme Zoo  enterprise  7           10       100         1     active\n',
+    'ACCOUNT   PLAN        PER MINUTE  PER DAY  HOLDS MAX  KEYS  STATE\n' +
+      'Acme Zoo  enterprise  7           10       100        1     active\n',
   );
   const moved = 'accounts set-plan "Acme Zoo" --plan pro';
   assert.equal(await print(moved), 'Acme Zoo is on the plan pro\n');

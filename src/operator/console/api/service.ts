@@ -45,6 +45,7 @@ const logFields = {
 
 const auditFilters = {
   account: textFilter,
+  subject: textFilter,
   actor: textFilter,
   since: timeFilter,
   until: timeFilter,

@@ -49,7 +49,7 @@ function Values({ name, json }: ValuesProps) {
   return html`<div><span class="quiet">${name}</span> <code class="text">${members}</code></div>`;
 }
 
-/** What was changed. An animal, an order and an account have a page to link to. */
+/** What was changed. An animal, an order, a webhook and an account have a page to link to. */
 function Subject(entry: Entry) {
   const place = findPlace(entry);
   const text = html`<span class="text">${entry.subject}</span>`;
@@ -59,6 +59,7 @@ function Subject(entry: Entry) {
 function findPlace({ action, subject, account }: Entry): readonly string[] | null {
   if (action.startsWith('pet.')) return ['animals', subject];
   if (action.startsWith('order.')) return ['orders', subject];
+  if (action.startsWith('webhook.') && subject.startsWith('wh_')) return ['webhooks', subject];
   if (account === null || isDeleted(account)) return null;
   return ['accounts', account];
 }
@@ -73,6 +74,7 @@ export function Audit({ query }: { readonly query: QueryOf<'GET /audit'> }) {
     <${Filters} parts=${parts} query=${query} label="Filter the audit log">
       <${TextFilter} name="account" label="Account" query=${query} />
       <${Choice} id="action" label="What" name="action" value=${query.action} choices=${auditActions} all="all" />
+      <${TextFilter} name="subject" label="Of" query=${query} />
       <${TextFilter} name="actor" label="Who" query=${query} />
       <${TextFilter} name="since" label="From" query=${query} placeholder="2027-01-02 12:00" size="18" />
       <${TextFilter} name="until" label="Before" query=${query} placeholder="2027-01-03" size="18" />

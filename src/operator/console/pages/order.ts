@@ -46,13 +46,8 @@ function listFacts({ order, pet }: Found, now: Now): readonly Fact[] {
     ['Placed', formatTime(createdAt)],
     [status === 'reserved' ? 'Hold ends' : 'Hold until', formatTime(expiresAt)],
     ...(closedAt === undefined ? [] : [[capitalised(status), formatTime(closedAt)] as const]),
-    ...(isByOperator && account !== undefined
-      ? [
-          [
-            'Who',
-            html`<a href=${linkTo(['audit'], { account, action: `order.${status}` })}>Audit log</a>`,
-          ] as const,
-        ]
+    ...(isByOperator
+      ? [['Who', html`<a href=${linkTo(['audit'], { account, subject: order.id })}>Audit log</a>`] as const]
       : []),
   ];
 }

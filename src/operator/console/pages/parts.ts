@@ -49,8 +49,9 @@ export function showLoaded<Data>(
   show: (data: Data, now: Now) => ComponentChildren,
 ) {
   const isLoading = data === null && failure === null;
+  const isRefused = failure instanceof ApiFailure && failure.code === 'role_missing';
   return html`
-    ${failure && html`<${Failure} failure=${failure} onRetry=${reload} />`}
+    ${failure && html`<${Failure} failure=${failure} onRetry=${isRefused ? undefined : reload} />`}
     ${isLoading && html`<p class="quiet" role="status">Loading…</p>`}
     ${data !== null && show(data, now)}
   `;

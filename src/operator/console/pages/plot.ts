@@ -40,6 +40,13 @@ function formatClock(seconds: number): string {
   return time.slice(11, 16) === '00:00' ? time.slice(5, 10) : time.slice(11, 16);
 }
 
+/** Shows the last values in the legend, unless the pointer is at others. */
+function showLast(plot: uPlot): void {
+  const [times] = plot.data;
+  if (typeof plot.cursor.idx !== 'number' && times.length > 0)
+    plot.setLegend({ idx: times.length - 1 }, false);
+}
+
 function describeOptions(
   element: HTMLElement,
   { series, format }: PlotProps,
@@ -48,6 +55,7 @@ function describeOptions(
   const { text, grid, lines } = readColours(element);
   const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid } };
   return {
+    hooks: { draw: [showLast], setCursor: [showLast] },
     width: element.clientWidth,
     height,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),

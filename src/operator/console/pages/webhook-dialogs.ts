@@ -78,7 +78,10 @@ export function ResumeDialog({ onHold, ...own }: ResumeDialogProps) {
       ...failed.map(({ problem }) => `${problem}.`),
     ].join(' ');
   return html`<${ActDialog} label=${`Resume ${countThings(onHold, 'webhook')}`} act=${act} notice=${report} ...${own}>
-    <p>They are on hold because the store was restored. Each continues from its own position.</p>
+    <p>
+      ${onHold === 1 ? 'It is' : 'They are'} on hold because the store was restored.
+      ${' '}${onHold === 1 ? 'It continues from its' : 'Each continues from its own'} position.
+    </p>
     <label class="check"><input type="checkbox" name="fromNow" /> Skip the events until now</label>
   <//>`;
 }
@@ -100,13 +103,13 @@ export function DisableDialog({ webhook, ...own }: WebhookDialogProps) {
 }
 
 const starts = {
-  oldest: 'all events of the last 30 days',
-  event: 'the events after one event',
   now: 'only new events',
+  event: 'the events after one event',
+  oldest: 'all events of the last 30 days',
 };
 
 export function ReplayDialog({ webhook, oldest, onDone, ...own }: WebhookDialogProps) {
-  const [start, setStart] = useState('oldest');
+  const [start, setStart] = useState('now');
   const { id: webhookId } = webhook;
   const isOff = webhook.status === 'disabled';
   const act = ({ after = '' }: Form) => {

@@ -5,6 +5,7 @@ import { useDialog } from './dialog.ts';
 import { countThings, formatDuration, formatTime } from './format.ts';
 import { AccountLink, type Fact, Facts, KeyLink, PageHead, showOne } from './parts.ts';
 import { useResource } from './resource.ts';
+import { linkTo } from './routing.ts';
 import { type Column, Table } from './table.ts';
 import { askIn, SendDialog, type WebhookData } from './webhook-dialogs.ts';
 import { Acts, Behind, Result, Status } from './webhooks.ts';
@@ -52,14 +53,15 @@ export function Webhook({ id }: { readonly id: string }) {
   const dialog = useDialog();
   const act = useActs();
   return html`
-    ${showOne('webhook', id, found, ({ webhook, attempts, left, oldest }) => {
+    ${showOne('webhook', id, found, (data) => {
+      const { webhook, attempts, oldest } = data;
       const ask = askIn(dialog, oldest, found.reload);
       return html`
         <${PageHead} title=${nameWebhook(webhook)}>
           ${act('POST /webhooks/{webhookId}/send', { label: 'Send an event', onClick: ask(SendDialog, webhook) })}
           <${Acts} webhook=${webhook} ask=${ask} />
         <//>
-        <${Facts} facts=${listFacts(webhook, left)} />
+        <${Facts} facts=${listFacts(data)} />
         <section aria-labelledby="attempts">
           <h2 id="attempts">The last attempts</h2>
           <${Table} caption="Attempts" columns=${columns} rows=${attempts} empty="No attempt in the last 7 days." />
@@ -74,12 +76,15 @@ function nameWebhook({ account, url }: WebhookData): string {
   return `Webhook of ${account} to ${URL.parse(url)?.host ?? url}`;
 }
 
-function listFacts(webhook: WebhookData, left: Shown['left']): readonly Fact[] {
+function listFacts({ webhook, attempts, left }: Shown): readonly Fact[] {
+  const endMs = findEnd(webhook, attempts);
   const { nextAttemptAtMs } = webhook;
   return [
     ['Id', html`<code>${webhook.id}</code>`],
     ['Account', html`<${AccountLink} ...${webhook} />`],
     ['Status', html`<${Status} ...${webhook} />`],
+    ...(endMs === null ? [] : [['Disabled since', formatTime(endMs)] as const]),
+    ['Changes', html`<a href=${linkTo(['audit'], { subject: webhook.id })}>Audit log</a>`],
     ['Behind', html`<${Behind} ...${webhook} />`],
     ...(left === null ? [] : [['Can still get', describeLeft(left)] as const]),
     ...(nextAttemptAtMs === null ? [] : [['Next attempt', formatTime(nextAttemptAtMs)] as const]),
@@ -87,6 +92,21 @@ function listFacts(webhook: WebhookData, left: Shown['left']): readonly Fact[] {
     ['URL', html`<span class="text">${webhook.url}</span>`, true],
     ['Types', webhook.types.join(', '), true],
   ];
+}
+
+/**
+ * Returns when an attempt has disabled the webhook, or null if no kept attempt has. The audit log has when an operator or its
+ * account did. The newest attempt comes first.
+ */
+function findEnd(
+  { disabledBecause: because }: WebhookData,
+  attempts: readonly Attempt[],
+): Attempt['at'] | null {
+  const last =
+    because === 'gone'
+      ? attempts.find(({ result }) => String(result) === '410')
+      : attempts.find(({ isManual }) => because === 'failing' && !isManual);
+  return last?.at ?? null;
 }
 
 function describeLeft({ events, hasMore, isPositionLost }: NonNullable<Shown['left']>) {
