@@ -10,7 +10,12 @@ export interface Target {
 
 export const targets: readonly Target[] = [
   rule('windows', 'src/limits/rules/windows.ts', 'test/contracts/counters-memory.test.ts'),
-  rule('bans', 'src/limits/rules/bans.ts', 'test/contracts/counters-memory.test.ts'),
+  rule(
+    'bans',
+    'src/limits/rules/bans.ts',
+    'test/limits/rules/bans.test.ts',
+    'test/contracts/counters-memory.test.ts',
+  ),
   rule('decision', 'src/limits/rules/decision.ts', 'test/limits/rules/decision.test.ts'),
   rule('address', 'src/limits/rules/address.ts', 'test/limits/rules/address.test.ts'),
   rule('cursor', 'src/http/request/cursor.ts', 'test/http/request/cursor.test.ts'),
