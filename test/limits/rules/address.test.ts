@@ -16,6 +16,7 @@ const subjects = [
   ['the loopback address', '0:0:0:0::/64', '::1'],
   ['a link-local address in any zone', 'fe80:0:0:0::/64', 'fe80::1', 'fe80::1%eth0', '[fe80::1%eth0]:443'],
   ['an IPv4 address with a port', '192.0.2.7', '192.0.2.7:8080', '192.0.2.7:65535', '[::ffff:192.0.2.7]:1'],
+  ['an IPv4 address of long numbers with a port', '192.120.213.107', '192.120.213.107:8080'],
   ['an IPv6 address with a port', '2001:db8:0:1::/64', '[2001:db8:0:1::1]:443'],
   [
     'all texts that are not an address',
@@ -38,3 +39,7 @@ for (const [what, subject, ...spellings] of subjects) {
     assert.equal(kindOf(`reader:${subject}`), 'readers');
   });
 }
+
+test('an account is a subject of its own kind', () => {
+  assert.equal(kindOf('account:7'), 'accounts');
+});

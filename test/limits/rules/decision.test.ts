@@ -23,6 +23,12 @@ test('only a refused request with a ban begins a ban', () => {
   assert.equal(beginsBan(usage({ verdict: 'banned', bannedUntilMs: nowMs + minuteMs })), false);
 });
 
+test('a request that has passed stays passed when its response is sent after the window', () => {
+  const { code, headers } = decideLater(decide(usage(minute(60)), freeLimits), minuteMs);
+  assert.equal(code, null);
+  assert.ok(!headers.includes('retry-after'));
+});
+
 describe('the headers of a held response', () => {
   const describeAfter = (heldMs: number) =>
     decideLater(decide(usage(minute(60)), freeLimits), heldMs).headers;
