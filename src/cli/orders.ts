@@ -1,7 +1,6 @@
 import { Option } from 'commander';
-import { readOrderDetails } from '../operator/order-details.ts';
 import { type Order, OrderSchema, type OrderStatus, orderStatuses } from '../orders/order.ts';
-import { everyAccount } from '../orders/orders.ts';
+import { everyAccount, getWithPet } from '../orders/orders.ts';
 import type { Page } from '../storage/read-page.ts';
 import type { Store } from '../store.ts';
 import {
@@ -60,7 +59,7 @@ export function addOrders(program: AppCommand): void {
 const describeMissing = (id: bigint) => `there is no order "${id}": see "orders list"`;
 
 async function show(store: Store, id: bigint): Promise<Printed> {
-  const found = await orMissing(describeMissing(id), () => readOrderDetails(store, id));
+  const found = await orMissing(describeMissing(id), () => getWithPet(store, id));
   const { order, pet } = found;
   const { petId, account = '-', reference = '-', closedAt = null } = order;
   const animal = pet === null ? 'deleted' : `${pet.name}, ${pet.status}`;

@@ -1,5 +1,6 @@
 import { notFound } from '../errors.ts';
 import type { FirstAnswers, Given, Idempotency } from '../idempotency/answer-once.ts';
+import type { Catalogue } from '../pets/catalogue.ts';
 import type { Database } from '../storage/database.ts';
 import type { Page } from '../storage/read-page.ts';
 import { type PageQuery, readPage } from '../storage/read-page.ts';
@@ -68,4 +69,15 @@ export function createOrders(database: Database, firstAnswers: FirstAnswers) {
 
 function ownerOf({ accountId, isManager }: OrderReader): bigint | null {
   return isManager ? null : accountId;
+}
+
+interface Rooms {
+  readonly orders: Pick<Orders, 'get'>;
+  readonly catalogue: Pick<Catalogue, 'get'>;
+}
+
+/** Returns an order of any account with its animal, null if that is deleted. Throws `not_found`. */
+export async function getWithPet({ orders, catalogue }: Rooms, id: bigint) {
+  const order = await orders.get(id, everyAccount);
+  return { order, pet: await catalogue.get(order.petId) };
 }

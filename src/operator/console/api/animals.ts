@@ -3,11 +3,10 @@ import { NewCategorySchema } from '../../../categories/categories.ts';
 import { AppError } from '../../../errors.ts';
 import { computeEtag } from '../../../etag.ts';
 import { OrderSchema, OrderStatusSchema } from '../../../orders/order.ts';
-import { everyAccount } from '../../../orders/orders.ts';
+import { everyAccount, getWithPet } from '../../../orders/orders.ts';
 import { NewPetSchema, type Pet, PetPatchSchema, PetSchema, PetStatusSchema } from '../../../pets/pet.ts';
 import { pickPetFields, writePet } from '../../../pets/pet-values.ts';
 import { readStoreTime } from '../../../storage/store-facts.ts';
-import { readOrderDetails } from '../../order-details.ts';
 import { answers } from '../answers.ts';
 import { type ConsoleServices, int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 
@@ -145,7 +144,7 @@ export const animalOperations = [
     'reader',
     { summary: 'Show an order with its animal', answer: answers.order },
     async ({ orderId }, context) => {
-      const found = await readOrderDetails(context, orderId);
+      const found = await getWithPet(context, orderId);
       const pets = found.pet === null ? [] : [found.pet];
       const [nowMs, withCategory] = await Promise.all([
         readStoreTime(context.database),
