@@ -104,6 +104,23 @@ describeInBrowser('accounts and keys in the console', (browser) => {
     await window('70 left');
   });
 
+  test('new numbers of own limits keep their end unless the person asks for none', async (t) => {
+    const { open, act, store, createKey, clock } = await openDesk(t, browser());
+    await createKey('free', undefined, { account: 'Happy Paws' });
+    const end = clock.now() + 3_600_000;
+    await store.accounts.setLimits('Happy Paws', { perMinute: 70 }, end);
+    const readEnd = async () => (await store.accounts.find('Happy Paws')).ownLimits?.untilMs;
+    await open('accounts/Happy%20Paws', 'Happy Paws');
+    await act('Set limits', { 'Requests a minute': '80' }, 'Save', '80 a minute, 1,000 a day, set');
+    assert.equal(await readEnd(), end);
+    const both = { 'Requests a minute': '90', 'Requests a day': '2000' };
+    await act('Set limits', both, 'Save', '90 a minute, 2,000 a day, set');
+    assert.equal(await readEnd(), end);
+    const endless = { 'Requests a minute': '91', 'Without an end': 'yes' };
+    await act('Set limits', endless, 'Save', '91 a minute, 2,000 a day, set');
+    assert.equal(await readEnd(), null);
+  });
+
   test('the page of bans lists and lifts the bans of all accounts', async (t) => {
     const { page, open, act, see, createKey, store, clock, openFile } = await openDesk(t, browser());
     await open('bans', 'Bans');

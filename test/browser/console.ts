@@ -76,6 +76,7 @@ async function fill(form: Locator, entries: Entries): Promise<void> {
     const field = form.getByLabel(new RegExp(`^${label}`));
     await field.waitFor();
     if ((await field.and(form.locator('select')).count()) > 0) await field.selectOption(value);
+    else if ((await field.and(form.locator('[type=checkbox]')).count()) > 0) await field.check();
     else await field.fill(value);
   }
 }

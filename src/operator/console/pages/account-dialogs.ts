@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { type AnswerOf, callApi } from './api.ts';
+import { type AnswerOf, callApi, type InputOf } from './api.ts';
 import { ActDialog, type Closing } from './dialog.ts';
 import { Field, type Form } from './fields.ts';
 import { countThings, formatTime } from './format.ts';
@@ -31,17 +31,9 @@ export function PlanDialog({ account, ...own }: AccountDialogProps) {
 
 export function LimitsDialog({ account: { account, limits, ownLimits }, ...own }: AccountDialogProps) {
   const end = ownLimits?.untilMs ?? null;
-  /** A duration with another unit and a time mean the same as in the command. */
-  const act = ({ perMinute = '', perDay = '', hours = '' }: Form) =>
-    callApi(
-      'PUT /accounts/{account}/limits',
-      { account },
-      {
-        perMinute: toNumber(perMinute),
-        perDay: toNumber(perDay),
-        until: hours === '' ? undefined : hours.trim().replace(/^\d+$/, '$&h'),
-      },
-    );
+  const act = (form: Form) =>
+    callApi('PUT /accounts/{account}/limits', { account }, readLimits(form, limits, end));
+  const without = end === null ? 'until the plan changes' : `until ${formatTime(end)}, as now`;
   return html`<${ActDialog}
     title=${`Limits of ${account}`}
     label="Save"
@@ -55,11 +47,30 @@ export function LimitsDialog({ account: { account, limits, ownLimits }, ...own }
     <${Field} id="limit-day" label="Requests a day">
       <input id="limit-day" name="perDay" inputmode="numeric" value=${limits.perDay} required />
     <//>
-    <${Field} id="limit-hours" label="For how many hours (empty: until the plan changes)">
+    <${Field} id="limit-hours" label=${`For how many hours (empty: ${without})`}>
       <input id="limit-hours" name="hours" inputmode="numeric" />
     <//>
-    ${end !== null && html`<p class="hint">The present limits end at ${formatTime(end)}.</p>`}
+    ${end !== null && html`<label class="check"><input type="checkbox" name="isEndless" /> Without an end: until the plan changes</label>`}
   <//>`;
+}
+
+/**
+ * Returns the fields of the API: the numbers that changed, and the present end unless the form has another one. For limits without
+ * an end, both numbers, as in the command. A duration with another unit and a time mean the same as in the command.
+ */
+function readLimits(
+  { perMinute = '', perDay = '', hours = '', isEndless }: Form,
+  limits: AccountData['limits'],
+  end: number | null,
+): InputOf<'PUT /accounts/{account}/limits'> {
+  const both = { perMinute: toNumber(perMinute), perDay: toNumber(perDay) };
+  if (isEndless !== undefined && hours === '') return both;
+  const present = end === null ? undefined : new Date(end).toISOString();
+  const until = hours === '' ? present : hours.trim().replace(/^\d+$/, '$&h');
+  const isMinute = both.perMinute !== limits.perMinute;
+  const isDay = both.perDay !== limits.perDay;
+  if (isMinute === isDay) return { ...both, until };
+  return isMinute ? { perMinute: both.perMinute, until } : { perDay: both.perDay, until };
 }
 
 export function ResetDialog({ account: { account }, ...own }: AccountDialogProps) {
