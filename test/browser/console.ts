@@ -73,7 +73,7 @@ export async function openDesk(
 
 async function fill(form: Locator, entries: Entries): Promise<void> {
   for (const [label, value] of Object.entries(entries)) {
-    const field = form.getByLabel(new RegExp(`^${label}`));
+    const field = form.getByLabel(new RegExp(`^\\s*${label}`));
     await field.waitFor();
     if ((await field.and(form.locator('select')).count()) > 0) await field.selectOption(value);
     else if ((await field.and(form.locator('[type=checkbox]')).count()) > 0) await field.check();
