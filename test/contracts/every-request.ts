@@ -188,6 +188,7 @@ export const consoleReads: Readonly<Record<string, readonly Sent[]>> = {
     until: ['2027-02-01', '1970-01-01'],
     action: ['pet.changed', 'key.created'],
     before,
+    subject: ['wh_1'],
   }),
   'GET /accounts': withEach('/accounts', {
     name: ['shop'],
