@@ -14,7 +14,7 @@ export interface Part {
 /** The keywords of a JSON schema that the generators use. */
 interface ValueSchema {
   readonly type?: string;
-  readonly enum?: readonly string[];
+  readonly enum?: readonly (string | number)[];
   readonly minimum?: number;
   readonly maximum?: number;
   readonly format?: string;
@@ -61,7 +61,7 @@ function jsonFor({
   const near = { weight: 1, arbitrary: anyJson };
   if (choices !== undefined) {
     const good = fc.constantFrom(...choices);
-    const misspelt = good.chain((text) => fc.constantFrom(text.toUpperCase(), `${text} `, text.slice(1)));
+    const misspelt = good.chain((value) => fc.constantFrom(...misspell(value)));
     return fc.oneof({ weight: 8, arbitrary: good.map(quote) }, misspelt.map(quote), near);
   }
   if (format === 'int64') return fc.oneof({ weight: 9, arbitrary: numbers }, near);
@@ -70,7 +70,12 @@ function jsonFor({
   return fc.oneof({ weight: 6, arbitrary: good.map(String) }, { weight: 2, arbitrary: numbers }, near);
 }
 
-const quote = (text: string) => JSON.stringify(text);
+function misspell(value: string | number): readonly (string | number)[] {
+  if (typeof value === 'number') return [-value, value + 0.5, 10 * value, `+${value}`];
+  return [value.toUpperCase(), `${value} `, value.slice(1)];
+}
+
+const quote = (value: string | number) => JSON.stringify(value);
 
 /** Generates fields of a body as JSON. */
 export function fieldsFor(description: Description, name: string, node: object): Arbitrary<Part> {
