@@ -113,7 +113,9 @@ function expectOrderly(description: Description, answers: readonly RawResponse[]
   const headsAsked = bytes.match(/HEAD /g)?.length ?? 0;
   const bodiless = answers.filter(isOfHead).length;
   assert.ok(bodiless <= headsAsked, `${bodiless} answers without their body to ${headsAsked} HEADs`);
-  // The description has no HTML pages, such as `/`.
-  const isPage = ({ headers }: RawResponse) => headers.get('content-type')?.startsWith('text/html') === true;
+  // The description has neither HTML pages nor the redirect from `/` to them.
+  const isPage = ({ status, headers }: RawResponse) =>
+    (status === 301 && headers.get('location')?.endsWith('/docs') === true) ||
+    headers.get('content-type')?.startsWith('text/html') === true;
   for (const answer of answers) if (!isPage(answer)) expectDocumented(description, answer, isOfHead(answer));
 }
