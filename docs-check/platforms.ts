@@ -57,9 +57,10 @@ console.log(followed.join(), await stopped.catch((error) => error.name));
 
 const body = '{"id":"evt_1","type":"webhook.ping","timestamp":"2026-01-01T00:00:00Z","data":{}}';
 const timestamp = String(Math.floor(Date.now() / 1000));
-const signature = createHmac('sha256', 'secret').update('evt_1.' + timestamp + '.' + body).digest('base64');
+const secret = Buffer.alloc(32, 1);
+const signature = createHmac('sha256', secret).update('evt_1.' + timestamp + '.' + body).digest('base64');
 const headers = { 'webhook-id': 'evt_1', 'webhook-timestamp': timestamp, 'webhook-signature': 'v1,' + signature };
-const verify = (text) => verifyWebhook(text, headers, 'whsec_' + btoa('secret'));
+const verify = (text) => verifyWebhook(text, headers, 'whsec_' + secret.toString('base64'));
 console.log((await verify(body))?.type, await verify(body + ' '));
 `;
 const expected = `Mimi,Bello,Rex 9223372036854775807 true
