@@ -58,7 +58,7 @@ export function createAccounts(database: Database, clock: Clock, actor: Actor = 
     create: (name: string, plan: Plan) => database.transact(createAccount, { name, plan, by: byNow() }),
     rename: (name: string, newName: string) => change(name, { newName }),
     setPlan: (name: string, plan: Plan) => change(name, { plan }),
-    /** Sets limits of one account alone, and returns the account. What stays is told at `AccountChange`. */
+    /** Sets limits of one account alone, and returns the account. `AccountChange` says what stays. */
     async setLimits(name: string, limits: Partial<Limits>, untilMs?: number | null): Promise<ListedAccount> {
       await change(name, { limits, untilMs });
       return await reads.find(name);

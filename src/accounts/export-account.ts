@@ -62,7 +62,6 @@ const ofKeys = (accountId: RawBuilder<bigint>) =>
   sql`key_id in (select id from api_keys where account_id = ${accountId})`;
 
 const isTheAccount = { account_id: 'it is that of the account' };
-const isInternal = 'it serves the delivery alone';
 const eventColumns = ['id', 'at_ms', 'type', 'pet_id', 'data', 'previous'] as const;
 const countColumns = ['requests', 'refusals', 'errors'] as const;
 
@@ -141,10 +140,11 @@ export const exportParts: readonly ExportPart[] = [
       'failures',
       'failing_since_ms',
       'last_attempt_at_ms',
+      'next_attempt_at_ms',
       'last_result',
       'created_at_ms',
     ],
-    { leftOut: { ...isTheAccount, revision: isInternal, next_attempt_at_ms: isInternal } },
+    { leftOut: { ...isTheAccount, revision: 'it serves the delivery alone' } },
   ),
   declarePart(
     'webhook_attempts',

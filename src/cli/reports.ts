@@ -125,7 +125,11 @@ By day, each account has a row for every day with requests in UTC, the newest
 first. The store keeps the days for 13 months.`)
     .addOption(sinceOption('requests', clock, ' (default: 24h; by day, all that is kept)'))
     .addOption(untilOption('days'))
-    .addOption(new Option('--by <order>', 'the order').choices(usageLists).default('requests'))
+    .addOption(
+      new Option('--by <list>', 'the order of the accounts, or the counts of each day')
+        .choices(usageLists)
+        .default('requests'),
+    )
     .addOption(accountFilter('days'))
     .option('--csv', 'print CSV', false)
     .addOption(limitOption('rows', ' (default: 100; by day with --csv, all)', null))

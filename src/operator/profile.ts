@@ -44,11 +44,10 @@ export function createProfileRoute({ takePass }: Pick<Sessions, 'takePass'>): Ro
       if (pass === null || !(await takePass(kind, pass))) throw badPass;
       if (isRunning) throw isBusy;
       isRunning = true;
-      try {
-        return kind === 'heap' ? streamHeap() : await profileCpu(Number(seconds));
-      } finally {
+      const end = () => {
         isRunning = false;
-      }
+      };
+      return kind === 'heap' ? streamHeap(end) : await profileCpu(Number(seconds)).finally(end);
     },
   };
 }
@@ -61,7 +60,8 @@ async function profileCpu(seconds: number): Promise<Answer> {
 }
 
 /** Nothing else runs in the process while V8 makes the snapshot. It may be too long for one text, so it is a stream. */
-function streamHeap(): Answer {
+function streamHeap(onClose: () => void): Answer {
+  const stream = getHeapSnapshot().once('close', onClose);
   const bodyHeaders = listHeaders({ 'content-type': 'application/json' });
-  return { status: 200, headers: [], bodyHeaders, body: null, stream: getHeapSnapshot(), etag: null };
+  return { status: 200, headers: [], bodyHeaders, body: null, stream, etag: null };
 }

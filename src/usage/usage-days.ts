@@ -5,7 +5,7 @@ import { deletesOld } from '../storage/delete-old.ts';
 import { erase } from '../storage/erase.ts';
 import type { Page } from '../storage/read-page.ts';
 
-/** Time in ms for which the store keeps the counts of days: 13 months, of which none together are longer. */
+/** Time in ms for which the store keeps the counts of days: 397 days, the longest that 13 months can be. */
 export const usageDaysKeptMs = 397 * dayMs;
 
 /** Returns the start of a day in UTC, in Unix milliseconds. */

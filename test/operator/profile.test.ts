@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import { minuteMs } from '../../src/clock.ts';
 import { profilePath } from '../../src/operator/profile.ts';
 import { expectMistake, runInProcess } from '../support/command-line.ts';
+import { until } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 import { startConsole } from './console-browser.ts';
 
@@ -93,6 +94,15 @@ test('an instance takes one profile at a time', async () => {
   const passes = [await service.sessions.makePass('cpu'), await service.sessions.makePass('cpu')];
   const statuses = (await Promise.all(passes.map((pass) => ask(pass)))).map(({ status }) => status);
   assert.deepEqual(statuses.sort(), [200, 409]);
+});
+
+test('the heap snapshot of a client that leaves does not keep others from a profile', async () => {
+  const left = await ask(await service.sessions.makePass('heap'), { kind: 'heap', seconds: 1 });
+  const busy = await ask(await service.sessions.makePass('cpu'));
+  await left.body?.cancel();
+  const again = async () => (await ask(await service.sessions.makePass('cpu'))).status;
+  assert.equal(busy.status, 409);
+  assert.equal(await until(again, (status) => status !== 409, 30_000), 200);
 });
 
 test('a command without a service says where it looked', async () => {

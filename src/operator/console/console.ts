@@ -15,6 +15,7 @@ import { createProfileRoute } from '../profile.ts';
 import { consolePath, type Sessions } from '../sessions.ts';
 import { accountOperations } from './api/accounts.ts';
 import { animalOperations } from './api/animals.ts';
+import { keyOperations } from './api/keys.ts';
 import { operatorOperations } from './api/operators.ts';
 import { serviceOperations } from './api/service.ts';
 import { webhookOperations } from './api/webhooks.ts';
@@ -26,6 +27,7 @@ import { createConsoleGate, createSignInRoutes } from './sign-in.ts';
 export const consoleOperations = [
   ...serviceOperations,
   ...accountOperations,
+  ...keyOperations,
   ...animalOperations,
   ...webhookOperations,
   ...operatorOperations,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { scopes } from '../../../../src/accounts/account.ts';
 import { expectError } from '../../../support/expect-error.ts';
+import { until } from '../../../support/processes.ts';
 import { startReceiver } from '../../../support/receiver.ts';
 import { startWithKey } from '../../../support/service.ts';
 
@@ -17,10 +18,8 @@ async function ping(url: string): Promise<string> {
     id: string;
   };
   await send(`POST /webhooks/${id}/ping`);
-  for (;;) {
-    const text = await (await send(`GET /webhooks/${id}/attempts`)).text();
-    if (text !== '[]') return text;
-  }
+  const list = async () => (await send(`GET /webhooks/${id}/attempts`)).text();
+  return until(list, (text) => text !== '[]', 30_000);
 }
 
 test('the start of an answer has its control characters as escapes of JSON', async (t) => {
