@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,11 +20,10 @@ try {
     for (const audience of ['partners', 'operators'] as const)
       isRight = (await judgeDescription(audience, publicUrl)) && isRight;
   isRight = (await judgeClients(folder)) && isRight;
-  isRight = (await runTests()) && isRight;
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
-process.stdout.write(isRight ? 'the documentation passes all checks\n' : 'the documentation fails a check\n');
+process.stdout.write(isRight ? 'all other tools accept the description and the clients\n' : 'a tool complains\n');
 process.exitCode = isRight ? 0 : 1;
 
 /** Lints the description of a running service and prints every complaint. Returns true if there is none. */
@@ -55,12 +52,4 @@ async function readDescription(audience: Audience, publicUrl: string): Promise<s
   } finally {
     for (const end of endings.reverse()) await end();
   }
-}
-
-/** Runs the tests of links, anchors, tables and examples in all documents. Returns true if all pass. */
-async function runTests(): Promise<boolean> {
-  const args = ['--test', '--test-timeout=600000', '--test-reporter=spec', 'test/docs/*.test.ts'];
-  const child = spawn(process.execPath, args, { cwd: join(import.meta.dirname, '..'), stdio: 'inherit' });
-  const [code] = await once(child, 'exit');
-  return code === 0;
 }
