@@ -23,7 +23,9 @@ try {
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
-process.stdout.write(isRight ? 'all other tools accept the description and the clients\n' : 'a tool complains\n');
+process.stdout.write(
+  isRight ? 'all other tools accept the description and the clients\n' : 'a tool complains\n',
+);
 process.exitCode = isRight ? 0 : 1;
 
 /** Lints the description of a running service and prints every complaint. Returns true if there is none. */

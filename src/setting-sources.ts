@@ -49,7 +49,10 @@ export function listMisnamed(variables: Variables, settings: readonly string[]):
   const unknown = Object.keys(variables).filter((name) => name.length >= lengthMin && !known.has(name));
   return unknown.flatMap((variable) => {
     const meant = settings.find(
-      (name) => name.length >= lengthMin && countEdits(variable, name) <= lettersMax,
+      (name) =>
+        name.length >= lengthMin &&
+        Math.abs(name.length - variable.length) <= lettersMax &&
+        countEdits(variable, name) <= lettersMax,
     );
     return meant === undefined ? [] : [{ variable, meant }];
   });

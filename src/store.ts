@@ -19,21 +19,28 @@ import { noteRestore } from './storage/note-restore.ts';
 import { openDatabase } from './storage/open-database.ts';
 import { requireExisting } from './storage/require-existing.ts';
 import { claimServing } from './storage/sqlite/claim-serving.ts';
+import type { WriterPlace } from './storage/sqlite/writer.ts';
 import { createOwnRequests } from './usage/own-requests.ts';
 
 /** Everything that uses a store but needs no server. Its own changes are those of the user of this process. */
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
-/** Opens the store of a configuration as `openDatabase` does. `wrap` wraps the database, to measure its calls. */
+interface StoreOptions {
+  /** Wraps the database, to measure its calls. */
+  readonly wrap?: (database: Database) => Database;
+  readonly mayMigrate?: boolean;
+  readonly writer?: WriterPlace;
+  readonly actor?: Actor;
+}
+
+/** Opens the store of a configuration as `openDatabase` does. */
 export async function openStore(
   config: Pick<Config, 'databaseUrl' | 'environment'> & Partial<Pick<Config, 'databaseConnections'>>,
   clock: Clock,
-  wrap: (database: Database) => Database = (database) => database,
-  mayMigrate = true,
-  actor: Actor = commandActor(),
+  { wrap = (database) => database, mayMigrate = true, writer, actor = commandActor() }: StoreOptions = {},
 ) {
   const database = wrap(
-    await openDatabase(config.databaseUrl, undefined, mayMigrate, config.databaseConnections),
+    await openDatabase(config.databaseUrl, writer, mayMigrate, config.databaseConnections),
   );
   const rooms = openRooms(database, clock, config, actor);
   const { catalogue, countInventory, orders, categories } = rooms;
@@ -92,7 +99,7 @@ export async function openServedStore(
   if (config.requireStore) await requireExisting(config.databaseUrl);
   // The claim comes before the store is opened, because opening a file under a second name can already overwrite pages.
   parts.defer(await claimServing(config.databaseUrl));
-  const store = await openStore(config, clock, wrap);
+  const store = await openStore(config, clock, { wrap });
   parts.defer(() => Promise.race([store.close(), sleep(storeCloseMsMax, undefined, { ref: false })]));
   await warnOfKeys(store, config, log);
   await warnOfRestore(store, log);

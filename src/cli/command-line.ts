@@ -8,6 +8,7 @@ import { toSafeText } from '../observability/safe-text.ts';
 import { listMisnamed, readSecretFiles } from '../setting-sources.ts';
 import { allowFileSystem } from '../storage/sqlite/file-system.ts';
 import { openStore } from '../store.ts';
+import { transactions } from '../transactions.ts';
 import { addAccounts } from './accounts.ts';
 import { addBackup, addVacuum } from './backup.ts';
 import { AppCommand, type CommandContext } from './command.ts';
@@ -60,7 +61,9 @@ export async function runCommandLine(argv: readonly string[], options: CommandLi
       claimed,
       claim: createContext,
       async withStore(task, makesStore = false) {
-        const store = await openStore(readConfig(), clock, undefined, makesStore, actor);
+        // A command does one thing at a time, so it needs no thread, which takes as long to start as the rest.
+        const options = { mayMigrate: makesStore, writer: transactions, actor };
+        const store = await openStore(readConfig(), clock, options);
         try {
           return await task(store);
         } finally {

@@ -3,6 +3,7 @@ import { parseDatabaseUrl } from '../setting-values.ts';
 import { newestSchema } from '../storage/migrations/migrate.ts';
 import { parseStoreAddress } from '../storage/store-address.ts';
 import { openStore } from '../store.ts';
+import { transactions } from '../transactions.ts';
 import { type AppCommand, type CommandContext, type Printed, printLines } from './command.ts';
 import { countThings, formatSecondsSince, recordOrWarn, startBar } from './output.ts';
 
@@ -65,7 +66,11 @@ async function move(
     shownPhase = phase;
   };
   const moved = await copyStore(from, to, showProgress).finally(() => bar?.stop());
-  const store = await openStore({ ...readConfig(), databaseUrl: to }, clock, undefined, false, actor);
+  const store = await openStore({ ...readConfig(), databaseUrl: to }, clock, {
+    mayMigrate: false,
+    writer: transactions,
+    actor,
+  });
   const [source, target] = [from, to].map((address) => parseStoreAddress(address).engine);
   await recordOrWarn(terminal, () =>
     store.audit.record('store.migrated', String(target), { from: source, animals: moved.pets }),

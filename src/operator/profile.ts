@@ -8,12 +8,8 @@ import { readToken } from '../http/request/gate.ts';
 import { type Answer, listHeaders, makeAnswer } from '../http/response/answer.ts';
 import { plainRoute, type Route } from '../http/route.ts';
 import { enumField, wholeNumberField } from '../schema.ts';
-import { type ProfileKind, profileKinds } from './session-changes.ts';
+import { type ProfileKind, profileKinds, profilePath, profileSecondsMax } from './session-changes.ts';
 import type { Sessions } from './sessions.ts';
-
-export const profilePath = '/ops/profile';
-/** Maximum length of a CPU profile. A connection without a byte is closed after 40 s. */
-export const profileSecondsMax = 30;
 
 const fields = Type.Object({
   kind: enumField(profileKinds, 'What the profile is of.'),

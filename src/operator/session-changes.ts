@@ -37,6 +37,10 @@ export const addLink = transaction(
   },
 );
 
+export const profilePath = '/ops/profile';
+/** Maximum length of a CPU profile. A connection without a byte is closed after 40 s. */
+export const profileSecondsMax = 30;
+
 export const profileKinds = ['cpu', 'heap'] as const;
 /** What a profile is of: the CPU for some seconds, or the heap at this moment. */
 export type ProfileKind = (typeof profileKinds)[number];

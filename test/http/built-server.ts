@@ -29,7 +29,7 @@ export async function startBuiltServer(
 ) {
   const clock = createMovableClock().now;
   const databaseUrl = url ?? `sqlite:${join(await makeFolder(test), 'animal-store.db')}`;
-  const store = await openStore({ databaseUrl, environment: 'staging' }, clock, wrapDatabase);
+  const store = await openStore({ databaseUrl, environment: 'staging' }, clock, { wrap: wrapDatabase });
   const { key } = await store.keyring.issue({
     account: null,
     plan: { name: 'business', limits: { perMinute: 1_000, perDay: 100_000 } },

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { minuteMs } from '../../src/clock.ts';
-import { profilePath } from '../../src/operator/profile.ts';
+import { profilePath } from '../../src/operator/session-changes.ts';
 import { expectMistake, runInProcess } from '../support/command-line.ts';
 import { until } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';

@@ -8,17 +8,17 @@ import { createReader } from './reader.ts';
 import { migrateFile, requireStore } from './schema.ts';
 import { toCall } from './statements.ts';
 import { createWriteQueue } from './write-queue.ts';
-import { startWriter } from './writer.ts';
+import { startWriter, type WriterPlace } from './writer.ts';
 
 /** The entry of the thread that knows the transactions of the service. */
 const defaultThread = new URL('../../writing-thread.ts', import.meta.url);
 
 const readBusyTimeoutMs = 1_000;
 
-/** Implements `openDatabase` on SQLite. A thread writes, so that a disk sync does not block the caller. */
+/** Implements `openDatabase` on SQLite. By default a thread writes, so that a disk sync does not block the caller. */
 export async function openSqlite(
   path: string,
-  writingThread = defaultThread,
+  writer: WriterPlace = defaultThread,
   mayMigrate = true,
 ): Promise<Database> {
   try {
@@ -27,16 +27,16 @@ export async function openSqlite(
       await makeStoreFile(path);
       await repeatWhileBusy(() => migrateFile(path), lockWaitMsMax);
     } else await requireStore(path);
-    return await connect(path, writingThread);
+    return await connect(path, writer);
   } catch (error) {
     throw toOpeningError(path, error);
   }
 }
 
-async function connect(path: string, writingThread: URL): Promise<Database> {
-  const thread = await startWriter(path, writingThread);
+async function connect(path: string, place: WriterPlace): Promise<Database> {
+  const writer = await startWriter(path, place);
   const reading = await repeatWhileBusy(() => openReadingConnection(path, readBusyTimeoutMs), lockWaitMsMax);
-  const queue = createWriteQueue(thread);
+  const queue = createWriteQueue(writer);
   const reader = createReader(path);
 
   function readNow<P extends Parameters, R>(statement: Statement<P, R>, parameters: P): readonly R[] {

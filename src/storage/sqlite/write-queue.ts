@@ -24,10 +24,10 @@ interface Waiting {
 }
 
 /**
- * Creates the queue of writes for a writing thread. One commit runs at a time, and the next one takes all writes that came
+ * Creates the queue of writes for a writer. One commit runs at a time, and the next one takes all writes that came
  * during it (group commit). While another process has the lock, the writes wait and are tried again.
  */
-export function createWriteQueue(thread: Writer) {
+export function createWriteQueue(writer: Writer) {
   let waiting: Waiting[] = [];
   let running: Promise<void> | null = null;
   let isClosed = false;
@@ -50,7 +50,7 @@ export function createWriteQueue(thread: Writer) {
 
   async function commit(writes: readonly Waiting[]): Promise<void> {
     try {
-      settle(writes, await thread.run(writes.map(({ write }) => write)));
+      settle(writes, await writer.run(writes.map(({ write }) => write)));
     } catch (error) {
       if (!isBusy(error)) return rejectAll(writes, error);
       reason = error;
@@ -80,7 +80,7 @@ export function createWriteQueue(thread: Writer) {
       if (isClosed) return;
       isClosed = true;
       await running;
-      await thread.close();
+      await writer.close();
     },
   };
 }

@@ -49,7 +49,8 @@ export async function copyStore(
   return useStore(from, 'read', async (source) => {
     await checkSchema(source, nameStore(from));
     if (await source.isServed()) throw new OperatorError(describeServed(nameStore(from)));
-    await (await openDatabase(to)).close();
+    // Creates the target, or updates its schema. No transaction runs here.
+    await (await openDatabase(to, {})).close();
     return useStore(to, 'write', async (target) => {
       await checkEmpty(target, nameStore(to));
       // A running service would keep its old cursor secret. One may start during the copy, so the check runs twice.
