@@ -29,10 +29,14 @@ function rank(file: string): number {
  */
 const together = [
   'http/api',
+  'http/docs-site',
+  'http/openapi',
   'http/request',
   'http/response',
   'client',
   'accounts',
+  'contracts',
+  'doctor',
   'events',
   'jobs',
   'limits',
@@ -41,6 +45,7 @@ const together = [
   'orders',
   'pets',
   'storage/sqlite',
+  'usage',
 ];
 
 /**

@@ -133,13 +133,23 @@ export async function requireKept({ query }: Store, answered: ReadonlyMap<bigint
       throw new Error(`${name} was answered with the id ${id}, but the store has ${kept.get(id)} there`);
 }
 
-/** The maximum number of log lines for a fault under any load. The log may be on the same full disk. */
-const linesMax = 200;
+/** The log may be on the same full disk. Under any load, it has at most so many lines, and so many more each second. */
+const linesMax = 100;
+/** 10 for answers with 503, and 10 for slow ones. */
+const linesPerSecondMax = 20;
 
-/** Throws if a log has too many lines, or one with a stack trace. */
+/** Throws if a log has too many lines for its time, or one with a stack trace. */
 export function requireFewLines(log: string): void {
   const lines = log.trimEnd().split('\n');
   const traced = lines.find((line) => line.includes('"stack"') || /^\s+at /.test(line));
   if (traced !== undefined) throw new Error(`the log has a stack trace: ${traced.slice(0, 500)}`);
-  if (lines.length > linesMax) throw new Error(`the log has ${lines.length} lines, such as ${lines.at(-1)}`);
+  const seconds = countSeconds(lines);
+  if (lines.length > linesMax + linesPerSecondMax * seconds)
+    throw new Error(`the log has ${lines.length} lines in ${seconds} s, such as ${lines.at(-1)}`);
+}
+
+/** Returns the seconds between the first and the last line of a log that have a time. */
+function countSeconds(lines: readonly string[]): number {
+  const times = lines.flatMap((line) => /"time":"([^"]+)"/.exec(line)?.[1] ?? []).map(Date.parse);
+  return ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
 }
