@@ -35,6 +35,7 @@ const together = [
   'http/response',
   'client',
   'accounts',
+  'cli',
   'contracts',
   'doctor',
   'events',
@@ -58,13 +59,24 @@ function findGroup(file: string): string {
   return together.find((group) => path.startsWith(`${group}/`)) ?? file;
 }
 
-/** Writes a test file that runs the files of a group. Each is a suite, so that its hooks are its own. */
-async function writeGroup(group: string, members: readonly string[]): Promise<string> {
+/** Files of a group in one process. More would run alone at the end. */
+const filesPerGroupMax = 12;
+
+/** Writes test files that run the files of a group. Each member is a suite, so that its hooks are its own. */
+function writeGroup(group: string, members: readonly string[]): Promise<string[]> {
+  const parts = Math.ceil(members.length / filesPerGroupMax);
+  const deal = (part: number) => members.filter((_, index) => index % parts === part);
+  return Promise.all(Array.from({ length: parts }, (_, part) => writePart(`${group}-${part}`, deal(part))));
+}
+
+async function writePart(name: string, members: readonly string[]): Promise<string> {
+  const [only] = members;
+  if (members.length === 1 && only !== undefined) return only;
   const suites = members.map((member) => {
     const name = relative(import.meta.dirname, member);
     return `describe(${JSON.stringify(name)}, () => import(${JSON.stringify(pathToFileURL(member).href)}));`;
   });
-  const file = join(folder, `${group.replaceAll('/', '-')}.test.ts`);
+  const file = join(folder, `${name.replaceAll('/', '-')}.test.ts`);
   await writeFile(file, ["import { describe } from 'node:test';", ...suites, ''].join('\n'));
   return file;
 }
@@ -79,11 +91,7 @@ const chosen =
 const sorted = chosen.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 const groups = Map.groupBy(sorted, findGroup);
 const folder = await mkdtemp(join(tmpdir(), 'animal-store-groups-'));
-const files = await Promise.all(
-  [...groups].map(([group, members]) =>
-    members.length === 1 ? (members[0] ?? group) : writeGroup(group, members),
-  ),
-);
+const files = (await Promise.all([...groups].map(([group, members]) => writeGroup(group, members)))).flat();
 
 // Each file or group runs in its own process, which inherits the id of the run and the folder of compiled modules.
 process.env['TEST_RUN'] = randomUUID().replaceAll('-', '');
