@@ -3,11 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { newestSchema } from '../../src/storage/migrations/migrate.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { runInProcess } from '../support/command-line.ts';
 import { untilRendered } from '../support/documentation.ts';
 import { whyNoMounts, withMounts } from '../support/mounts.ts';
+import { migrateAsBefore, migrationsOf110 } from '../support/older-schema.ts';
 import { readToEnd, runProgram, serveInProcess } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
@@ -23,11 +26,13 @@ test('the container and the systemd unit start the service with the same command
   assert.ok(containerArgs.includes('--permission'));
 });
 
+const makeStore = async (databaseUrl: string) => (await openDatabase(databaseUrl)).close();
+
 /**
  * Copies exactly the files of the image into a new folder, and starts the service there with the shipped command. The
- * folders of the copy replace those of the image. `store` is the file of the store.
+ * folders of the copy replace those of the image. `store` is the file of the store, which `make` creates.
  */
-async function startAsShipped(t: TestContext, store: string) {
+async function startAsShipped(t: TestContext, store: string, make = makeStore) {
   const folder = await makeFolder(t);
   const [app, data, home] = [join(folder, 'app'), join(folder, 'data'), join(folder, 'home')];
   await Promise.all([mkdir(data), mkdir(home)]);
@@ -39,7 +44,7 @@ async function startAsShipped(t: TestContext, store: string) {
   const adapt = (arg: string) => arg.replace('/opt/animal-store', app).replace('/var/lib/animal-store', data);
   // node_modules is a link, so Node must be allowed to read the target of the link.
   const args = [`--allow-fs-read=${packages}`, ...containerArgs.map(adapt), '--json'];
-  await (await openDatabase(databaseUrl)).close();
+  await make(databaseUrl);
   const child = spawn(process.execPath, args, {
     cwd: app,
     env: {
@@ -84,6 +89,21 @@ test('the shipped service serves all under the permission model with files only 
   const { code, stderr } = await ended;
   assert.equal(code, 0, stderr);
   assert.deepEqual(await readdir(join(folder, 'home')), []);
+});
+
+test('the shipped service migrates a store of an older release and keeps a copy of it', async (t) => {
+  async function makeOlderStore(url: string) {
+    using raw = new DatabaseSync(url.slice('sqlite:'.length));
+    const execute = async <Row>(sql: string) => raw.prepare(sql).all() as Row[];
+    await migrateAsBefore({ url, execute }, migrationsOf110.slice(0, 1));
+  }
+  const { folder, child, ended } = await startAsShipped(t, 'data/animal-store.db', makeOlderStore);
+  await Promise.race([once(child.stdout, 'data'), ended.then(({ stderr }) => assert.fail(stderr))]);
+  const files = await readdir(join(folder, 'data'));
+  assert.ok(files.includes(`animal-store.db.before-${newestSchema.at(-1)}`), files.join());
+  child.kill('SIGTERM');
+  const { code, stderr } = await ended;
+  assert.equal(code, 0, stderr);
 });
 
 test('the shipped service gives profiles under the permission model', async (t) => {

@@ -6,13 +6,14 @@ import { openReadOnly } from './connection.ts';
 
 /**
  * Copies a snapshot of the store at `path` into an empty file, and checks the copy. Other connections may keep writing
- * to the store. Blocks the thread. The caller must fsync the copy. `pageBytes` is the page size of the copy, that of the
- * store by default. Throws OperatorError if the store cannot be read completely or the copy cannot be written.
+ * to the store. Blocks the thread. SQLite syncs the copy, because Node's permission model forbids fsync. `pageBytes` is the
+ * page size of the copy, that of the store by default. Throws OperatorError if the store cannot be read completely or the copy cannot be written.
  */
 export async function backupSqlite(path: string, file: string, pageBytes?: number): Promise<void> {
   await requireOneName(path);
   using store = openReadOnly(path);
   try {
+    store.exec('pragma synchronous = full');
     if (pageBytes !== undefined) store.exec(`pragma page_size = ${pageBytes}`);
     store.prepare('vacuum into ?').run(file);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { renameSync, rmSync, statSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { Kysely, SqliteDialect } from 'kysely';
@@ -74,9 +74,6 @@ async function keepCopy(path: string): Promise<void> {
   rmSync(unfinished, { force: true });
   await makeStoreFile(unfinished, statSync(path).mode & 0o600);
   await backupSqlite(path, unfinished);
-  const file = await open(unfinished, 'r+');
-  await file.sync();
-  await file.close();
   renameSync(unfinished, copy);
   await syncFolder(dirname(path));
 }
