@@ -6,8 +6,9 @@ import { openReadOnly } from './connection.ts';
 
 /**
  * Copies a snapshot of the store at `path` into an empty file, and checks the copy. Other connections may keep writing
- * to the store. Blocks the thread. SQLite syncs the copy, because Node's permission model forbids fsync. `pageBytes` is the
- * page size of the copy, that of the store by default. Throws OperatorError if the store cannot be read completely or the copy cannot be written.
+ * to the store. Blocks the thread. SQLite syncs the copy, because Node's permission model forbids fsync. `pageBytes` is
+ * the page size of the copy, that of the store by default. Throws OperatorError if the store cannot be read completely or
+ * the copy cannot be written.
  */
 export async function backupSqlite(path: string, file: string, pageBytes?: number): Promise<void> {
   await requireOneName(path);
