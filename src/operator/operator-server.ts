@@ -32,7 +32,7 @@ export function buildOperatorServer(options: OperatorServerOptions): HttpService
     pace: null,
     // A bound of its own, so that no body on the public port keeps an operator from acting.
     bodyMemory: createBodyMemory(),
-    turns: { requestsMax: Number.POSITIVE_INFINITY },
+    turns: { requestsMax: Number.POSITIVE_INFINITY, msMax: Number.POSITIVE_INFINITY },
     cache: null,
     makeErrorAnswer,
     makeMalformedAnswer: async (failure, _address, headers) => makeErrorAnswer(failure, headers),

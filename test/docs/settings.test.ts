@@ -18,7 +18,7 @@ import {
 } from '../../src/http/connection/bounds.ts';
 import { allWaitingRequestsMax, waitingRequestsMax } from '../../src/http/connection/connections.ts';
 import { lastCallMs } from '../../src/http/connection/graceful-shutdown.ts';
-import { turnRequestsMax } from '../../src/http/connection/turn-queue.ts';
+import { turnMsMax, turnRequestsMax } from '../../src/http/connection/turn-queue.ts';
 import { openMsMax } from '../../src/http/docs-site/routes.ts';
 import { bodyBytesMax } from '../../src/http/request/body.ts';
 import { heldBodyBytesMax } from '../../src/http/request/body-memory.ts';
@@ -90,7 +90,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     seconds(openMsMax),
     waitingRequestsMax.toLocaleString('en'),
     allWaitingRequestsMax.toLocaleString('en'),
-    String(turnRequestsMax),
+    `${turnRequestsMax} within ${turnMsMax} ms`,
     refusalPace.perSecond.toLocaleString('en'),
     String(refusalPace.burst),
     connectionsMax.toLocaleString('en'),

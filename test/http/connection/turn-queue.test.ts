@@ -25,6 +25,24 @@ test('a turn begins at most its bound of requests, first in, first out', async (
   assert.deepEqual(turns, [['a', 'b'], ['c', 'd'], ['e']]);
 });
 
+test('a turn begins no further request after its time', async (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  const turns: string[][] = [];
+  const begin = ({ id }: Exchange) => {
+    turns.at(-1)?.push(id);
+    nowMs += 1;
+  };
+  const together = (act: () => void) => {
+    turns.push([]);
+    act();
+  };
+  const queue = createTurnQueue(begin, { msMax: 2, together });
+  for (const id of ['a', 'b', 'c']) queue.add({ id, response: { destroyed: false } } as Exchange);
+  while (turns.flat().length < 3) await endOfTurn();
+  assert.deepEqual(turns, [['a', 'b'], ['c']]);
+});
+
 test('a request that comes later begins after those that wait', async () => {
   const { turns, add } = createNotedQueue(2);
   for (const id of ['a', 'b', 'c']) add(id);
