@@ -63,6 +63,7 @@ test('the service serves each released tarball unchanged', async () => {
   const released = {
     '1.1.0': 'b00074d80a528ed07aecbdc9c2802be5b47b91d8ed310da697da5c8c4864e036',
     '1.2.0': '148e00fa361c5a5545316f8d91f1d7337c3631a4b4f10ff75c650e2d6575a2fb',
+    '1.3.0': '3e3b07ff75fa0f75920fe17af44efe8f90cae3c5abf361e73501971b0bad1568',
   };
   for (const [release, hashed] of Object.entries(released))
     assert.equal(await hashServed(`animal-store-client-${release}.tgz`), hashed, release);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -35,6 +36,11 @@ test('the stored packages for /docs/client are a build of the sources, byte for 
   assert.deepEqual(await readFile(join(folder, wheel)), await kept(wheel), hint);
   // Compressors differ, so the contents are compared.
   assert.deepEqual(gunzipSync(await readFile(join(folder, source))), gunzipSync(await kept(source)), hint);
+});
+
+test('the wheel of a release stays unchanged', async () => {
+  const released = '58b30c6cf15e0aff7f5555163ea61568ae59f327a8a7418e93af176a693fc46f';
+  assert.equal(hash('sha256', await kept('animal_store-1.0.0-py3-none-any.whl')), released);
 });
 
 test('the wheel contains the package, its metadata and the license', { skip }, async () => {
