@@ -28,8 +28,11 @@ export type Store = Awaited<ReturnType<typeof openStore>>;
 interface StoreOptions {
   /** Wraps the database, to measure its calls. */
   readonly wrap?: (database: Database) => Database;
+  /** Default: true. */
   readonly mayMigrate?: boolean;
+  /** Default: a thread of its own. */
   readonly writer?: WriterPlace;
+  /** Who makes the changes. Default: the user of this process. */
   readonly actor?: Actor;
 }
 

@@ -36,7 +36,7 @@ import {
 } from './webhooks/change-webhook.ts';
 import { requestMessage } from './webhooks/requested-messages.ts';
 
-/** All transactions of the service. Only these can be run (`Database.transact`), because SQLite's writing thread has them. */
+/** All transactions of the service. Only these can be run (`Database.transact`), because SQLite's writer has them. */
 export const transactions = {
   addHours,
   addLink,

@@ -24,8 +24,8 @@ function rank(file: string): number {
 }
 
 /**
- * Folders whose files run in one process, one after the other, because they test functions or services of the test's own
- * process. This saves the import of the service for each file, which takes longer than most of these tests.
+ * Folders whose files share processes, in which they run one after the other. This saves the import of the service for each
+ * file, which takes longer than most of these tests.
  */
 const together = [
   'http/api',
@@ -59,7 +59,7 @@ function findGroup(file: string): string {
   return together.find((group) => path.startsWith(`${group}/`)) ?? file;
 }
 
-/** Files of a group in one process. More would run alone at the end. */
+/** Files in one process. With more, one process would still run when all others have ended. */
 const filesPerGroupMax = 12;
 
 /** Writes test files that run the files of a group. Each member is a suite, so that its hooks are its own. */

@@ -7,7 +7,6 @@ import {
   skippedIdsUnknown,
 } from '../storage/sqlite/restore.ts';
 import { parseStoreAddress, requireNotStore } from '../storage/store-address.ts';
-import { transactions } from '../transactions.ts';
 import { requireSqlite } from './backup.ts';
 import { type AppCommand, type CommandContext, type Printed, printLines } from './command.ts';
 import { countThings, writeWarning } from './output.ts';
@@ -42,7 +41,7 @@ async function restoreHere({ readConfig, clock, actor }: CommandContext): Promis
     return describe(line, location, location, await restoreInPlace(location, by));
   }
   // Throws unless the store exists and has the newest schema.
-  const database = await openDatabase(databaseUrl, transactions, false);
+  const database = await openDatabase(databaseUrl, undefined, false);
   await database.close();
   const { restorePostgresInPlace } = await import('../storage/postgres/restore.ts');
   const { store, restored } = await restorePostgresInPlace(location, by);

@@ -39,11 +39,16 @@ export function createProfileRoute({ takePass }: Pick<Sessions, 'takePass'>): Ro
       const pass = readToken(headers.authorization);
       if (pass === null || !(await takePass(kind, pass))) throw badPass;
       if (isRunning) throw isBusy;
-      isRunning = true;
       const end = () => {
         isRunning = false;
       };
-      return kind === 'heap' ? streamHeap(end) : await profileCpu(Number(seconds)).finally(end);
+      if (kind === 'heap') {
+        const answer = streamHeap(end);
+        isRunning = true;
+        return answer;
+      }
+      isRunning = true;
+      return await profileCpu(Number(seconds)).finally(end);
     },
   };
 }

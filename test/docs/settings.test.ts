@@ -90,7 +90,7 @@ test('docs/bounds.md has the same fixed bounds as the program', () => {
     seconds(openMsMax),
     waitingRequestsMax.toLocaleString('en'),
     allWaitingRequestsMax.toLocaleString('en'),
-    `${turnRequestsMax} within ${turnMsMax} ms`,
+    `${turnRequestsMax}, and none after ${turnMsMax} ms`,
     refusalPace.perSecond.toLocaleString('en'),
     String(refusalPace.burst),
     connectionsMax.toLocaleString('en'),

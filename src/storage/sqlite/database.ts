@@ -63,7 +63,7 @@ async function connect(path: string, place: WriterPlace): Promise<Database> {
         throw toStorageError(error);
       }),
     async close() {
-      // First, so that the writing thread has the last connection, which makes the final checkpoint.
+      // First, so that the writer has the last connection, which makes the final checkpoint.
       reading.close();
       await reader.close();
       await queue.close();

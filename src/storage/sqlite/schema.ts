@@ -75,6 +75,7 @@ async function keepCopy(path: string): Promise<void> {
   await makeStoreFile(unfinished, statSync(path).mode & 0o600);
   await backupSqlite(path, unfinished);
   renameSync(unfinished, copy);
+  // Under Node's permission model, which forbids it, a copy may have its unfinished name again after a loss of power.
   await syncFolder(dirname(path));
 }
 

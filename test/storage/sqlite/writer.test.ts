@@ -139,3 +139,25 @@ test('the reading connection leaves checkpoints to the writing connection', asyn
   reading.close();
   assert.ok(existsSync(`${path}-wal`));
 });
+
+test('a writer on the calling thread waits for the lock of another process, and writes', async (t) => {
+  const path = join(await makeFolder(t), 'store.db');
+  const database = await openSqlite(path, {});
+  t.after(() => database.close());
+  const other = new DatabaseSync(path);
+  other.exec('begin immediate');
+  const added = database.run(insertWindow, { subject: 'late', used: 1n });
+  await nextTurn();
+  other.exec('rollback');
+  other.close();
+  await added;
+  assert.deepEqual(database.readNow?.(selectSubjects, {}), [{ subject: 'late' }]);
+});
+
+test('a store that was written on the calling thread leaves only its file', async (t) => {
+  const path = join(await makeFolder(t), 'store.db');
+  const database = await openSqlite(path, { [doNothing.name]: doNothing });
+  await database.run(insertWindow, { subject: 'one', used: 1n });
+  await database.close();
+  assert.equal(existsSync(`${path}-wal`), false);
+});
