@@ -59,8 +59,8 @@ function findGroup(file: string): string {
   return together.find((group) => path.startsWith(`${group}/`)) ?? file;
 }
 
-/** Files in one process. With more, one process would still run when all others have ended. */
-const filesPerGroupMax = 12;
+/** Files in one process. With more, one process would still run when all others have ended, or reach `fileMsMax`. */
+const filesPerGroupMax = 8;
 
 /** Writes test files that run the files of a group. Each member is a suite, so that its hooks are its own. */
 function writeGroup(group: string, members: readonly string[]): Promise<string[]> {

@@ -42,13 +42,10 @@ export function createProfileRoute({ takePass }: Pick<Sessions, 'takePass'>): Ro
       const end = () => {
         isRunning = false;
       };
-      if (kind === 'heap') {
-        const answer = streamHeap(end);
-        isRunning = true;
-        return answer;
-      }
+      const answer = kind === 'heap' ? streamHeap(end) : profileCpu(Number(seconds)).finally(end);
+      // Only now, because a snapshot that V8 refuses throws above, and no `close` follows.
       isRunning = true;
-      return await profileCpu(Number(seconds)).finally(end);
+      return await answer;
     },
   };
 }

@@ -55,7 +55,7 @@ function busyCrowd({ makeTexts, statuses, ...scenario }: BusyCrowd): Scenario {
       const answered = Object.entries(beside.answers).map(([status, count]) => `${count} × ${status}`);
       return {
         done: `${connections} connections that asked again as soon as they were answered; then SIGTERM beside them`,
-        seen: `${answered.join(', ')}; meanwhile, a good client got ${requests} correct answers on new connections`,
+        seen: `${answered.join(', ')}; a good client got ${requests} correct answers on new connections`,
         lost: 'nothing; each received request was answered before the end',
         well: 'at once',
       };

@@ -220,7 +220,7 @@ export const fuzzApi: Scenario = {
       'never succeeded',
     );
     return {
-      done: `${numRuns * laneCount} requests to every operation, generated from \`/openapi.json\`; some holds expired meanwhile`,
+      done: `${numRuns * laneCount} requests to every operation, generated from \`/openapi.json\`; some holds expired`,
       seen: 'no 5xx; each status, header and body matched the description; no invalid request was accepted',
       lost: 'nothing: each animal had one owner, and the inventory and the events matched',
       well: 'at once',

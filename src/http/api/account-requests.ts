@@ -108,7 +108,7 @@ export const listRequests = defineOperation('listRequests', 'GET /account/reques
   guide: 'errors',
   summary: 'List failed requests',
   description:
-    'Returns a paginated list of the requests of the account that were answered with 400 or above, or took over a second, newest first. They are kept for 7 days and listed within a second or two. Any key may call it. Requests that a limit refused share one row for each key and hour, and so do further requests with one status and code beyond 100 rows of the account in an hour. A row that gets another request moves to the front, so pages that are read meanwhile may miss it. At most 10,000 rows are kept; the oldest go first. Follow the `Link` with `rel="next"` until there is none.',
+    'Returns a paginated list of the requests of the account that were answered with 400 or above, or took over a second, newest first. They are kept for 7 days and listed within a second or two. Any key may call it. Requests that a limit refused share one row for each key and hour, and so do further requests with one status and code beyond 100 rows of the account in an hour. A row that gets another request moves to the front, so a client that is reading the pages may miss it. At most 10,000 rows are kept; the oldest go first. Follow the `Link` with `rel="next"` until there is none.',
   ...definePages('requests', {
     item: RequestSchema,
     filters,
