@@ -41,9 +41,8 @@ function readSystemUser(): string {
 }
 
 /** Returns the name of the person who runs this command: the one behind `sudo`, else the system user. */
-export function readPerson(environment: Readonly<Record<string, string | undefined>>): string {
-  const { SUDO_USER: person = '' } = environment;
-  return process.geteuid?.() === 0 && person !== '' ? person : readSystemUser();
+export function readPerson({ SUDO_USER: person = '' }: Readonly<Record<string, string | undefined>>): string {
+  return person === '' ? readSystemUser() : person;
 }
 
 export const auditActions = [

@@ -101,7 +101,7 @@ async function run(parts: PipelineOptions, exchange: Exchange): Promise<void> {
       return;
     }
     const takesBody = route.body !== null && (exchange.body !== null || !route.body.isOptional);
-    const bytes = takesBody ? await takeBody(gate, exchange, route.body) : null;
+    const bytes = takesBody ? await takeBody(parts, exchange, route.body) : null;
     if (exchange.isAnswered) return;
     const made = await route.run(readCall(exchange, route, bytes));
     if (exchange.isAnswered) return;
@@ -131,15 +131,19 @@ async function waitForPace(pace: RefusalPace, exchange: Exchange, refusal: AppEr
   return code === null ? refusal : limitError(code, retryAfterSeconds);
 }
 
-async function takeBody(gate: Gate, exchange: Exchange, { checkType }: BodyReader): Promise<Buffer> {
+async function takeBody(
+  { gate, clock }: PipelineOptions,
+  exchange: Exchange,
+  { checkType }: BodyReader,
+): Promise<Buffer> {
   const { request, response, body, caller, awaitsContinue } = exchange;
   checkType(request.headers);
   if (awaitsContinue) response.writeContinue();
   exchange.awaitsContinue = false;
   if (body === null) return Buffer.alloc(0);
   const { bytes, isLate } = await body.take(caller?.accountId ?? null);
-  // A body may take 30 s to arrive. In this time, the key may be revoked or the account suspended.
-  const refusal = isLate ? await gate.confirm(exchange) : null;
+  // A body may take 30 s to arrive. In this time, a key, an account or the role of an operator may change.
+  const refusal = isLate ? ((await gate.confirm(exchange)) ?? findRefusal(exchange, clock)) : null;
   if (refusal !== null) throw refusal;
   return bytes;
 }

@@ -9,7 +9,10 @@ import { isOperatorName, operatorNameRule } from '../operator-role.ts';
 import { type Database, type RowOf, type Steps, statement, step, transaction } from '../storage/database.ts';
 import { toPage } from '../storage/read-page.ts';
 
-/** Adds an operator. Throws OperatorError if there is one with this name. */
+/**
+ * Adds an operator. Links and sessions that a person with the shell has under this name become the operator's, so that they have
+ * its role and end with it. Throws OperatorError if there is an operator with this name.
+ */
 export const addOperator = transaction(
   'addOperator',
   'row locks',
@@ -18,6 +21,9 @@ export const addOperator = transaction(
     const added = yield* step(insertOperator, row);
     if (added.length === 0)
       throw new OperatorError(`there is an operator "${name}" already: remove it first to change its role`);
+    // The links first: one that is exchanged at this moment is a session when its row is free.
+    yield* step(adoptLinks, { name });
+    yield* step(adoptSessions, { name });
     yield* addAuditEntry(by, 'operator.added', name, { after: { role } });
   },
 );
@@ -53,12 +59,14 @@ export type ListedOperator = ReturnType<typeof toListed>;
 /** The operators of the store. Their sessions and tokens are in sessions.ts. */
 export function createOperators(database: Database, clock: Clock, actor: Authorship['actor']) {
   const byNow = (): Authorship => ({ actor, nowMs: clock() });
+  const now = () => BigInt(clock());
   return {
     /** Returns all operators, by name. */
-    list: async () => (await database.read(selectOperators, { first: '', count: int64Max })).map(toListed),
+    list: async () =>
+      (await database.read(selectOperators, { first: '', nowMs: now(), count: int64Max })).map(toListed),
     /** Returns a page of the operators, by name, from the name `first` on. */
     async listPage(limit: number, first: string) {
-      const rows = await database.read(selectOperators, { first, count: BigInt(limit + 1) });
+      const rows = await database.read(selectOperators, { first, nowMs: now(), count: BigInt(limit + 1) });
       return toPage(rows, limit, toListed);
     },
     /** Throws OperatorError if the name is not valid or taken. */
@@ -95,6 +103,18 @@ const insertOperator = statement((query, p: { name: string; role: string; create
     .returning('name'),
 );
 
+const adopt = (table: 'console_links' | 'console_sessions') =>
+  statement((query, p: { name: string }) =>
+    query
+      .updateTable(table)
+      .set({ operator: p.name })
+      .where('made_by', '=', p.name)
+      .where('operator', 'is', null)
+      .returning('made_by'),
+  );
+const adoptLinks = adopt('console_links');
+const adoptSessions = adopt('console_sessions');
+
 const deleteOperator = statement((query, p: { name: string }) =>
   query.deleteFrom('operators').where('name', '=', p.name).returning('role'),
 );
@@ -107,16 +127,17 @@ const selectOperator = statement((query, p: { name: string }) =>
   query.selectFrom('operators').select('role').where('name', '=', p.name),
 );
 
-/** Returns a subquery with the number of sessions or of tokens of the operator in the row. */
-const countOf = (kind: SessionKind) =>
-  sql<bigint>`(select count(*) from console_sessions where operator = operators.name and kind = ${sql.lit(kind)})`;
+/** Returns a subquery with the number of sessions or of tokens of the operator in the row that have not expired. */
+const countOf = (kind: SessionKind, nowMs: bigint) =>
+  sql<bigint>`(select count(*) from console_sessions
+    where operator = operators.name and kind = ${sql.lit(kind)} and expires_at_ms > ${nowMs})`;
 
-const selectOperators = statement((query, p: { first: string; count: bigint }) =>
+const selectOperators = statement((query, p: { first: string; nowMs: bigint; count: bigint }) =>
   query
     .selectFrom('operators')
     .select(['name as id', 'name', 'role', 'created_at_ms'])
     .where('name', '>=', p.first)
-    .select([countOf('session').as('sessions'), countOf('token').as('tokens')])
+    .select([countOf('session', p.nowMs).as('sessions'), countOf('token', p.nowMs).as('tokens')])
     .orderBy('name')
     .limit(p.count),
 );

@@ -46,6 +46,20 @@ await describeOnEngines('operators', (engine) => {
     assert.equal(await sessions.signIn(link.token), null);
   });
 
+  test('the links and sessions of a person who becomes an operator have the role, and end with it', async (t) => {
+    const { operators, sessions, signIn } = await openOperators(t, engine);
+    const [session, other] = [await signIn('mira'), await signIn('root')];
+    const link = await sessions.makeLink('mira');
+    await operators.add('mira', 'reader');
+    assert.equal((await sessions.find(session, 'session'))?.role, 'reader');
+    assert.equal((await sessions.find(other, 'session'))?.role, 'admin');
+    assert.equal((await operators.list())[0]?.sessions, 1);
+    await operators.remove('mira');
+    assert.equal(await sessions.find(session, 'session'), null);
+    assert.equal(await sessions.signIn(link.token), null);
+    assert.equal((await sessions.find(other, 'session'))?.role, 'admin');
+  });
+
   test('an operator who is added again has none of the earlier sessions', async (t) => {
     const { operators, sessions, signIn } = await openOperators(t, engine);
     await operators.add('mira', 'admin');
@@ -96,13 +110,15 @@ await describeOnEngines('operators', (engine) => {
     assert.equal(listed.at(-1), made.at(-1));
   });
 
-  test('an expired token is listed no more', async (t) => {
+  test('an expired token is listed and counted no more', async (t) => {
     const { operators, sessions, clock } = await openOperators(t, engine);
     await operators.add('mira', 'admin');
     await sessions.makeToken('mira', dayMs);
     assert.equal((await sessions.list()).length, 1);
+    assert.deepEqual(fieldOf(await operators.list(), 'tokens'), [1]);
     clock.advance(dayMs);
     assert.deepEqual(await sessions.list(), []);
+    assert.deepEqual(fieldOf(await operators.list(), 'tokens'), [0]);
   });
 
   test('an instance of release 1.2.0 finds no session of an operator', async (t) => {

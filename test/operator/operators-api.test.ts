@@ -63,6 +63,18 @@ test('a field of a body that an operation does not know is refused by its name',
   await expectError(answer, 400, 'invalid_body');
 });
 
+test('an act without fields takes an empty body, and refuses a field', async () => {
+  const token = await makeToken(shared);
+  await shared.store.accounts.create('Late', makePlan('pro'));
+  const suspend = (body: string) => send(shared, token, '/accounts/Late/suspend', { method: 'POST', body });
+  const refused = await suspend('{"until":"2h"}');
+  assert.match(((await refused.clone().json()) as { message: string }).message, /until is not a field/);
+  await expectError(refused, 400, 'invalid_body');
+  assert.equal((await shared.store.accounts.find('Late')).suspendedAtMs, null);
+  assert.equal((await suspend('{}')).status, 204);
+  assert.notEqual((await shared.store.accounts.find('Late')).suspendedAtMs, null);
+});
+
 test('a parameter of a query that an operation does not know is refused by its name', async () => {
   const answer = await send(shared, await makeToken(shared), '/requests?stat=404');
   assert.match(((await answer.clone().json()) as { message: string }).message, /stat is not a query param/);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { formatRequest, openRaw } from '../support/raw-http.ts';
 import { ownPage, startConsole } from './console-browser.ts';
 
 const secret = 's'.repeat(32);
@@ -47,6 +48,26 @@ test('a name that is not an operator has no role', async () => {
   const headers = { ...person, 'x-forwarded-user': 'eve@example.com' };
   const { status, ...body } = await call('/session', { headers });
   assert.deepEqual([status, (body as { code?: string }).code], [403, 'role_missing']);
+});
+
+test('a request is refused if its operator is removed before its body is complete', async (t) => {
+  const { app, store } = shared;
+  await store.operators.add('rita', 'admin');
+  const connection = await openRaw(t, app.opsUrl);
+  const body = '{"account":"Zoo","plan":"free"}';
+  const headers = {
+    ...{ ...ownPage, ...person, 'x-forwarded-user': 'rita' },
+    host: new URL(app.opsUrl).host,
+    expect: '100-continue',
+    'content-type': 'application/json',
+    'content-length': `${body.length}`,
+  };
+  connection.send(formatRequest('POST /console/api/accounts', headers));
+  assert.equal((await connection.read()).status, 100);
+  await store.operators.remove('rita');
+  connection.send(body);
+  assert.equal((await connection.read()).status, 403);
+  assert.deepEqual(await store.accounts.list(), []);
 });
 
 test('a change in the name of the person must come from a page of the console', async () => {

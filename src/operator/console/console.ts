@@ -65,11 +65,11 @@ export type Console = ReturnType<typeof buildConsole>;
 export function buildConsole(
   services: Omit<ConsoleServices, 'listActs'> & {
     readonly sessions: Sessions;
-    readonly operators: Operators;
+    readonly findRole: Operators['findRole'];
   },
   { consoleUrl, ...proxy }: Pick<Config, 'consoleUrl'> & ProxySettings,
 ) {
-  const findProxied = createProxyUser(proxy, services.operators.findRole);
+  const findProxied = createProxyUser(proxy, services.findRole);
   const all = { ...services, listActs };
   return {
     gate: createConsoleGate(services.sessions, consoleUrl, findProxied),

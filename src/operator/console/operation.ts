@@ -99,14 +99,15 @@ export function operation<
   const schema = Type.Object(fields);
   const params = describeParameters(address);
   const isRead = address.startsWith('GET ');
-  const hasBody = !isRead && Object.keys(fields).length > 0;
+  // An act without fields takes an empty body, so that a field which it does not know is refused.
+  const takesBody = !isRead && !address.startsWith('DELETE ');
   const declared = defineOperation<TObject, TObject, ConsoleServices, null>(id, address, null, {
     summary,
     description,
     role,
     ...(params !== null && { params }),
     ...(isRead && { query: schema }),
-    ...(hasBody && { body: schema }),
+    ...(takesBody && { body: schema, isBodyOptional: Object.keys(fields).length === 0 }),
     isNeverStored: true,
     answers: answer === undefined ? { 204: done } : { 200: { description: 'Done.', body: answer } },
     failures: { not_done: 'there is no account "Zoo": "accounts list" shows all accounts' },
