@@ -172,8 +172,9 @@ async function poll(waiters: readonly Waiter[], database: Database, nowMs: numbe
     // Another server took over during the wait. The next request finds out whether its position is lost.
     const isLeft = waiter.position < skipped_to;
     const own = isLeft ? emptyPage(waiter) : pageFor(waiter, page);
-    waiter.position = own.next;
     if (own.events.length > 0 || isLeft || waiter.endsAtMs <= performance.now()) ended.push([waiter, own]);
+    // Only a waiter that goes on waiting moves. One that ends may still be answered with an empty page before its own is.
+    else waiter.position = own.next;
   }
   const isFull = page.events.length >= pollEvents;
   if (ended.length === 0) return isFull;

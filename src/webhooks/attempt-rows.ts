@@ -109,7 +109,8 @@ export const noteAttempt = transaction('noteAttempt', 'row locks', function* (at
     step(insertAttempt, ended),
     step(deleteOldAttempts, { id: row.id }),
   );
-  if ('requestId' in sent) yield* step(deleteRequest, sent);
+  // If the webhook was changed during the attempt, the message is sent once more, to what it is now.
+  if ('requestId' in sent && row.revision === attempt.revision) yield* step(deleteRequest, sent);
   return row.status === noted.status ? null : (noted.disabled_because as 'gone' | 'failing');
 });
 

@@ -57,10 +57,14 @@ export type WebhookFilter = {
 
 const filters = ['accountId', 'status', 'isFailing', 'publicId'] as const;
 
-/** How many positions after that of a webhook have no event, because a restore or a promotion of PostgreSQL has skipped them. */
+/** The position of a webhook, or the last deleted one if that is later: the events after it are kept. */
+const keptFrom = sql<bigint>`(
+  select case when deleted_to > position then deleted_to else position end from event_horizon)`;
+
+/** How many positions after `keptFrom` have no event, because a restore or a promotion of PostgreSQL has skipped them. */
 const skippedAfter = sql<bigint>`(
-  select cast(coalesce(sum(skipped_to - case when lost_after > position then lost_after else position end), 0) as bigint)
-  from event_gaps where skipped_to > position)`;
+  select cast(coalesce(sum(skipped_to - case when lost_after > start then lost_after else start end), 0) as bigint)
+  from event_gaps, (select ${keptFrom} as start) as kept where skipped_to > start)`;
 
 export const selectWebhookPage = byFilters(filters, (query, p: WebhookFilter & PageRange, set, { nowMs }) =>
   query
@@ -72,7 +76,7 @@ export const selectWebhookPage = byFilters(filters, (query, p: WebhookFilter & P
       sql<bigint | null>`(select suspended_at_ms from accounts where accounts.id = webhooks.account_id)`.as(
         'suspended_at_ms',
       ),
-      sql<bigint>`${newest} - position - ${skippedAfter}`.as('events_behind'),
+      sql<bigint>`${newest} - ${keptFrom} - ${skippedAfter}`.as('events_behind'),
       sql<
         bigint | null
       >`(select ${nowMs} - at_ms from events where events.id > webhooks.position order by events.id limit 1)`.as(

@@ -286,6 +286,33 @@ function describeWaiting(engine: Engine): void {
     assert.equal(feed.countWaiting(), 0);
   });
 
+  test('a wait that is stopped while its key is checked misses no event', async (t) => {
+    const { database, addPets, sequence, read, readEnd } = await openFeedShop(t, engine);
+    const [checked, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const feed = createFeed(
+      {
+        ...database,
+        async read(statement, parameters) {
+          if ('ids' in (parameters as object)) {
+            checked.resolve();
+            await goesOn.promise;
+          }
+          return await database.read(statement, parameters);
+        },
+      },
+      Date.now,
+    );
+    const waiting = feed.readOrWait({ start: await readEnd(), limit: 2 }, everything, patient);
+    await untilWaiting(feed, 1);
+    await addPets(1);
+    await sequence();
+    await checked.promise;
+    feed.stopWaiting();
+    goesOn.resolve();
+    const { events, next } = await waiting;
+    assert.equal(events.length + (await read(next, 100)).events.length, 1);
+  });
+
   for (const ending of ['an event', 'the end of its time'])
     for (const [table, column, code] of [
       ['api_keys', 'revoked_at_ms', 'api_key_revoked'],

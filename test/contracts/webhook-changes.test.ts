@@ -220,6 +220,16 @@ function describeOperators(engine: Engine): void {
     assert.equal((await operator.list(null))[0]?.eventsBehind, 0);
   });
 
+  test('deleted events do not count as events that a webhook is behind', async (world) => {
+    const { store, add, operator, publish } = world;
+    await add();
+    await publish(3);
+    await store.execute('update event_horizon set deleted_to = 2');
+    assert.equal((await operator.list(null))[0]?.eventsBehind, 1);
+    await store.execute('update event_horizon set deleted_to = 1000003');
+    assert.equal((await operator.list(null))[0]?.eventsBehind, 0);
+  });
+
   test('the webhooks of a key are disabled in one transaction, also if one of them has just been deleted', async (world) => {
     const { store, database, reader, add } = world;
     const second = { ...reader, ...(await addKey(database, reader.accountId, 'key_2')) };

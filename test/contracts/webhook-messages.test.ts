@@ -29,6 +29,22 @@ await describeOnEngines('the requested messages and the attempts of webhooks', (
     await webhook.expect({ lastAttempt: { result: 204 } });
   });
 
+  test('a ping that is sent while its webhook gets another URL is sent to that URL as well', async (world) => {
+    const { receiver, sender, add, hold } = world;
+    const webhook = await add();
+    const pingId = await webhook.ping();
+    const response = await hold();
+    await webhook.change({ url: `${receiver.url}new` });
+    assert.equal(await webhook.ping(), pingId);
+    response.writeHead(500).end();
+    await sender.untilIdle();
+    await sender.send(2);
+    assert.deepEqual(fieldsOf(await webhook.listAttempts(), 'eventId', 'result'), [
+      [pingId, 204],
+      [pingId, 500],
+    ]);
+  });
+
   test('an event is sent once more on request without a change of the webhook, even of a disabled one', async (world) => {
     const { receiver, sender, add, deliver, expectSent } = world;
     const webhook = await add();
