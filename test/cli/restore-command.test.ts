@@ -300,15 +300,21 @@ test('a restore in place ends the tokens of the operators, all of whom it names'
   assert.deepEqual(await readJson('console --list'), []);
 });
 
-test('a restore puts the enabled webhooks on hold, at the end of the feed', async (t) => {
-  const { execute, print, readJson, folder } = await createWorld(t);
-  const backup = join(folder, 'backup.db');
-  await print('keys create --plan free --account Zoo');
-  execute(`insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status, position,
+/** Creates a store with an enabled webhook and a disabled one. */
+async function createWebhooks(t: Ending) {
+  const world = await createWorld(t);
+  const backup = join(world.folder, 'backup.db');
+  await world.print('keys create --plan free --account Zoo');
+  world.execute(`insert into webhooks (public_id, account_id, key_id, url, types, sees_pets, sees_orders, status, position,
       revision, failures, next_attempt_at_ms, created_at_ms) values
     ('wh_8tKq2ZmX0aLr5VnC', 1, 'key_1', 'https://zoo.example/', 'pet.added', 1, 'own', 'enabled', 0, 0, 3, 9, 0),
     ('wh_9tKq2ZmX0aLr5VnC', 1, 'key_1', 'https://zoo.example/', 'pet.added', 1, 'own', 'disabled', 0, 0, 0, 0, 0)`);
-  await print(['backup', backup]);
+  await world.print(['backup', backup]);
+  return { ...world, backup };
+}
+
+test('a restore puts the enabled webhooks on hold, at the end of the feed', async (t) => {
+  const { execute, readJson, backup } = await createWebhooks(t);
   assert.equal((await readJson(`restore ${backup}`)).webhooksOnHold, 1);
   const [held] =
     execute(`select status, disabled_because as because, position - deleted_to as behind, revision, failures
@@ -317,4 +323,18 @@ test('a restore puts the enabled webhooks on hold, at the end of the feed', asyn
     { ...held },
     { status: 'disabled', because: 'restored', behind: 0, revision: 1, failures: 0 },
   );
+});
+
+test('a webhook that was on hold before a restore is counted again, and its position is kept', async (t) => {
+  const { print, readJson, folder, backup } = await createWebhooks(t);
+  const held = join(folder, 'held.db');
+  await print(['restore', backup]);
+  await print(['backup', held]);
+  for (const again of [`restore ${held}`, 'restore --in-place']) {
+    assert.equal((await readJson(again)).webhooksOnHold, 1, again);
+    const { left } = await readJson('webhooks show wh_8tKq2ZmX0aLr5VnC');
+    assert.deepEqual(left, { events: 0, hasMore: false, isPositionLost: false }, again);
+  }
+  const resumed = { resumed: ['wh_8tKq2ZmX0aLr5VnC'], failed: [] };
+  assert.deepEqual(await readJson('webhooks resume --all'), resumed);
 });

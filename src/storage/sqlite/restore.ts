@@ -17,7 +17,7 @@ const ownerOnly = 0o600;
 
 /** What an operator should know after a restore. */
 export interface Restored {
-  /** Number of webhooks that the restore has put on hold. */
+  /** Number of webhooks that are on hold. */
   readonly webhooksOnHold: number;
   /**
    * The keys that work again, although the old store had revoked or deleted them. Null if the old store was unreadable. Then
@@ -248,14 +248,14 @@ function endSessions(raw: DatabaseSync): number {
 
 /**
  * Disables the enabled webhooks as `restored`, with the end of the feed as their position: the events before it are gone. A
- * store of release 1.1.0 or older cannot store that reason, so its webhooks stay, until the sender finds their events gone.
+ * webhook that is still on hold from an earlier restore gets that position, too. A store of release 1.1.0 or older cannot store that reason, so its webhooks stay, until the sender finds their events gone.
  */
 function holdWebhooks(raw: DatabaseSync): number {
   if (orNull(() => raw.prepare('select disabled_because from webhooks')) === null) return 0;
   const hold = raw.prepare(`update webhooks set status = 'disabled', disabled_because = 'restored',
       position = (select deleted_to from event_horizon), revision = revision + 1, failures = 0,
       failing_since_ms = null, next_attempt_at_ms = 0
-    where status = 'enabled'`);
+    where status = 'enabled' or disabled_because = 'restored'`);
   return Number(hold.run().changes);
 }
 
