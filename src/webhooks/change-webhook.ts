@@ -8,6 +8,7 @@ import { endsOf, judgePosition, selectEnds, unknownEvent } from '../events/feed-
 import { type Steps, step, transaction } from '../storage/database.ts';
 import { selectSecret } from '../storage/store-facts.ts';
 import {
+  type DisabledReason,
   makerOf,
   readReason,
   type WebhookStatus,
@@ -80,14 +81,16 @@ export const changeWebhook = transaction(
 
 type KeyOfWebhooks = Authored & { readonly keyId: string };
 
-/** Disables the enabled webhooks that a key created: at most `webhooksMax`, because a key has one account. */
+/** Disables the webhooks that a key created and that are enabled or on hold: at most `webhooksMax`, because a key has one account. */
 export const disableWebhooksOfKey = transaction(
   'disableWebhooksOfKey',
   'row locks',
   function* ({ keyId, by }: KeyOfWebhooks) {
     for (const { id: publicId } of yield* step(selectWebhooksOfKey, { keyId })) {
       const [row] = yield* step(lockWebhook, { publicId });
-      if (row?.status === 'enabled') yield* changeAudited(row, { status: 'disabled' }, by);
+      if (row === undefined) continue;
+      if (row.status === 'enabled' || readReason(row) === 'restored')
+        yield* changeAudited(row, { status: 'disabled' }, by);
     }
   },
 );
@@ -117,13 +120,12 @@ type Changer = 'owner' | 'operator';
 function* applyChange(row: WebhookRow, change: WebhookChange, by: Changer): Steps<WebhookRow> {
   const { url, types, status, after } = change;
   const restarts = url !== undefined || status !== undefined || after !== undefined;
-  const isDisabled = (status ?? row.status) === 'disabled';
   const changed = {
     ...row,
     url: url ?? row.url,
     types: types?.join(' ') ?? row.types,
     status: status ?? row.status,
-    disabled_because: isDisabled ? (readReason(row) ?? by) : null,
+    disabled_because: findReason(row, change, by),
     position: yield* findPosition(row, change, by),
     ...(restarts && {
       revision: row.revision + 1n,
@@ -134,6 +136,13 @@ function* applyChange(row: WebhookRow, change: WebhookChange, by: Changer): Step
   };
   yield* step(updateWebhook, changed);
   return changed;
+}
+
+/** Disabling a webhook that is on hold ends the hold, so that nobody resumes it with those on hold. */
+function findReason(row: WebhookRow, { status }: WebhookChange, by: Changer): DisabledReason | null {
+  if ((status ?? row.status) === 'enabled') return null;
+  const reason = readReason(row);
+  return reason === null || (reason === 'restored' && status === 'disabled') ? by : reason;
 }
 
 /**

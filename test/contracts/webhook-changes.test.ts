@@ -58,6 +58,24 @@ function describeOwners(engine: Engine): void {
     expectSent(1n);
   });
 
+  test('a webhook that is disabled while it is on hold is no longer on hold', async (world) => {
+    const { store, add, operator, reader } = world;
+    const webhook = await add();
+    const disabled = { status: 'disabled' } as const;
+    for (const [disable, disabledBecause] of [
+      [() => webhook.change(disabled), 'owner'],
+      [() => operator.change(webhook.id, disabled), 'operator'],
+      [() => operator.disableOfKey(reader.keyId), 'operator'],
+    ] as const) {
+      await store.execute(`update webhooks set status = 'disabled', disabled_because = 'restored'`);
+      await webhook.change({ types: ['pet.added'] });
+      await webhook.expect({ disabledBecause: 'restored' });
+      await disable();
+      await webhook.expect({ status: 'disabled', disabledBecause });
+      assert.deepEqual(await operator.resumeAll(false), { resumed: [], failed: [] });
+    }
+  });
+
   test('a webhook that an instance of 1.1.0 has enabled shows no reason', async ({ store, add }) => {
     const webhook = await add();
     await webhook.change({ status: 'disabled' });
