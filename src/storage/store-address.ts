@@ -45,11 +45,14 @@ function followLinks(path: string): string {
   return place;
 }
 
+/** What the name of a SQLite store gets for the copy of the backup that a restore makes and deletes. */
+export const restoringEnding = '-restoring';
+
 /** Throws OperatorError if a file belongs to a SQLite store, under whatever name, or has the name of one that may come. */
 export async function requireNotStore(file: string, databaseUrl: string): Promise<void> {
   const { engine, location } = parseStoreAddress(databaseUrl);
   if (engine !== 'sqlite') return;
-  for (const ending of ['', '-wal', '-shm', '-journal']) {
+  for (const ending of ['', '-wal', '-shm', '-journal', restoringEnding]) {
     const own = location + ending;
     if (resolve(file) === resolve(own) || (await isSameFile(file, own)))
       throw new OperatorError(`${file} belongs to the store itself: name another file`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { statSync, watch } from 'node:fs';
-import { chmod, copyFile, link, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, link, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -206,6 +206,17 @@ test('a restore of a file that is not a backup is refused without a change', asy
   expectMistake(await run('restore /nowhere/backup.db'), 1, /there is no file/);
   expectMistake(await run(['restore', backup]), 1, /is a backup of a newer release/);
   assert.equal(countPets(path), 3);
+});
+
+test('restore refuses and keeps the copy that a killed restore has left, until it has another name', async (t) => {
+  const { folder, path, backup, run, print } = await prepare(t);
+  const left = `${path}-restoring`;
+  await copyFile(backup, left);
+  expectMistake(await run(['restore', left]), 1, /belongs to the store itself: name another file\n$/);
+  const named = join(folder, 'named.db');
+  await rename(left, named);
+  await print(['restore', named]);
+  assert.equal(countPets(path), 2);
 });
 
 test('a command that writes during a restore is given no id a second time', async (t) => {

@@ -4,6 +4,7 @@ import type { AuditAction, Authorship } from '../../audit/audit-log.ts';
 import { OperatorError } from '../../errors.ts';
 import { makeStoreFile } from '../durable-files.ts';
 import { compareSchema, requireSchema } from '../migrations/migrate.ts';
+import { restoringEnding } from '../store-address.ts';
 import { toOpeningError } from '../store-errors.ts';
 import { backupSqlite } from './backup.ts';
 import { claimServing, isServed, requireOneName } from './claim-serving.ts';
@@ -59,7 +60,7 @@ export async function restoreSqlite(path: string, file: string, by: Authorship):
   const mode = (await requireBackup(file)) | ownerOnly;
   await makeStoreFile(path, mode);
   const release = await claimServing(`sqlite:${path}`);
-  const copy = `${path}-restoring`;
+  const copy = path + restoringEnding;
   try {
     using old = openWhileWritten(path);
     removeStore(copy);
