@@ -14,8 +14,6 @@ import { readMigrations } from './schema.ts';
 /** Number of ids that a restore skips in each table if the last ids of the old store cannot be read. */
 export const skippedIdsUnknown = 1_000_000n;
 
-const ownerOnly = 0o600;
-
 /** What an operator should know after a restore. */
 export interface Restored {
   /** Number of webhooks that are on hold. */
@@ -51,20 +49,19 @@ interface Former {
 
 /**
  * Replaces the store at `path` with a backup and its schema, in one transaction. Ids and positions assigned since the
- * backup are not assigned again, every position from before the restore expires, and webhooks are on hold. A new store gets
- * the permissions of the backup. Throws OperatorError, with nothing changed, if a service serves the store, or the file is no complete backup
- * or of a newer release.
+ * backup are not assigned again, every position from before the restore expires, and webhooks are on hold. Throws
+ * OperatorError, with nothing changed, if a service serves the store, or the file is no complete backup or of a newer release.
  */
 export async function restoreSqlite(path: string, file: string, by: Authorship): Promise<Restored> {
   requireUnserved(path);
-  const mode = (await requireBackup(file)) | ownerOnly;
-  await makeStoreFile(path, mode);
+  await requireBackup(file);
+  await makeStoreFile(path);
   const release = await claimServing(`sqlite:${path}`);
   const copy = path + restoringEnding;
   try {
     using old = openWhileWritten(path);
     removeStore(copy);
-    await makeStoreFile(copy, ownerOnly);
+    await makeStoreFile(copy);
     // A copy over a store in WAL mode needs the same page size.
     const pageBytes = orNull(() => Number(old.prepare('pragma page_size').get()?.['page_size']));
     await backupSqlite(file, copy, pageBytes ?? newPageBytes);
@@ -105,7 +102,7 @@ function requireUnserved(path: string): void {
     );
 }
 
-async function requireBackup(file: string): Promise<number> {
+async function requireBackup(file: string): Promise<void> {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw new OperatorError(`there is no file ${file}`);
   const migrations = found.isFile() ? await readMigrations(file).catch(noneUnlessRefused) : [];
@@ -115,7 +112,6 @@ async function requireBackup(file: string): Promise<number> {
     throw new OperatorError(
       `${file} is a backup of a newer release: restore it with that release or a later one`,
     );
-  return found.mode & 0o777;
 }
 
 /** A file that is no database has no migrations. */
