@@ -93,11 +93,13 @@ function describeOperators(names: readonly string[], areAll: boolean): readonly 
 
 function describeKeys(keys: Restored['keysThatWorkAgain']): readonly string[] {
   if (keys === null)
-    return ['keys that were revoked since the backup work again: "keys list" shows all keys'];
+    return [
+      'keys revoked and accounts suspended since the backup work again: "keys list" and "accounts list" show all',
+    ];
   if (keys.length === 0) return [];
   const count = countThings(keys.length, 'key');
   return [
-    `${count} revoked since the backup and working again: "keys revoke ID" ends them`,
+    `${count} working again, or for longer than before: "keys revoke ID" ends one, "accounts suspend" all of an account`,
     ...keys.map(({ id, account }) => `  ${id} of ${account}`),
   ];
 }

@@ -4,6 +4,7 @@ import { chmod, copyFile, link, mkdir, readdir, rename, rm, stat, writeFile } fr
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { hourMs } from '../../src/clock.ts';
 import { createWorld, expectMistake, runInProcess } from '../support/command-line.ts';
 import { type Ending, makeFolder, nextOf, startService } from '../support/service.ts';
 
@@ -274,6 +275,38 @@ test('a restore names the keys that were revoked after the backup', async (t) =>
   await print(`keys revoke ${id}`);
   assert.match(await print(['restore', backup]), new RegExp(`"keys revoke ID".*\n {2}${id} of Zoo\n$`));
   assert.ok(statSync(path).isFile());
+});
+
+for (const [kind, before, after] of [
+  ['was revoked in its overlap', 'keys rotate ID --overlap 24h', 'keys revoke ID'],
+  ['was rotated', null, 'keys rotate ID --overlap 24h'],
+  ['got a shorter overlap', 'keys rotate ID --overlap 24h', 'keys rotate ID --overlap 1h'],
+  ['belongs to an account that was suspended', null, 'accounts suspend Zoo'],
+] as const)
+  test(`a restore names a key that ${kind} after the backup`, async (t) => {
+    const { folder, print, readJson } = await createWorld(t);
+    const backup = join(folder, 'backup.db');
+    const { id } = await readJson('keys create --plan free --account Zoo');
+    if (before !== null) await print(before.replace('ID', id));
+    await print(['backup', backup]);
+    await print(after.replace('ID', id));
+    const { keysThatWorkAgain } = await readJson(`restore ${backup}`);
+    assert.partialDeepStrictEqual(keysThatWorkAgain, [{ id, account: 'Zoo' }]);
+  });
+
+test('a restore names no key that works as long as before', async (t) => {
+  const { folder, clock, print, readJson } = await createWorld(t);
+  const backup = join(folder, 'backup.db');
+  const { id: ended } = await readJson('keys create --plan free --account Zoo');
+  const { id: rotated } = await readJson('keys create --account Zoo');
+  await print(`keys rotate ${ended} --overlap 1h`);
+  await print(`keys rotate ${rotated} --overlap 24h`);
+  await readJson('keys create --plan free --account Closed');
+  await print('accounts suspend Closed');
+  await print(['backup', backup]);
+  clock.advance(2 * hourMs);
+  await print(`keys revoke ${ended}`);
+  assert.deepEqual((await readJson(`restore ${backup}`)).keysThatWorkAgain, []);
 });
 
 test('a restore names the operators that it brought back or whose role it changed', async (t) => {

@@ -19,7 +19,7 @@ export interface Restored {
   /** Number of webhooks that are on hold. */
   readonly webhooksOnHold: number;
   /**
-   * The keys that work again, although the old store had revoked or deleted them. Null if the old store was unreadable. Then
+   * The keys that work now and did not in the old store, or for longer than there. Null if the old store was unreadable. Then
    * its last ids were unknown, too, and `skippedIdsUnknown` ids were skipped.
    */
   readonly keysThatWorkAgain: readonly RevivedKey[] | null;
@@ -41,8 +41,7 @@ interface RevivedKey {
 /** What a restore needs of the store that it replaces. */
 interface Former {
   readonly lastIds: ReadonlyMap<string, bigint>;
-  /** The ids of the keys that are neither revoked nor rotated. */
-  readonly keys: ReadonlySet<string>;
+  readonly keys: ReturnType<typeof readWorkingKeys>;
   /** The roles by the names of the operators. */
   readonly operators: ReadonlyMap<string, string>;
 }
@@ -180,9 +179,7 @@ async function replaceStore(
 }
 
 function readFormer(raw: DatabaseSync): Former {
-  const keys = raw.prepare('select id from api_keys where revoked_at_ms is null').all();
-  const ids = new Set(keys.map(({ id }) => String(id)));
-  return { lastIds: readLastIds(raw), keys: ids, operators: readOperators(raw) };
+  return { lastIds: readLastIds(raw), keys: readWorkingKeys(raw), operators: readOperators(raw) };
 }
 
 function readOperators(raw: DatabaseSync): Former['operators'] {
@@ -191,13 +188,25 @@ function readOperators(raw: DatabaseSync): Former['operators'] {
   return new Map(rows.map(({ name, role }) => [String(name), String(role)]));
 }
 
-/** Lists the keys that work, except those of the former store. */
-function listRevived(raw: DatabaseSync, former: Former['keys'], nowMs: number): RevivedKey[] {
-  const select = raw.prepare(`select api_keys.id, accounts.name from api_keys
+/** Reads the keys that work until their end, by their ids. A rotated key has the same end twice. */
+function readWorkingKeys(raw: DatabaseSync) {
+  // All columns of the account: in a store of an early release, none can be suspended, and that column is missing.
+  const select = raw.prepare(`select api_keys.id as key_id, expires_at_ms, accounts.* from api_keys
     join accounts on accounts.id = account_id
-    where revoked_at_ms is null and (expires_at_ms is null or expires_at_ms > ?) order by api_keys.id`);
-  const keys = select.all(nowMs).map(({ id, name }) => ({ id: String(id), account: String(name) }));
-  return keys.filter(({ id }) => !former.has(id));
+    where revoked_at_ms is null or revoked_at_ms = expires_at_ms order by api_keys.id`);
+  const rows = select.all().filter((row) => (row['suspended_at_ms'] ?? null) === null);
+  return new Map(
+    rows.map(({ key_id: id, name, expires_at_ms: end }) => [
+      String(id),
+      { account: String(name), endMs: end === null ? Number.POSITIVE_INFINITY : Number(end) },
+    ]),
+  );
+}
+
+function listRevived(raw: DatabaseSync, former: Former['keys'], nowMs: number): RevivedKey[] {
+  return [...readWorkingKeys(raw)]
+    .filter(([id, { endMs }]) => endMs > nowMs && endMs > (former.get(id)?.endMs ?? 0))
+    .map(([id, { account }]) => ({ id, account }));
 }
 
 function readLastIds(raw: DatabaseSync): ReadonlyMap<string, bigint> {
