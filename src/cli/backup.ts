@@ -33,7 +33,7 @@ export function addBackup(program: AppCommand): void {
     .withExamples(
       'backup /var/backups/animal-store.db',
       'backup --to /var/backups/animal-store --keep 14',
-      'backup - | zstd | aws s3 cp - s3://bucket/animal-store.db.zst',
+      'backup - | zstd | aws s3 cp - s3://bucket/animal-store-$(date +%F).db.zst',
       'backup --record animal-store.dump',
     )
     .withNotes(`With --to, the file is named for its time, and beyond --keep the oldest of the

@@ -21,7 +21,7 @@ const skip = postgres.skip || (await whyNoPostgresTools()) || whyNoPostgresClust
 
 const blocks = findBlocks(await readDocument('docs/operations/backup-and-restore.md'));
 const findCode = (part: RegExp) => blocks.find(({ code }) => part.test(code))?.code ?? assert.fail(`${part}`);
-const dump = findCode(/^pg_dump /);
+const dump = findCode(/^pg_dump /m);
 const restores = {
   'into an empty database': findCode(/^pg_restore --exit-on-error /),
   'over the old store': findCode(/^pg_restore --clean /),
