@@ -79,12 +79,15 @@ describeInBrowser('webhooks in the console', (browser) => {
     file.exec(`update webhooks set status = 'disabled', disabled_because = 'restored'`);
     await open('', 'Overview');
     await open('webhooks', 'Webhooks');
-    await act('Resume all on hold', {}, 'Resume 2 webhooks', 'Resumed 2 webhooks.');
+    await page.getByRole('button', { name: `Enable ${other}` }).waitFor();
+    await act(`Disable ${other}`, {}, `Disable ${other}`, `${other} is disabled.`);
+    await page.getByRole('button', { name: `Disable ${other}` }).waitFor({ state: 'detached' });
+    await act('Resume all on hold', {}, 'Resume 1 webhook', 'Resumed 1 webhook.');
     assert.deepEqual(
       [read(one), read(other)],
       [
         { status: 'enabled', position: 2 },
-        { status: 'enabled', position: 5 },
+        { status: 'disabled', position: 5 },
       ],
     );
     await page.getByRole('button', { name: 'Resume all on hold' }).waitFor({ state: 'detached' });

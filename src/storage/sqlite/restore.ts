@@ -254,7 +254,8 @@ function endSessions(raw: DatabaseSync): number {
 
 /**
  * Disables the enabled webhooks as `restored`, with the end of the feed as their position: the events before it are gone. A
- * webhook that is still on hold from an earlier restore gets that position, too. A store of release 1.1.0 or older cannot store that reason, so its webhooks stay, until the sender finds their events gone.
+ * webhook that is still on hold from an earlier restore gets that position, too. A store of release 1.1.0 or older cannot store
+ * that reason, so its webhooks stay, until the sender finds their events gone.
  */
 function holdWebhooks(raw: DatabaseSync): number {
   if (orNull(() => raw.prepare('select disabled_because from webhooks')) === null) return 0;

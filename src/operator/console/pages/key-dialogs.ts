@@ -9,6 +9,7 @@ import { State } from './parts.ts';
 import { toNumber } from './plan-fields.ts';
 import { SecretDialog } from './secret-dialog.ts';
 import { useDeclared } from './session.ts';
+import { canBeDisabled } from './webhook-dialogs.ts';
 
 /** What each scope gives to a key. */
 const scopeTexts: Readonly<Record<Scope, string>> = {
@@ -128,7 +129,6 @@ export function RevokeDialog({ account, item: { id, start, name }, onDone, onClo
 }
 
 function MadeWebhooks({ webhooks }: Pick<AccountData, 'webhooks'>) {
-  const areEnabled = webhooks.some(({ status }) => status === 'enabled');
   return html`<p id="made-webhooks">
       The key created these webhooks. Revoking the key does not disable them:
     </p>
@@ -139,7 +139,7 @@ function MadeWebhooks({ webhooks }: Pick<AccountData, 'webhooks'>) {
       )}
     </ul>
     ${
-      areEnabled &&
+      webhooks.some(canBeDisabled) &&
       html`<label class="check">
         <input type="checkbox" name="disableWebhooks" /> Also disable these webhooks
       </label>`

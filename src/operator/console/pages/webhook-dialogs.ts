@@ -86,6 +86,11 @@ export function ResumeDialog({ onHold, ...own }: ResumeDialogProps) {
   <//>`;
 }
 
+/** True if the webhook is enabled, or on hold after a restore and would be resumed with all others. */
+export function canBeDisabled({ status, disabledBecause }: Pick<WebhookData, 'status' | 'disabledBecause'>) {
+  return status === 'enabled' || disabledBecause === 'restored';
+}
+
 export function DisableDialog({ webhook, ...own }: WebhookDialogProps) {
   const { id: webhookId } = webhook;
   return html`<${ActDialog}

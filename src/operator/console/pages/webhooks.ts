@@ -14,6 +14,7 @@ import { type Column, describeEmpty, Table } from './table.ts';
 import {
   type Ask,
   askIn,
+  canBeDisabled,
   DisableDialog,
   EnableDialog,
   ReplayDialog,
@@ -147,7 +148,8 @@ export function Acts({ webhook, ask }: ActsProps) {
   const act = (label: keyof typeof acts, Dialog: FunctionComponent<WebhookDialogProps>) =>
     show(acts[label], { label, name: `${label} ${webhook.id}`, onClick: ask(Dialog, webhook) });
   return html`<div class="row-acts">
-    ${webhook.status === 'enabled' ? act('Disable', DisableDialog) : act('Enable', EnableDialog)}
+    ${canBeDisabled(webhook) && act('Disable', DisableDialog)}
+    ${webhook.status === 'disabled' && act('Enable', EnableDialog)}
     ${act('Replay', ReplayDialog)}
   </div>`;
 }
