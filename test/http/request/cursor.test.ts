@@ -8,7 +8,8 @@ const cursors = createCursors(Buffer.alloc(32, 1));
 const filters = ['', '?status=available', '?status=pending', '?status=sold', '?status=sold&categoryId=7'];
 const lists = [...filters, '?categoryId=7', '?id=9,7'].map((query) => `/pets${query}`).concat('/categories');
 const unit = fc.integer({ min: 0, max: 127 }).map((code) => String.fromCharCode(code));
-const positions = fc.oneof(fc.bigInt(int64Min, int64Max), fc.string({ unit, minLength: 1, maxLength: 40 }));
+const numbers = fc.bigInt(int64Min, int64Max);
+const texts = fc.string({ unit, minLength: 1, maxLength: 40 });
 
 test('a cursor is decoded to the position from which it was encoded, with its type', () => {
   const check = (list: string, position: bigint | string) => {
@@ -16,7 +17,8 @@ test('a cursor is decoded to the position from which it was encoded, with its ty
     if (typeof position === 'bigint') assert.match(text, /^[\w-]{26}$/);
     assert.equal(cursors.read(text, list), position);
   };
-  fc.assert(fc.property(fc.constantFrom(...lists), positions, check));
+  fc.assert(fc.property(fc.constantFrom(...lists), numbers, check));
+  fc.assert(fc.property(fc.constantFrom('/keys', '/keys?of=1'), fc.oneof(numbers, texts), check));
   check('/keys', '8 bytes.');
 });
 
@@ -37,6 +39,15 @@ test('a cursor is refused for any other list', () => {
     for (const read of lists)
       assert.equal(cursors.read(cursors.write(own, 7n), read), own === read ? 7n : null);
   assert.equal(cursors.read(cursors.write('/keys', 'k7'), '/categories'), null);
+});
+
+test('a cursor is refused if the name of its list is moved into its position', () => {
+  for (const position of [7n, 'k7']) {
+    const bytes = Buffer.from(cursors.write('/keys', position), 'base64url');
+    const moved = Buffer.concat([bytes.subarray(0, -10), Buffer.from('/keys'), bytes.subarray(-10)]);
+    for (const list of [...lists, '/keys'])
+      assert.equal(cursors.read(moved.toString('base64url'), list), null);
+  }
 });
 
 test('a cursor of a store with another secret is refused', () => {
