@@ -140,5 +140,5 @@ export async function addPet(database: Database): Promise<bigint> {
 
 /** Makes a store assign its next animal ids after `id`. */
 export function setLastPetId(address: string, id: bigint): Promise<void> {
-  return useStore(address, 'write', async (whole) => whole.setLastId('pets', id));
+  return useStore(address, async (whole) => whole.setLastId('pets', id));
 }

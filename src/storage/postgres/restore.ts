@@ -12,7 +12,7 @@ import { usePostgresStore } from './whole-store.ts';
 export async function restorePostgresInPlace(url: string, { actor, nowMs }: Authorship) {
   const store = describeServer(url);
   const texts = [actor.kind, actor.name, 'store.restored' satisfies AuditAction, store];
-  return usePostgresStore(url, 'write', async ({ requireUnserved, query }) => {
+  return usePostgresStore(url, async ({ requireUnserved, query }) => {
     await requireUnserved();
     const sessions = await query('select 1 from console_sessions');
     await query('update server_timeline set timeline = 0');

@@ -2,13 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import { OperatorError } from '../../errors.ts';
 import { toOpeningError } from '../store-errors.ts';
-import {
-  type Access,
-  batchRowsMax,
-  type Row,
-  type StoreTable,
-  type WholeStore,
-} from '../transfer/whole-store.ts';
+import { batchRowsMax, type Row, type StoreTable, type WholeStore } from '../transfer/whole-store.ts';
 import { applicationName, describeServer, removeLimits, send } from './client.ts';
 import { toRecordset } from './load.ts';
 import { connectToPrimary } from './servers.ts';
@@ -34,26 +28,17 @@ const tablesSql = `
     and relname not in ('schema_migrations', 'schema_migrations_lock', 'server_timeline', 'idempotency_records')
   order by relname`;
 
-const begins: Readonly<Record<Access, readonly string[]>> = {
-  read: ['begin isolation level repeatable read, read only', removeLimits('transaction')],
-  write: ['begin', removeLimits('transaction'), `set local lock_timeout = ${lockWaitMsMax}`],
-};
-
 /** Implements `useStore` on PostgreSQL. */
-export async function usePostgresStore<T>(
-  url: string,
-  access: Access,
-  task: (store: WholeStore) => Promise<T>,
-): Promise<T> {
+export async function usePostgresStore<T>(url: string, task: (store: WholeStore) => Promise<T>): Promise<T> {
   await using client = await connectToPrimary(url).catch((error) => {
     throw toOpeningError(describeServer(url), error);
   });
-  for (const text of begins[access]) await send(client, { text });
   const store = createWholeStore(client, url);
-  if (access === 'write') {
-    const names = (await store.listTables()).map(({ name }) => name);
-    await store.query(`lock table ${names.join(', ')} in exclusive mode`);
-  }
+  await store.query('begin');
+  await store.query(removeLimits('transaction'));
+  await store.query(`set local lock_timeout = ${lockWaitMsMax}`);
+  const names = (await store.listTables()).map(({ name }) => name);
+  await store.query(`lock table ${names.join(', ')} in exclusive mode`);
   const result = await task(store);
   await send(client, { text: 'commit' });
   return result;
@@ -102,9 +87,6 @@ function createWholeStore(client: ClientBase, url: string): WholeStore {
       await query(`select setval(${sequenceOf(name)}, ${id})`);
     },
 
-    /** One of the instances has the lease for webhooks (jobs/lease.ts). */
-    isServed: async () => (await query(liveLeases)).length > 0,
-
     requireUnserved: () => requireUnserved(query, describeServer(url)),
   };
 }
@@ -135,8 +117,6 @@ async function listColumns(query: WholeStore['query'], name: string): Promise<st
   const names = rows.map((row) => String(row['name']));
   return names.filter((column) => !columnsOf110.includes(column)).join(', ');
 }
-
-const liveLeases = 'select 1 from leases where until_ms > extract(epoch from clock_timestamp()) * 1000';
 
 /** Selects the connections of running instances and commands, except this connection. */
 const otherConnections = `select pid from pg_stat_activity where datname = current_database()

@@ -1,13 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { type Access, batchRowsMax, type Row, type WholeStore } from '../transfer/whole-store.ts';
-import { claimServing, isServed, requireSafePlace } from './claim-serving.ts';
-import {
-  lockWaitMsMax,
-  openConnection,
-  openReadOnly,
-  repeatWhileBusy,
-  toStorageError,
-} from './connection.ts';
+import { batchRowsMax, type Row, type WholeStore } from '../transfer/whole-store.ts';
+import { claimServing, requireSafePlace } from './claim-serving.ts';
+import { lockWaitMsMax, openConnection, repeatWhileBusy, toStorageError } from './connection.ts';
 import { setLastId } from './restore.ts';
 
 const tablesSql = `
@@ -17,19 +11,15 @@ const tablesSql = `
   where type = 'table' and name not glob 'sqlite_*' and name not glob 'schema_migrations*'
   order by name`;
 
-/** Implements `useStore` on SQLite. Does not create a missing file. */
-export async function useSqliteStore<T>(
-  path: string,
-  access: Access,
-  task: (store: WholeStore) => Promise<T>,
-): Promise<T> {
+/** Implements `useStore` on SQLite. */
+export async function useSqliteStore<T>(path: string, task: (store: WholeStore) => Promise<T>): Promise<T> {
   await requireSafePlace(path);
-  const writing = access === 'write' ? openConnection(path, 0) : null;
-  using raw = writing?.raw ?? openReadOnly(path);
   try {
-    await repeatWhileBusy(() => raw.exec(writing === null ? 'begin' : 'begin immediate'), lockWaitMsMax);
+    const connection = openConnection(path, 0);
+    using raw = connection.raw;
+    await repeatWhileBusy(() => raw.exec('begin immediate'), lockWaitMsMax);
     const result = await task(createWholeStore(raw, path));
-    writing?.requireInPlace();
+    connection.requireInPlace();
     raw.exec('commit');
     return result;
   } catch (error) {
@@ -90,7 +80,6 @@ function createWholeStore(raw: DatabaseSync, path: string): WholeStore {
       setLastId(raw, name, id);
     },
 
-    isServed: async () => isServed(path),
     requireUnserved: () => requireUnserved(path),
   };
 }

@@ -28,14 +28,6 @@ export interface WholeStore {
   readLastId(name: string): Promise<bigint>;
   /** Makes a table assign new ids only after this id. On PostgreSQL, a rollback does not undo this. */
   setLastId(name: string, id: bigint): Promise<void>;
-  /** Returns true while a service serves the store, on PostgreSQL up to 20 s longer if it was killed. */
-  isServed(): Promise<boolean>;
   /** Throws OperatorError while a service or a command uses the store. */
   requireUnserved(): Promise<void>;
 }
-
-/**
- * - `read`: a read-only snapshot, taken at the first read. Other connections may keep writing.
- * - `write`: no other connection can write until it ends. The store must have the newest schema.
- */
-export type Access = 'read' | 'write';

@@ -50,7 +50,7 @@ test('a load fails if the file was replaced meanwhile', async (t) => {
 
 test('a copy to a store fails if its file was replaced meanwhile', async (t) => {
   const { path } = await openFile(t);
-  const copying = useStore(`sqlite:${path}`, 'write', async () => {
+  const copying = useStore(`sqlite:${path}`, async () => {
     for (const ending of ['', '-wal', '-shm']) await rename(path + ending, `${path}-elsewhere${ending}`);
     await (await openSqlite(path)).close();
   });

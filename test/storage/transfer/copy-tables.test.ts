@@ -18,8 +18,8 @@ for (const [what, spoil] of [
     await addPet(original);
     const { store: target, database: copy } = await openStore(t, sqliteEngine);
     const before = await readContents(copy);
-    const copying = useStore(source.url, 'read', (whole) =>
-      useStore(target.url, 'write', (emptied) => {
+    const copying = useStore(source.url, (whole) =>
+      useStore(target.url, (emptied) => {
         const spoilt = {
           ...emptied,
           async *readRows(name: string) {

@@ -1,0 +1,37 @@
+import { stat } from 'node:fs/promises';
+import { listRunMigrations } from './migrations/migrate.ts';
+import { parseStoreAddress } from './store-address.ts';
+import { toOpeningError } from './store-errors.ts';
+
+/**
+ * Returns the names of the migrations that ran in the store at an address, in order, or none without a store. Changes
+ * nothing. Throws OperatorError if the database cannot be opened.
+ */
+export async function listStoredMigrations(address: string): Promise<readonly string[]> {
+  const { engine, location } = parseStoreAddress(address);
+  return engine === 'sqlite' ? listInFile(location) : listOnServer(location);
+}
+
+// Only the engine that is used is imported, with its driver.
+async function listInFile(path: string): Promise<readonly string[]> {
+  const fault: unknown = await stat(path).catch(({ code }) => code);
+  if (fault === 'ENOENT') return [];
+  const { openUntouched } = await import('./sqlite/connection.ts');
+  try {
+    using store = openUntouched(path);
+    return await listRunMigrations((sql) => store.prepare(sql).all());
+  } catch (error) {
+    throw toOpeningError(path, error);
+  }
+}
+
+async function listOnServer(url: string): Promise<readonly string[]> {
+  const { describeServer } = await import('./postgres/client.ts');
+  const { connectToPrimary } = await import('./postgres/servers.ts');
+  try {
+    await using client = await connectToPrimary(url);
+    return await listRunMigrations(async (sql) => (await client.query(sql)).rows);
+  } catch (error) {
+    throw toOpeningError(describeServer(url), error);
+  }
+}
