@@ -9,7 +9,7 @@ import { throwStorageError } from './faults.ts';
 /** Timeout in ms for opening a connection, unless the address sets another one. */
 export const connectMsMax = 2_000;
 
-/** Application name of the service's connections, unless the address sets another name. */
+/** First word of the application name of every connection. A name of the address or of PGAPPNAME comes after it. */
 export const applicationName = 'animal-store';
 
 interface Settings extends ClientConfig {
@@ -17,10 +17,19 @@ interface Settings extends ClientConfig {
   readonly mustBind?: boolean;
 }
 
+/** What the types of the driver omit: the settings of a connection, which include those of the environment. */
+interface Named {
+  readonly connectionParameters: { application_name?: string };
+}
+
 /** A connection, to be created with `connectionSettings`. */
 export class StoreClient extends Client {
   constructor(settings: Settings = {}) {
     super(settings);
+    const { connectionParameters } = this as unknown as Named;
+    connectionParameters.application_name = [applicationName, connectionParameters.application_name]
+      .filter(Boolean)
+      .join(' ');
     noteCancelledWaits(this);
     if (settings.mustBind) requireChannelBinding(this.connection);
   }
@@ -43,7 +52,6 @@ export function connectionSettings(url: string): Settings {
     connectionTimeoutMillis: readConnectMs(url),
     enableChannelBinding: binding !== 'disable',
     mustBind: binding === 'require',
-    fallback_application_name: applicationName,
     keepAlive: true,
     types: valueTypes,
   };

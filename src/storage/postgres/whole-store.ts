@@ -120,7 +120,7 @@ async function listColumns(query: WholeStore['query'], name: string): Promise<st
 
 /** Selects the connections of running instances and commands, except this connection. */
 const otherConnections = `select pid from pg_stat_activity where datname = current_database()
-  and application_name = '${applicationName}' and pid <> pg_backend_pid()`;
+  and split_part(application_name, ' ', 1) = '${applicationName}' and pid <> pg_backend_pid()`;
 
 function sequenceOf(table: string): string {
   return `pg_get_serial_sequence('${table}', 'id')::regclass`;

@@ -41,7 +41,7 @@ test('the pool runs every task within its bounds of connections and waiting task
   );
   await eventually(async () => started === readsMax);
   const connections = await store.execute(`
-    select pid from pg_stat_activity where datname = current_database() and application_name = 'pool'`);
+    select pid from pg_stat_activity where datname = current_database() and application_name = 'animal-store pool'`);
   assert.equal(connections.length, readsMax);
   const nothing = async () => undefined;
   const message = 'too many calls wait for the store; try again';
