@@ -14,7 +14,7 @@ export const secretSettings = [
 /**
  * Returns the variables with the secrets of their files, as container images have them: `REDIS_URL_FILE` names a file with
  * the value of `REDIS_URL`. White space at its end does not count. Throws one OperatorError that lists every file that
- * cannot be read, and every setting with both forms.
+ * is empty or cannot be read, and every setting with both forms.
  */
 export function readSecretFiles(variables: Variables): Variables {
   const problems: string[] = [];
@@ -24,7 +24,9 @@ export function readSecretFiles(variables: Variables): Variables {
     if (!file) continue;
     if (variables[name]) problems.push(`${name} and ${name}_FILE are both set`);
     try {
-      read[name] = readFileSync(file, 'utf8').trimEnd();
+      const secret = readFileSync(file, 'utf8').trimEnd();
+      if (secret === '') problems.push(`${name}_FILE names an empty file`);
+      read[name] = secret;
     } catch (error) {
       problems.push(`${name}_FILE cannot be read: ${reasonOf(error)}`);
     }

@@ -19,6 +19,24 @@ test('a secret in two places, or in a file that is not there, is refused by name
   assert.throws(() => readSecretFiles(variables), { name: 'OperatorError', message });
 });
 
+for (const content of ['', '\n'])
+  test(`a file of a secret that is empty, such as ${JSON.stringify(content)}, is refused by name`, async (t) => {
+    const file = join(await makeFolder(t), 'secret');
+    await writeFile(file, content);
+    for (const name of secretSettings)
+      assert.throws(() => readSecretFiles({ [`${name}_FILE`]: file }), {
+        name: 'OperatorError',
+        message: `wrong settings: ${name}_FILE names an empty file`,
+      });
+  });
+
+test('a secret that is set empty beside its file is that of the file', async (t) => {
+  const file = join(await makeFolder(t), 'database');
+  await writeFile(file, 'sqlite:a.db');
+  const variables = readSecretFiles({ DATABASE_URL: '', DATABASE_URL_FILE: file });
+  assert.equal(variables['DATABASE_URL'], 'sqlite:a.db');
+});
+
 test('every setting that is named a secret may be in a file', () => {
   const named = Object.keys(settings).filter((name) => name.includes('SECRET'));
   assert.ok(named.length > 0);
