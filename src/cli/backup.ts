@@ -87,8 +87,11 @@ async function addToFolder(context: CommandContext, folder: string, keep: number
   const time = new Date(context.clock()).toISOString().replaceAll(/[:.]/g, '-');
   const file = join(folder, `animal-store-${time}.db`);
   const bytes = await writeBackup(context, location, file, false);
-  const backups = (await readdir(folder)).filter((name) => namedBackup.test(name)).sort();
-  const deleted = backups.slice(0, -keep).map((name) => join(folder, name));
+  const names = (await readdir(folder)).filter((name) => namedBackup.test(name)).sort();
+  // The new backup is kept in any case. If the clock was wrong, others may have later names.
+  const others = names.filter((name) => name !== basename(file));
+  const deletedMax = Math.max(0, others.length + 1 - keep);
+  const deleted = others.slice(0, deletedMax).map((name) => join(folder, name));
   for (const old of deleted) await rm(old);
   const rest = deleted.length === 0 ? [] : [`deleted ${countThings(deleted.length, 'older backup')}`];
   return printLines({ file, bytes, deleted }, describeCopy(file, bytes), ...rest);

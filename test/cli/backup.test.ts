@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
 import { dayMs } from '../../src/clock.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { addPet, readContents } from '../contracts/store-contents.ts';
-import { createWorld, expectMistake, runInProcess } from '../support/command-line.ts';
+import { createWorld, expectMistake, readCommand, runInProcess } from '../support/command-line.ts';
 import { runProgram } from '../support/processes.ts';
 import { createMovableClock, makeFolder, startService } from '../support/service.ts';
 
@@ -144,6 +144,17 @@ describe('backup --to', () => {
     assert.equal(names.length, 3);
     assert.match(names[1] ?? '', /^animal-store-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.db$/);
     assert.equal((await stat(join(folder, names[1] ?? ''))).mode & 0o777, 0o600);
+  });
+
+  test('keeps the new backup even if others have later names', async (t) => {
+    const { url } = await createWorld(t);
+    const folder = await makeFolder(t);
+    const later = [1, 2].map((day) => `animal-store-2999-01-0${day}T00-00-00-000Z.db`);
+    for (const name of later) await writeFile(join(folder, name), '');
+    const backup = ['backup', '--to', folder, '--keep', '2'];
+    const { file, deleted } = await readCommand<{ file: string; deleted: string[] }>(backup, url);
+    assert.deepEqual(deleted, [join(folder, later[0] ?? '')]);
+    assert.deepEqual((await readdir(folder)).sort(), [basename(file), later[1]]);
   });
 
   test('goes with neither a file nor --record', async (t) => {
