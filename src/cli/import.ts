@@ -9,6 +9,7 @@ import { noteImportedFile } from '../pets/imported-files.ts';
 import type { LoadedCounts } from '../pets/load-pets.ts';
 import { petFields } from '../pets/pet.ts';
 import type { PetFileFormat } from '../pets/pet-files.ts';
+import { requireExisting } from '../storage/require-existing.ts';
 import type { AppCommand, Printed } from './command.ts';
 import { formatOfEnding, formatOption } from './export.ts';
 import type { Terminal } from './output.ts';
@@ -45,10 +46,12 @@ adds an animal.`)
     .option('--ignore-unknown', 'ignore columns and fields that an animal does not have', false)
     .option('--dry-run', 'check every row and write nothing', false)
     .option('--once', 'refuse a file whose content (SHA-256) was imported before', false)
-    .does(async ({ withStore, clock, terminal, actor }, given: ImportOptions, file: string) => {
+    .does(async ({ readConfig, withStore, clock, terminal, actor }, given: ImportOptions, file: string) => {
       if (given.once && given.dryRun) throw new UsageError('--once and --dry-run cannot be used together');
       const options = { ...given, format: given.format ?? guessFormat(file) };
       const by = { actor, nowMs: clock() };
+      const { requireStore, databaseUrl } = readConfig();
+      if (requireStore) await requireExisting(databaseUrl);
       return withStore(({ catalogue }) => importFile(catalogue, file, options, by, terminal), !given.dryRun);
     });
 }

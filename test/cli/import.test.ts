@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough, Readable } from 'node:stream';
@@ -10,6 +10,7 @@ import type { Catalogue } from '../../src/pets/catalogue.ts';
 import { openCatalogue } from '../support/catalogue.ts';
 import { createWorld, type Ran, runInProcess, type World } from '../support/command-line.ts';
 import { sqliteEngine } from '../support/engines.ts';
+import { makeFolder } from '../support/service.ts';
 
 const header = 'name,categoryId,status\n';
 const categoryRule = 'must be an integer from -9223372036854775808 to 9223372036854775807';
@@ -42,6 +43,17 @@ describe('import', () => {
   test('adds the animals of a file in order, with the default status available', async (t) => {
     const { pets } = await loadAlone(t, 'a.csv', twoRows);
     assert.deepEqual(pets, ['1 Rex 1 sold', '2 Tom 2 available']);
+  });
+
+  test('makes no store if REQUIRE_STORE is true, until migrate has made it', async (t) => {
+    const folder = await makeFolder(t);
+    const url = `sqlite:${join(folder, 'store.db')}`;
+    const options = { stdin: twoRows, settings: { REQUIRE_STORE: 'true' } };
+    const refused = await runInProcess('import - --format csv', url, options);
+    expectRefusal(refused, /^error: there is no store [^\n]*, and REQUIRE_STORE is true: [^\n]*\n$/);
+    assert.deepEqual(await readdir(folder), []);
+    assert.equal((await runInProcess('migrate', url, options)).code, 0);
+    assert.match((await runInProcess('import - --format csv', url, options)).stdout, /^imported 2 animals /);
   });
 
   test('prints the number of imported animals', async (t) => {
