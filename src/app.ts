@@ -223,7 +223,7 @@ function openLimiter({
     counters,
     clock,
     onTake(usage, caller) {
-      countVerdict(usage, caller?.limits ?? null);
+      countVerdict(usage, caller?.plan ?? 'none');
       if (caller === null || !beginsBan(usage)) return;
       const until = new Date(usage.bannedUntilMs).toISOString();
       log.warn({ account: caller.accountName, keyId: caller.keyId, until }, 'a key is banned');

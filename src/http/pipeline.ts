@@ -157,7 +157,22 @@ function answer(parts: PipelineOptions, exchange: Exchange, made: Answer): void 
   if (parts.isClosing() || isLast(exchange)) response.shouldKeepAlive = false;
   const status = sendAnswer(exchange, made, parts.cors.headersFor(request));
   const ms = performance.now() - exchange.startedAtMs - exchange.heldMs;
-  for (const observer of parts.observers) observer.note(exchange, status, ms);
+  for (const observer of parts.observers) tell(parts, observer, exchange, status, ms);
+}
+
+/** The request is answered, so a fault of an observer is only logged. Uncaught, it would end the process. */
+function tell(
+  { log }: PipelineOptions,
+  observer: RequestObserver,
+  exchange: Exchange,
+  status: number,
+  ms: number,
+) {
+  try {
+    observer.note(exchange, status, ms);
+  } catch (err) {
+    log.error({ requestId: exchange.id, err }, 'an answered request could not be counted or logged');
+  }
 }
 
 function fail(parts: PipelineOptions, exchange: Exchange, error: unknown): void {

@@ -132,14 +132,21 @@ const named = {
 
 const subjectLengthMax = 80;
 
-/** Returns the object that a request names in its path or, as an order does, in its body: `animal 7`. */
+/**
+ * Returns the object that a request names in its path or, as an order does, in its body: `animal 7`. A body may have any value in
+ * a field that its operation does not know. One that is no text or number names nothing.
+ */
 function findSubject(params: Exchange['match']['params'], body: unknown): string | null {
   const fields = { ...(typeof body === 'object' ? body : null), ...params };
   for (const [name, word] of Object.entries(named)) {
     const id: unknown = Object.hasOwn(fields, name) ? fields[name as keyof typeof fields] : undefined;
-    if (id !== undefined) return clean(`${word} ${id}`).slice(0, subjectLengthMax);
+    if (isScalar(id)) return clean(`${word} ${id}`).slice(0, subjectLengthMax);
   }
   return null;
+}
+
+function isScalar(value: unknown): value is string | number | bigint {
+  return ['string', 'number', 'bigint'].includes(typeof value);
 }
 
 function clean(text: string): string {

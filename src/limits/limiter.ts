@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { freeLimits, type Limits, readerLimits } from '../plans/plan.ts';
+import { freeLimits, type Limits, type PlanName, readerLimits } from '../plans/plan.ts';
 import { after, type Soon } from '../promises.ts';
 import type { Counters } from './counters.ts';
 import { addressSubject, readerSubject } from './rules/address.ts';
@@ -10,6 +10,7 @@ export interface KeyCaller {
   readonly accountId: bigint;
   readonly accountName: string;
   readonly keyId: string;
+  readonly plan: PlanName;
   readonly limits: Limits;
 }
 

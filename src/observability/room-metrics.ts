@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { secondMs } from '../clock.ts';
 import { beginsBan, type Usage } from '../limits/rules/decision.ts';
-import { type Limits, listedLimits, type PlanName } from '../plans/plan.ts';
+import { type PlanName, planNames } from '../plans/plan.ts';
 import { attemptFailures } from '../webhooks/webhook.ts';
 import type { WebhookLag } from '../webhooks/webhooks.ts';
 import { expose, labelled } from './metrics.ts';
@@ -66,12 +66,9 @@ interface Tally {
 }
 
 /** Exposes verdicts and new bans by plan. Returns their counter. Without a valid key, the plan is `none`. */
-export function exposeVerdicts(registry: Registry): (usage: Usage, limits: Limits | null) => void {
-  const enterprise = newTally('enterprise');
-  const byLimits = new Map<Limits | null, Tally>([[null, newTally('none')]]);
-  for (const [name, limits] of Object.entries(listedLimits))
-    byLimits.set(limits, newTally(name as keyof typeof listedLimits));
-  const tallies = [...byLimits.values(), enterprise];
+export function exposeVerdicts(registry: Registry): (usage: Usage, plan: Tally['plan']) => void {
+  const tallies = ([...planNames, 'none'] as const).map(newTally);
+  const byPlan = new Map(tallies.map((tally) => [tally.plan, tally]));
 
   const help = 'Requests by plan and by verdict of the limits.';
   expose(registry, 'counter', 'limit_verdicts_total', help, () =>
@@ -84,9 +81,8 @@ export function exposeVerdicts(registry: Registry): (usage: Usage, limits: Limit
     ofKeys.map(({ plan, bans }) => ({ labels: { plan }, value: bans })),
   );
 
-  return (usage, limits) => {
-    // All accounts of a plan share one limits object. The exception is enterprise: each account has its own.
-    const tally = byLimits.get(limits) ?? enterprise;
+  return (usage, plan) => {
+    const tally = byPlan.get(plan) as Tally;
     tally.verdicts[usage.verdict] += 1;
     if (beginsBan(usage)) tally.bans += 1;
   };

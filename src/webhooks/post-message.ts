@@ -169,11 +169,17 @@ function connectTo(addresses: readonly string[], shareMs: number) {
 /** Timeout of one DNS query. The resolver sends a query at most twice. */
 const questionMs = 3 * secondMs;
 
-/** Queries the name servers. `dns.lookup` would block one of the few libuv threads while a name server is slow. */
-async function resolveName(name: string, signal: AbortSignal): Promise<readonly string[]> {
+/**
+ * Queries the name servers for the addresses of a host, until `signal` aborts. Returns none if there are none. `dns.lookup` would
+ * block one of the few libuv threads while a name server is slow.
+ */
+export async function resolveName(name: string, signal: AbortSignal): Promise<readonly string[]> {
   if (/(?:^|\.)localhost\.?$/.test(name)) return ['127.0.0.1', '::1'];
   const resolver = new Resolver({ timeout: questionMs, tries: 2 });
-  signal.addEventListener('abort', () => resolver.cancel(), { once: true });
+  const cancel = () => resolver.cancel();
+  signal.addEventListener('abort', cancel);
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  // With a listener, the signal of every attempt would live until the service stops.
+  signal.removeEventListener('abort', cancel);
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
 }

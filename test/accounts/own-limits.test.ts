@@ -70,7 +70,7 @@ await describeOnEngines('the own limits of an account', (engine) => {
     const counters = createMemoryCounters();
     const limiter = createLimiter({ counters, clock: clock.now });
     const limits = { perMinute: 2, perDay: 3 };
-    const caller = { accountId, accountName: account, keyId: id, limits };
+    const caller = { accountId, accountName: account, keyId: id, plan: 'free', limits } as const;
     const take = async () => (await limiter.takeForKey(caller)).code;
     for (let sent = 0; sent < 2; sent += 1) await take();
     assert.equal(await take(), 'rate_limit_exceeded');

@@ -12,6 +12,7 @@ import { createRequestLog, linesPerSecondMax, slowRequestMs } from '../../src/ht
 import { createLog } from '../../src/observability/log.ts';
 import { type LogLine, recordLog } from '../support/recorded-log.ts';
 import { createMovableClock, makeFolder, startService, startWithKey } from '../support/service.ts';
+import { startBuiltServer } from './built-server.ts';
 
 /** Logs requests for these paths below `/v1` on a terminal. Returns the output. */
 async function logOnTerminal(t: TestContext, paths: readonly string[]): Promise<string> {
@@ -62,6 +63,38 @@ function logDurations(durations: readonly number[], failure: AppError | null = n
   for (const ms of durations) requestLog.note(exchange, failure === null ? 201 : 503, ms);
   return findLines();
 }
+
+test('a refused body may have any value in a field that names an object of another operation', async (t) => {
+  const { service, key } = await startWithKey(t);
+  for (const id of ['{"toString":1}', '[[{"toString":1}]]', 'null', 'true', '9e999', '"\\ud800"']) {
+    const body = `{"status":"enabled","petId":${id},"orderId":${id}}`;
+    const headers = { 'content-type': 'application/json' };
+    const answer = await service.request(key, '/webhooks/wh_0000000000000000', {
+      method: 'PATCH',
+      headers,
+      body,
+    });
+    assert.ok([400, 404].includes(answer.status), `${id}: ${answer.status}`);
+  }
+  assert.equal((await service.request(key, '/pets')).status, 200);
+});
+
+test('a fault of an observer is logged, and the others get the request', async (t) => {
+  const { log, findLines } = recordLog();
+  const noted: number[] = [];
+  const faulty = () => {
+    throw new Error('a fault of an observer');
+  };
+  const observers = [
+    { note: faulty, noteMalformed: () => undefined },
+    { note: (_: unknown, status: number) => noted.push(status), noteMalformed: () => undefined },
+  ];
+  const { baseUrl, key } = await startBuiltServer(t, { observers, log });
+  for (const path of ['/pets', '/pets/1'])
+    await fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${key}` } });
+  assert.deepEqual(noted, [200, 404]);
+  assert.equal(findLines('an answered request could not be counted or logged').length, 2);
+});
 
 test('a slow request is logged even with LOG_REQUESTS=errors', () => {
   assert.deepEqual(logDurations([0, slowRequestMs - 1]), []);

@@ -87,11 +87,14 @@ test('the metrics count the verdicts of the rate limits and the bans of each pla
   await service.request(await service.createKey('business'), '/pets');
   await service.request(await service.createKey('enterprise', { perMinute: 60, perDay: 1_000 }), '/pets');
   await service.request(null, '/pets');
+  const ofPro = await service.createKey('pro', undefined, { account: 'Own limits' });
+  await service.store.accounts.setLimits('Own limits', { perMinute: 7 });
+  await service.request(ofPro, '/pets');
 
   const metrics = await readMetrics(service);
   for (const [plan, passed, refused, banned] of [
     ['free', 60, 60, 10],
-    ['pro', 0, 0, 0],
+    ['pro', 1, 0, 0],
     ['business', 1, 0, 0],
     ['enterprise', 1, 0, 0],
     ['none', 1, 0, 0],

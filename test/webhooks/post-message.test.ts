@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import { redactKeys } from '../../src/observability/safe-text.ts';
-import { createPostMessage, type PostOptions } from '../../src/webhooks/post-message.ts';
+import { createPostMessage, type PostOptions, resolveName } from '../../src/webhooks/post-message.ts';
 import { createNetworks } from '../../src/webhooks/rules/target-address.ts';
 import { listen } from '../support/local-server.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -69,6 +69,12 @@ test('the test server detects a connection to an allowed target', async () => {
   for (const host of ['127.0.0.1', '[::1]', 'localhost'])
     assert.deepEqual(await post(`http://${host}:${bait.port}/`), { failure: 'refused' }, host);
   assert.ok(bait.count() >= 3);
+});
+
+test('a resolved name leaves no listener on the signal of its attempt', async () => {
+  const { signal } = new AbortController();
+  await resolveName('animal-store.invalid', signal);
+  assert.deepEqual(getEventListeners(signal, 'abort'), []);
 });
 
 test('an attempt resolves a name once and connects to the checked addresses', async (t) => {
