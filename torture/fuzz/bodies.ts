@@ -15,6 +15,7 @@ interface ObjectSchema {
 
 const foreignNames = fc.oneof(
   fc.constantFrom('id', '__proto__', 'constructor', 'toString', 'Name', ''),
+  fc.constantFrom('petId', 'orderId', 'webhookId', 'categoryId', 'keyId'),
   fc.string({ maxLength: 8 }),
 );
 

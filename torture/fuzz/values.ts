@@ -46,7 +46,7 @@ const names = fc
 /** Any JSON value. */
 export const anyJson = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)),
-  fc.constantFrom('null', 'true', '""', '[]', '{}', '"1"', '[1]', '{"__proto__":1}'),
+  fc.constantFrom('null', 'true', '""', '[]', '{}', '"1"', '[1]', '{"__proto__":1}', '{"toString":1}'),
   numbers,
 );
 
