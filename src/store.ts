@@ -17,9 +17,9 @@ import { createVersion } from './storage/content-version.ts';
 import type { Database } from './storage/database.ts';
 import { noteRestore } from './storage/note-restore.ts';
 import { openDatabase } from './storage/open-database.ts';
-import { requireExisting } from './storage/require-existing.ts';
 import { claimServing } from './storage/sqlite/claim-serving.ts';
 import type { WriterPlace } from './storage/sqlite/writer.ts';
+import { requireExisting } from './storage/stored-migrations.ts';
 import { createOwnRequests } from './usage/own-requests.ts';
 
 /** Everything that uses a store but needs no server. Its own changes are those of the user of this process. */

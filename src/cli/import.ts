@@ -9,7 +9,7 @@ import { noteImportedFile } from '../pets/imported-files.ts';
 import type { LoadedCounts } from '../pets/load-pets.ts';
 import { petFields } from '../pets/pet.ts';
 import type { PetFileFormat } from '../pets/pet-files.ts';
-import { requireExisting } from '../storage/require-existing.ts';
+import { requireExisting } from '../storage/stored-migrations.ts';
 import type { AppCommand, Printed } from './command.ts';
 import { formatOfEnding, formatOption } from './export.ts';
 import type { Terminal } from './output.ts';

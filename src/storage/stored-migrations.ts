@@ -1,5 +1,7 @@
 import { stat } from 'node:fs/promises';
-import { listRunMigrations } from './migrations/migrate.ts';
+import { resolve } from 'node:path';
+import { OperatorError } from '../errors.ts';
+import { compareSchema, listRunMigrations } from './migrations/migrate.ts';
 import { parseStoreAddress } from './store-address.ts';
 import { toOpeningError } from './store-errors.ts';
 
@@ -10,6 +12,16 @@ import { toOpeningError } from './store-errors.ts';
 export async function listStoredMigrations(address: string): Promise<readonly string[]> {
   const { engine, location } = parseStoreAddress(address);
   return engine === 'sqlite' ? listInFile(location) : listOnServer(location);
+}
+
+/** Throws OperatorError if there is no store at an address, of this or an older release. Changes nothing. */
+export async function requireExisting(address: string): Promise<void> {
+  if (compareSchema(await listStoredMigrations(address)) !== 'none') return;
+  const { engine, location } = parseStoreAddress(address);
+  const where = engine === 'sqlite' ? resolve(location) : 'in the database of DATABASE_URL';
+  throw new OperatorError(
+    `there is no store ${where}, and REQUIRE_STORE is true: mount the volume of the store, or create a new store once with "animal-store migrate"`,
+  );
 }
 
 // Only the engine that is used is imported, with its driver.

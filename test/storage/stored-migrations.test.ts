@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { requireExisting } from '../../src/storage/require-existing.ts';
+import { requireExisting } from '../../src/storage/stored-migrations.ts';
 import { findEngines } from '../support/engines.ts';
 import { makeFolder } from '../support/service.ts';
 
