@@ -34,7 +34,12 @@ without an id adds an animal.`)
   });
 }
 
-export type ExportOptions = Partial<{ format: PetFileFormat; output: string }> & { readonly force: boolean };
+export interface ExportOptions {
+  readonly format?: PetFileFormat;
+  /** The file, or `-` for standard output. */
+  readonly output: string;
+  readonly force: boolean;
+}
 
 export function formatOption(description: string): Option {
   return new Option('--format <format>', description).choices(petFileFormats);
@@ -53,13 +58,13 @@ export function formatOfEnding(file: string): PetFileFormat | null {
 export function addExportOptions(leaf: AppCommand): AppCommand {
   return leaf
     .addOption(formatOption("the format (default: by the file's ending, else ndjson)"))
-    .option('--output <file>', 'write to a file instead of standard output')
+    .option('--output <file>', 'the file, or - for standard output', '-')
     .option('--force', 'replace an existing file', false)
     .hook('preAction', async () => {
       const { json, output } = leaf.opts();
-      if (json && output === undefined)
+      if (output !== '-') await requireNotStore(output, leaf.context.readConfig().databaseUrl);
+      else if (json)
         throw new UsageError('--json needs --output FILE, because the rows go to standard output');
-      if (output !== undefined) await requireNotStore(output, leaf.context.readConfig().databaseUrl);
     });
 }
 
@@ -79,8 +84,8 @@ export async function exportRows(
   terminal: Pick<Terminal, 'stdout' | 'stderr'>,
   audit: Pick<Audit, 'record'>,
 ): Promise<Printed> {
-  const { stdout } = terminal;
-  const chosen = format ?? formatOfEnding(output ?? '') ?? 'ndjson';
+  const chosen = format ?? formatOfEnding(output) ?? 'ndjson';
+  const file = output === '-' ? null : output;
   let exported = 0;
   async function* counted() {
     try {
@@ -89,29 +94,36 @@ export async function exportRows(
         yield rows;
       }
     } finally {
-      const subject = output ?? 'standard output';
+      const subject = file ?? 'standard output';
       await recordOrWarn(terminal, () => audit.record(auditActions[thing], subject, { exported }));
     }
   }
-  await writeExport(writeRows(counted(), columns, chosen), output ?? null, force, stdout);
-  if (output === undefined) return printLines(null);
-  return printLines({ exported, file: output }, `exported ${countThings(exported, thing)} to ${output}`);
+  await writeExport(writeRows(counted(), columns, chosen), file, force, terminal.stdout);
+  if (file === null) return printLines(null);
+  return printLines({ exported, file }, `exported ${countThings(exported, thing)} to ${file}`);
 }
 
 /**
  * Writes a text to standard output if `file` is null, or all of it to a file. An export has names and references of
- * clients, so only the owner of the file may read it. Throws OperatorError as `writeWholeFile` does.
+ * clients, so only the owner of the file may read it. If the text has begun, its `finally` blocks end before this ends.
+ * Throws OperatorError as `writeWholeFile` does.
  */
 export async function writeExport(
-  text: AsyncIterable<string>,
+  text: AsyncGenerator<string>,
   file: string | null,
   replaces: boolean,
   stdout: Terminal['stdout'],
 ): Promise<void> {
-  if (file === null) return await writeUntilClosed(stdout.isTTY ? escapeAll(text) : text, stdout);
-  await writeWholeFile(file, { replaces, mode: 0o600 }, (unfinished) =>
-    pipeline(Readable.from(text), createWriteStream(unfinished)),
-  );
+  try {
+    if (file === null) await writeUntilClosed(stdout.isTTY ? escapeAll(text) : text, stdout);
+    else
+      await writeWholeFile(file, { replaces, mode: 0o600 }, (unfinished) =>
+        pipeline(Readable.from(text), createWriteStream(unfinished)),
+      );
+  } finally {
+    // A pipeline that fails does not wait for the row that it has asked for.
+    await text.return(undefined);
+  }
 }
 
 /**

@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
+import { runCommandLine } from '../../src/cli/command-line.ts';
 import { exportRows } from '../../src/cli/export.ts';
 import type { Terminal } from '../../src/cli/output.ts';
 import { int64Max, int64Min } from '../../src/int64.ts';
 import { type PetFileFormat, petFileFormats } from '../../src/pets/pet-files.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { openCatalogue } from '../support/catalogue.ts';
-import { createWorld, expectMistake, type World } from '../support/command-line.ts';
+import { createWorld, expectMistake, lifetime, runInProcess, type World } from '../support/command-line.ts';
+import { describeOnEngines } from '../support/engines.ts';
 
 async function createFilledWorld(t: TestContext, count = 2): Promise<World> {
   const world = await createWorld(t);
@@ -71,7 +73,7 @@ describe('export to standard output', () => {
     batches: Parameters<typeof exportRows>[0],
     format?: PetFileFormat,
   ) {
-    const options = { force: true, ...(format && { format }) };
+    const options = { force: true, output: '-', ...(format && { format }) };
     const terminal = { stdin: Readable.from([]), stdout, stderr: new PassThrough() };
     const audit = { record: async () => undefined };
     return exportRows(batches, ['id', 'name'], 'animal', options, terminal, audit);
@@ -106,6 +108,15 @@ describe('export to standard output', () => {
     await exportTo(stdout, openCatalogue(store).listAll());
   });
 
+  test('is what --output - means', async (t) => {
+    const { print } = await createFilledWorld(t);
+    assert.equal(await print('export --output -'), await print('export'));
+    assert.equal(
+      await print('orders export --output - --format csv'),
+      await print('orders export --format csv'),
+    );
+  });
+
   async function* makeBatch() {
     yield [{ id: 1n, name: 'Rex\u001b[31m\u202e' }];
   }
@@ -121,6 +132,28 @@ describe('export to standard output', () => {
       assert.match(await write(true), /Rex\\u001b\[31m\\u202e/);
       assert.ok((await write(false)).includes('\u202e'));
     });
+});
+
+await describeOnEngines('an export whose reader leaves', ({ createStore }) => {
+  test('stands in the audit log', async (t) => {
+    const { url } = await createStore(t);
+    const stdin = `name,categoryId\n${'Rex,1\n'.repeat(5_000)}`;
+    await runInProcess('import - --format csv', url, { stdin });
+    const closed = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+    const stderr = new PassThrough();
+    const code = await runCommandLine(['export'], {
+      environment: { ENVIRONMENT: 'staging', DATABASE_URL: url },
+      terminal: {
+        stdin: Readable.from([]),
+        stdout: new Writable({ write: (_chunk, _encoding, done) => done(closed) }),
+        stderr,
+      },
+      lifetime,
+    });
+    assert.deepEqual([code, stderr.read()], [0, null]);
+    const { stdout } = await runInProcess('audit --action pets.exported --json', url);
+    assert.partialDeepStrictEqual(JSON.parse(stdout), [{ subject: 'standard output' }]);
+  });
 });
 
 describe('export to a file', () => {
