@@ -1,7 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import type { Readable } from 'node:stream';
 import { type Authorship, addAuditEntry } from '../audit/audit-log.ts';
 import { OperatorError, OutcomeUnknownError, reasonOf, UsageError } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
@@ -52,7 +54,12 @@ adds an animal.`)
       const by = { actor, nowMs: clock() };
       const { requireStore, databaseUrl } = readConfig();
       if (requireStore) await requireExisting(databaseUrl);
-      return withStore(({ catalogue }) => importFile(catalogue, file, options, by, terminal), !given.dryRun);
+      // The import may make the store, so a file that cannot be read is refused before.
+      const source = file === '-' ? terminal.stdin : await openFile(file);
+      return withStore(
+        ({ catalogue }) => importFile(catalogue, file, source, options, by, terminal),
+        !given.dryRun,
+      );
     });
 }
 
@@ -63,13 +70,14 @@ function guessFormat(file: string): PetFileFormat {
 }
 
 /**
- * Imports the animals of a file, or of standard input if `file` is `-`: all rows or, with `skipInvalid`, all valid rows,
- * or none. The output lists invalid rows. It fails with OperatorError, with nothing written, if the file is unreadable or
- * has invalid rows that are not skipped, and with OutcomeUnknownError as `load` does (database.ts).
+ * Imports the animals of `source`, which is a file, or standard input if `file` is `-`: all rows or, with `skipInvalid`,
+ * all valid rows, or none. The output lists invalid rows. It fails with OperatorError, with nothing written, if the file
+ * is unreadable or has invalid rows that are not skipped, and with OutcomeUnknownError as `load` does (database.ts).
  */
 export async function importFile(
   catalogue: Catalogue,
   file: string,
+  source: Readable,
   options: ImportOptions & { readonly format: PetFileFormat },
   by: Authorship,
   terminal: Terminal,
@@ -84,7 +92,7 @@ export async function importFile(
   let line: string | null = null;
   let failure: unknown;
   try {
-    const bytes = readBytes(file, terminal, hash, progress.advance);
+    const bytes = readBytes(file, source, hash, progress.advance);
     const pets = readPets(bytes, format, rows.refuse, ignoreUnknown);
     counts = await catalogue.load(rows.pass(pets), {
       onBadChanges: rows.refuseChanges,
@@ -156,8 +164,18 @@ async function startProgress(terminal: Terminal, file: string) {
 
 const readBytesMax = 262_144;
 
-async function* readBytes(file: string, { stdin }: Terminal, hash: Hash, onRead: (bytes: number) => void) {
-  const source = file === '-' ? stdin : createReadStream(file, { highWaterMark: readBytesMax });
+/** Throws OperatorError if the file cannot be opened. */
+async function openFile(file: string): Promise<Readable> {
+  const source = createReadStream(file, { highWaterMark: readBytesMax });
+  try {
+    await once(source, 'open');
+  } catch (error) {
+    throw new OperatorError(`nothing was imported: ${unreadable(file, error).message}`, { cause: error });
+  }
+  return source;
+}
+
+async function* readBytes(file: string, source: Readable, hash: Hash, onRead: (bytes: number) => void) {
   try {
     for await (const chunk of source as AsyncIterable<Uint8Array>) {
       hash.update(chunk);
@@ -165,9 +183,12 @@ async function* readBytes(file: string, { stdin }: Terminal, hash: Hash, onRead:
       yield chunk;
     }
   } catch (error) {
-    throw new OperatorError(`${nameSource(file)} cannot be read: ${reasonOf(error)}`, { cause: error });
+    throw unreadable(file, error);
   }
 }
+
+const unreadable = (file: string, cause: unknown) =>
+  new OperatorError(`${nameSource(file)} cannot be read: ${reasonOf(cause)}`, { cause });
 
 function nameSource(file: string): string {
   return file === '-' ? 'standard input' : file;

@@ -7,6 +7,8 @@ import { checkLength, describeUnknown, type Line, notUtf8Rule, type Row, readLin
 const quotesRule =
   'must follow RFC 4180: enclose a field that contains a quote in quotes, and double each quote inside the field';
 
+const unnamedRule = 'must have no value in a column without a name; --ignore-unknown ignores such columns';
+
 /**
  * Reads the rows of a CSV file (RFC 4180, but a line may also end in LF alone). Its header names the required fields of an
  * animal, and may name its other fields and `id`. An empty field that is not required counts as absent. Rows without any
@@ -24,7 +26,7 @@ export async function* readCsvRows(
     for (const [index, record] of records.entries()) {
       if (columns === undefined) columns = readHeader(record, fields[index], ignoresUnknown);
       else if (fields[index]?.every((value) => value === '') !== true)
-        rows.push(toRow(columns, record, fields[index]));
+        rows.push(toRow(columns, record, fields[index], ignoresUnknown));
     }
     yield rows;
   }
@@ -72,11 +74,14 @@ function toRow(
   columns: readonly string[],
   { number: line, isUtf8 }: Line,
   fields: readonly string[] | undefined,
+  ignoresUnknown: boolean,
 ): Row {
   if (!isUtf8) return { line, brokenRule: notUtf8Rule };
   if (fields === undefined) return { line, brokenRule: quotesRule };
   if (fields.length !== columns.length)
     return { line, brokenRule: `must have ${columns.length} fields like the header, not ${fields.length}` };
+  if (!ignoresUnknown && fields.some((value, index) => value !== '' && columns[index] === ''))
+    return { line, brokenRule: unnamedRule };
   const given = knownColumns.flatMap((name) => {
     const value = fields[columns.indexOf(name)];
     return value === undefined || (value === '' && !requiredFields.includes(name))

@@ -56,6 +56,13 @@ describe('import', () => {
     assert.match((await runInProcess('import - --format csv', url, options)).stdout, /^imported 2 animals /);
   });
 
+  test('makes no store for a file that cannot be read', async (t) => {
+    const folder = await makeFolder(t);
+    const refused = await runInProcess(['import', join(folder, 'none.csv')], `sqlite:${folder}/store.db`);
+    expectRefusal(refused, /^error: nothing was imported: [^\n]*none\.csv cannot be read: ENOENT[^\n]*\n$/);
+    assert.deepEqual(await readdir(folder), []);
+  });
+
   test('prints the number of imported animals', async (t) => {
     const { stdout, stderr, file } = await loadAlone(t, 'a.csv', twoRows);
     assert.match(stdout.replace(file, 'FILE'), /^imported 2 animals from FILE in \d+\.\d s\n$/);
@@ -160,7 +167,7 @@ function importInto(catalogue: Catalogue, content: string) {
   const options = { format: 'csv', skipInvalid: false, dryRun: false } as const;
   const by = { actor: { kind: 'command', name: 'mira' }, nowMs: 0 } as const;
   const stdin = Readable.from([Buffer.from(content)]);
-  return importFile(catalogue, '-', options, by, {
+  return importFile(catalogue, '-', stdin, options, by, {
     stdin,
     stdout: new PassThrough(),
     stderr: new PassThrough(),

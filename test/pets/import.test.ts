@@ -32,6 +32,11 @@ const csv: Readonly<Record<string, Row>> = {
   'CRLF, blank lines and no last line break': ['name,categoryId\r\n\r\nRex,1\r\n\n"Tom",2', [rex, tom]],
   'a byte order mark': ['\ufeffname,categoryId\nRex,1\n', [rex]],
   'empty columns and rows of empty values': ['name,categoryId,,\nRex,1,,\n,,,\n\n', [rex]],
+  'a value in a column without a name': [
+    'name,categoryId,\nRex,1,sold\nRex,1,\n',
+    [rex],
+    '2 must have no value in a column without a name; --ignore-unknown ignores such columns',
+  ],
   'the id of an animal to change, unless it is empty': [
     'id,name,categoryId\n7,Rex,1\n,Rex,1\n',
     [{ ...rex, id: 7n, line: 2 }, rex],
@@ -108,6 +113,7 @@ describe('the rows of a file', () => {
     const message = `line 1: ${describeUnknown(names).replace('fields', 'columns')}`;
     await assert.rejects(readFile(content, 'csv'), { name: 'OperatorError', message });
     assert.deepEqual((await readFile(content, 'csv', true)).pets, [rex]);
+    assert.deepEqual((await readFile('name,categoryId,\nRex,1,sold\n', 'csv', true)).pets, [rex]);
     assert.equal((await readFile(unknownField, 'ndjson', true)).pets.length, 1);
   });
 
