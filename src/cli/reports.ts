@@ -48,7 +48,7 @@ export function addRequests(program: AppCommand): void {
     .withNotes(`The newest request comes first. The store keeps requests for 7 days. Requests
 that a limit refused share a row for each key and hour, and so do more than 100
 failed requests of an account in an hour. Such a row has their number,
-and is about the last of them.`)
+is about the last of them, and stands at the place of the first.`)
     .addOption(accountFilter('requests'))
     .option('--key <id>', 'only requests with this key')
     .option('--status <status>', 'only requests with this HTTP status', parseStatus)
