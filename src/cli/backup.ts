@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { Option } from 'commander';
 import { OperatorError, UsageError } from '../errors.ts';
 import { formatBytes } from '../format.ts';
@@ -12,7 +11,7 @@ import { requireStore } from '../storage/sqlite/schema.ts';
 import { vacuumSqlite } from '../storage/sqlite/vacuum.ts';
 import { parseStoreAddress, requireNotStore } from '../storage/store-address.ts';
 import { type AppCommand, type CommandContext, type Printed, printLines } from './command.ts';
-import { countThings, recordOrWarn } from './output.ts';
+import { countThings, recordOrWarn, writeToEnd } from './output.ts';
 import { parseCountUpTo } from './parsers.ts';
 import { writeWholeFile } from './whole-file.ts';
 
@@ -111,17 +110,15 @@ async function streamBackup(context: CommandContext, isJson: boolean): Promise<P
     throw new UsageError('a backup does not go to a terminal: name a file, or pipe it to a program');
   const location = await requireSource(context);
   const copy = `${location}.${randomUUID()}.tmp`;
-  let bytes = 0;
   try {
     await makeStoreFile(copy);
     await backupSqlite(location, copy);
-    bytes = (await stat(copy)).size;
-    await pipeline(createReadStream(copy), stdout, { end: false });
+    const { size: bytes } = await stat(copy);
+    if (await writeToEnd(createReadStream(copy), stdout)) await noteCopy(context, '-', bytes);
   } finally {
     await rm(copy, { force: true });
   }
-  await noteCopy(context, '-', bytes);
-  return { json: null, print: () => undefined };
+  return printLines(null);
 }
 
 /** Returns the path of the store. Throws OperatorError if it is not one of SQLite that can be read. */

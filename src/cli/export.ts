@@ -13,7 +13,7 @@ import { pick } from '../storage/insert-row.ts';
 import { requireNotStore } from '../storage/store-address.ts';
 import { type AppCommand, type Printed, printLines } from './command.ts';
 import type { Terminal } from './output.ts';
-import { countThings, recordOrWarn } from './output.ts';
+import { countThings, recordOrWarn, writeUntilClosed } from './output.ts';
 import { writeWholeFile } from './whole-file.ts';
 
 export function addExport(program: AppCommand): void {
@@ -115,7 +115,7 @@ export async function writeExport(
   stdout: Terminal['stdout'],
 ): Promise<void> {
   try {
-    if (file === null) await writeUntilClosed(stdout.isTTY ? escapeAll(text) : text, stdout);
+    if (file === null) await writeUntilClosed(Readable.from(stdout.isTTY ? escapeAll(text) : text), stdout);
     else
       await writeWholeFile(file, { replaces, mode: 0o600 }, (unfinished) =>
         pipeline(Readable.from(text), createWriteStream(unfinished)),
@@ -162,17 +162,4 @@ export async function printCsv(
 /** A terminal would interpret control characters of names. */
 async function* escapeAll(text: AsyncIterable<string>): AsyncIterable<string> {
   for await (const part of text) yield toPrintableJson(part);
-}
-
-/** If standard output fails, ends without an error, because main.ts reports the failure. */
-async function writeUntilClosed(text: AsyncIterable<string>, stdout: Terminal['stdout']): Promise<void> {
-  let outputError: unknown = null;
-  stdout.once('error', (error) => {
-    outputError = error;
-  });
-  try {
-    await pipeline(Readable.from(text), stdout, { end: false });
-  } catch (error) {
-    if (error !== outputError) throw error;
-  }
 }

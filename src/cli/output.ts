@@ -1,7 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { SingleBar } from 'cli-progress';
 import measureWidth from 'string-width';
-import { reasonOf } from '../errors.ts';
+import { OperatorError, reasonOf } from '../errors.ts';
 import { stringifyExactJson } from '../exact-json.ts';
 import { toTime } from '../format.ts';
 import { toPrintable, toPrintableJson } from '../observability/safe-text.ts';
@@ -47,6 +48,36 @@ export async function recordOrWarn(terminal: Stderr, record: () => Promise<void>
 
 export function writeJson({ stdout }: Stdout, value: unknown): void {
   stdout.write(`${toPrintableJson(stringifyExactJson(value))}\n`);
+}
+
+/**
+ * Writes a stream to standard output until its reader closes it. Returns the error if standard output fails. main.ts
+ * reports it, unless the reader has closed.
+ */
+export async function writeUntilClosed(
+  source: Readable,
+  stdout: Output,
+): Promise<NodeJS.ErrnoException | null> {
+  let outputError: NodeJS.ErrnoException | null = null;
+  stdout.once('error', (error) => {
+    outputError = error;
+  });
+  try {
+    await pipeline(source, stdout, { end: false });
+  } catch (error) {
+    if (error !== outputError) throw error;
+  }
+  return outputError;
+}
+
+/**
+ * Writes a stream to standard output, which is of no use without its end. Returns false if standard output fails, which
+ * main.ts reports. Throws OperatorError if the reader closes it before the end.
+ */
+export async function writeToEnd(source: Readable, stdout: Output): Promise<boolean> {
+  const error = await writeUntilClosed(source, stdout);
+  if (error?.code === 'EPIPE') throw new OperatorError('the reader of standard output left before the end');
+  return error === null;
 }
 
 /**

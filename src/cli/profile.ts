@@ -7,9 +7,11 @@ import type { Config } from '../config.ts';
 import { OperatorError, reasonOf, UsageError } from '../errors.ts';
 import { formatBytes } from '../format.ts';
 import { type ProfileKind, profilePath, profileSecondsMax } from '../operator/session-changes.ts';
+import { requireNotStore } from '../storage/store-address.ts';
 import type { AppCommand, CommandContext, Printed } from './command.ts';
 import { printLines } from './command.ts';
 import { requireOpsPort } from './console.ts';
+import { writeToEnd } from './output.ts';
 import { parseDuration, parserOf } from './parsers.ts';
 import { writeWholeFile } from './whole-file.ts';
 
@@ -18,6 +20,7 @@ interface ProfileOptions {
   readonly cpu?: number;
   readonly heap: boolean;
   readonly to: string;
+  readonly force: boolean;
 }
 
 const parseProfileTime = parserOf((text) => {
@@ -38,13 +41,15 @@ keys, so only its owner may read the file. The service answers nothing while it
 makes a snapshot, about a second for each 100 MB.`)
     .option('--cpu <duration>', 'what the main thread does in this time, as in 10s', parseProfileTime)
     .option('--heap', 'all objects in memory', false)
-    .requiredOption('--to <file>', 'the file to write, or - for standard output');
+    .requiredOption('--to <file>', 'the file to write, or - for standard output')
+    .option('--force', 'replace an existing file', false);
   profile.does(async (context, options: ProfileOptions) => {
-    const { cpu, heap, to } = options;
+    const { cpu, heap, to, force } = options;
     if (heap === (cpu !== undefined)) throw new UsageError('name either --cpu or --heap');
     const ask = () => requestProfile(context, heap ? 'heap' : 'cpu', cpu ?? secondMs);
     if (to === '-') return streamProfile(context, profile.opts()['json'] === true, ask);
-    await writeWholeFile(to, { replaces: false, mode: 0o600 }, async (unfinished) =>
+    await requireNotStore(to, context.readConfig().databaseUrl);
+    await writeWholeFile(to, { replaces: force, mode: 0o600 }, async (unfinished) =>
       pipeline(await ask(), createWriteStream(unfinished)),
     );
     const { size: bytes } = await stat(to);
@@ -60,8 +65,8 @@ async function streamProfile(
   if (isJson) throw new UsageError('a profile to standard output leaves no room for --json');
   if (stdout.isTTY)
     throw new UsageError('a profile does not go to a terminal: name a file, or pipe it to a program');
-  await pipeline(await ask(), stdout, { end: false });
-  return { json: null, print: () => undefined };
+  await writeToEnd(await ask(), stdout);
+  return printLines(null);
 }
 
 /** Returns the profile that the service sends. Throws OperatorError if it does not answer, or refuses. */

@@ -201,6 +201,7 @@ describe('export to a file', () => {
         'export --force --output',
         'orders export --force --output',
         'backup --force',
+        'profile --heap --force --to',
         'restore',
       ])
         expectMistake(await run(`${command} ${file}`), 1, isOwn);

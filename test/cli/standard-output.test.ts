@@ -28,6 +28,16 @@ describe('standard output', () => {
       assert.deepEqual([code, stderr], [0, '']);
     });
 
+  test('fails a backup with one line if its reader leaves before the end', async (t) => {
+    const settings = await prepare(t);
+    const child = spawnProgram(['backup', '-'], { settings });
+    child.stdout?.destroy();
+    const [[code], stderr] = await Promise.all([once(child, 'close'), child.stderr && text(child.stderr)]);
+    assert.deepEqual([code, stderr], [1, 'error: the reader of standard output left before the end\n']);
+    const { stdout } = await runProgram(['audit', '--action', 'store.backed_up', '--json'], { settings });
+    assert.deepEqual(JSON.parse(stdout), []);
+  });
+
   test('may be closed by its reader without stopping a service', async (t) => {
     const service = await serveInProcess(t, { settings: { LOG_REQUESTS: 'all' } });
     service.child.stdout?.destroy();
@@ -42,7 +52,7 @@ describe('standard output', () => {
   }, () => {
     const line = /^error: standard output cannot be written: ENOSPC[^\n]*\n$/;
 
-    for (const args of commands)
+    for (const args of [...commands, ['backup', '-']])
       test(`ends "${args.join(' ')}" with one line and exit code 1`, async (t) => {
         const settings = await prepare(t);
         const { code, stderr } = await runProgram(args, { settings, stdout: openSync('/dev/full', 'w') });

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { after, test } from 'node:test';
+import { runCommandLine } from '../../src/cli/command-line.ts';
 import { minuteMs } from '../../src/clock.ts';
 import { profilePath } from '../../src/operator/session-changes.ts';
-import { expectMistake, runInProcess } from '../support/command-line.ts';
+import { expectMistake, lifetime, runInProcess } from '../support/command-line.ts';
 import { until } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 import { startConsole } from './console-browser.ts';
@@ -43,10 +45,13 @@ test('only its owner may read a heap snapshot', async () => {
   assert.ok('snapshot' in JSON.parse(await readFile(file, 'utf8')));
 });
 
-test('a profile does not replace a file', async () => {
+test('a profile replaces a file only with --force', async () => {
   const file = join(folder, 'b.cpuprofile');
-  await run(['--cpu', '1s', '--to', file]);
-  expectMistake(await run(['--cpu', '1s', '--to', file]), 1, /exists already/);
+  await writeFile(file, 'mine');
+  expectMistake(await run(['--cpu', '1s', '--to', file]), 1, /exists already: --force replaces it/);
+  assert.equal(await readFile(file, 'utf8'), 'mine');
+  assert.equal((await run(['--cpu', '1s', '--to', file, '--force'])).code, 0);
+  assert.notEqual(await readFile(file, 'utf8'), 'mine');
 });
 
 test('the audit log has who took a profile', async () => {
@@ -103,6 +108,22 @@ test('the heap snapshot of a client that leaves does not keep others from a prof
   const again = async () => (await ask(await service.sessions.makePass('cpu'))).status;
   assert.equal(busy.status, 409);
   assert.equal(await until(again, (status) => status !== 409, 30_000), 200);
+});
+
+test('a profile whose reader leaves before the end fails with one line', async () => {
+  const closed = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+  const stderr = new PassThrough({ encoding: 'utf8' });
+  const code = await runCommandLine(['profile', '--cpu', '1s', '--to', '-'], {
+    environment: { ...settings, ENVIRONMENT: 'staging', DATABASE_URL: service.config.databaseUrl },
+    terminal: {
+      stdin: Readable.from([]),
+      stdout: new Writable({ write: (_chunk, _encoding, done) => done(closed) }),
+      stderr,
+    },
+    lifetime,
+    clock: service.clock.now,
+  });
+  assert.deepEqual([code, stderr.read()], [1, 'error: the reader of standard output left before the end\n']);
 });
 
 test('a command without a service says where it looked', async () => {
