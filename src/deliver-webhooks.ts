@@ -75,7 +75,7 @@ export async function deliverWebhooks(
     return lostKey;
   };
   const lostKey = await review();
-  if (lostKey !== null) throw new OperatorError(lostKey);
+  if (lostKey !== null) throw new OperatorError(`${lostKey.is}: ${lostKey.todo}`);
   const readLag = async () => {
     if (leftMs() > 0) metrics.showLag(await allWebhooks.readLag());
   };

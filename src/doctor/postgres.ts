@@ -8,7 +8,7 @@ import { askSession } from '../storage/postgres/pooler.ts';
 import { askRequirements } from '../storage/postgres/requirements.ts';
 import { findPrimary } from '../storage/postgres/servers.ts';
 import { type Finding, ok, problem, warnUnless } from './finding.ts';
-import { checkContent, compareClocks, type List } from './store.ts';
+import { type ContentSettings, checkContent, compareClocks, type Query } from './store.ts';
 
 /** The oldest major version of PostgreSQL with which the service is tested. */
 const majorMin = 15;
@@ -18,7 +18,7 @@ const answerMsMax = 3_000;
 /** Checks a PostgreSQL server and the store on it. Changes nothing. A start asks for the same requirements. */
 export async function checkPostgres(
   url: string,
-  { environment, databaseConnections }: Pick<Config, 'environment' | 'databaseConnections'>,
+  { databaseConnections, ...settings }: ContentSettings & Pick<Config, 'databaseConnections'>,
   clock: Clock,
 ): Promise<Finding[]> {
   const server = `PostgreSQL ${describeServer(url)}`;
@@ -27,16 +27,15 @@ export async function checkPostgres(
     const client = createClient(primary, { query_timeout: answerMsMax });
     try {
       await client.connect();
-      const list: List = async (sql, values = []) =>
-        (await client.query<object>(sql, [...values])).rows.map((row) => Object.values(row)[0]);
-      const readClock = async () => Number((await list(clockSql))[0]);
+      const query: Query = async (sql, values = []) => (await client.query<object>(sql, [...values])).rows;
+      const readClock = async () => Number((await query(clockSql)).flatMap(Object.values)[0]);
       const findings = [
         ...(await checkServer(primary, client, server, databaseConnections)),
         await compareClocks('PostgreSQL', readClock),
       ];
       return findings.some(isUnreadable)
         ? findings
-        : [...findings, ...(await checkContent('postgres', list, environment, clock))];
+        : [...findings, ...(await checkContent('postgres', query, settings, clock))];
     } finally {
       // A server that does not answer must not delay the caller.
       void client.end();

@@ -65,7 +65,7 @@ function listRules(config: Config): Rule[] {
     [
       isProduction && config.webhookSecretKeys.length === 0,
       'WEBHOOK_SECRET_KEY is not set, so a reader of the store or of a backup can sign messages',
-      'set it to what "openssl rand -base64 32" prints; the secrets are encrypted at the next start',
+      'set it to the key of the store; if it never had one, to what "openssl rand -base64 32" prints, and the next start encrypts the secrets',
     ],
   ];
 }

@@ -6,8 +6,8 @@ import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { serialize } from 'node:v8';
 import { type Clock, secondMs } from '../clock.ts';
-import type { Config, Environment } from '../config.ts';
 import { reasonOf } from '../errors.ts';
 import { formatBytes } from '../format.ts';
 import { findNameProblem, isServed } from '../storage/sqlite/claim-serving.ts';
@@ -15,7 +15,7 @@ import { findFileSystemProblem } from '../storage/sqlite/file-system.ts';
 import { readSizes } from '../storage/sqlite/vacuum.ts';
 import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
 import { checkOwnership } from './machine.ts';
-import { checkContent, formatSpan, type List } from './store.ts';
+import { type ContentSettings, checkContent, formatSpan, howToBegin, type Query } from './store.ts';
 
 /** The result of checking a store. */
 export interface StoreCheck {
@@ -32,12 +32,10 @@ const freeBytesWanted = 1_024 * 2 ** 20;
 const unusedShareMax = 0.25;
 const unusedBytesMax = 64 * 2 ** 20;
 
-const howToBegin = 'mount the volume of the store, or create a new store once with "animal-store migrate"';
-
 /** Checks the file of a SQLite store, its folder and its disk. */
 export async function checkSqlite(
   location: string,
-  { environment, requireStore }: Pick<Config, 'environment' | 'requireStore'>,
+  { environment, requireStore, webhookSecretKeys }: ContentSettings,
   clock: Clock,
 ): Promise<StoreCheck> {
   const file = resolve(location);
@@ -56,7 +54,8 @@ export async function checkSqlite(
     return { findings: [none, ...place], isServed: false };
   }
   if (!found.isFile()) return cannotOpen(file, 'it is not a file');
-  const { findings, isServed } = await inspectSqlite(file, environment, clock);
+  const settings = { environment, requireStore, webhookSecretKeys };
+  const { findings, isServed } = await inspectSqlite(file, settings, clock);
   const place = await checkPlace(file, found.size);
   const ownership = await checkOwnership(file, environment === 'development');
   return { findings: [...findings, ...place, ownership], isServed };
@@ -64,10 +63,13 @@ export async function checkSqlite(
 
 const busyTimeoutMs = 2_000;
 
+/** Reads its task from standard input, because every user of the machine can see the arguments of a process. */
 const program = `
+  import { buffer } from 'node:stream/consumers';
+  import { deserialize } from 'node:v8';
   import { lookAtSqlite } from ${JSON.stringify(import.meta.url)};
-  const [path, environment, aheadMs] = process.argv.slice(1);
-  const report = await lookAtSqlite(path, environment, () => Date.now() + Number(aheadMs))
+  const { file, settings, aheadMs } = deserialize(await buffer(process.stdin));
+  const report = await lookAtSqlite(file, settings, () => Date.now() + aheadMs)
     .catch(({ message }) => ({ failure: message }));
   process.stdout.write(JSON.stringify(report));`;
 
@@ -77,13 +79,13 @@ const program = `
  */
 export async function inspectSqlite(
   file: string,
-  environment: Environment,
+  settings: ContentSettings,
   clock: Clock,
   msMax = 20 * secondMs,
 ): Promise<StoreCheck> {
   // The process has no access to `clock`, so it gets the difference to the clock of the machine.
-  const aheadMs = String(clock() - Date.now());
-  const args = ['--input-type=module', '--eval', program, '--', file, environment, aheadMs];
+  const task = serialize({ file, settings, aheadMs: clock() - Date.now() });
+  const args = ['--input-type=module', '--eval', program];
   const limits = { timeout: msMax, killSignal: 'SIGKILL' } as const;
   try {
     const nameProblem = await findNameProblem(file);
@@ -91,7 +93,10 @@ export async function inspectSqlite(
       const todo = 'name the store by the path that its service uses';
       return unknown(problem('store', `${file} is not safe to open: ${nameProblem}`, todo));
     }
-    const { stdout } = await promisify(execFile)(process.execPath, args, limits);
+    const looking = promisify(execFile)(process.execPath, args, limits);
+    // A process that ends before it has read its task fails anyway.
+    looking.child.stdin?.on('error', () => undefined).end(task);
+    const { stdout } = await looking;
     const report: StoreCheck | { readonly failure: string } = JSON.parse(stdout);
     return 'failure' in report ? cannotOpen(file, report.failure) : report;
   } catch (error) {
@@ -118,10 +123,10 @@ function cannotOpen(file: string, reason: unknown): StoreCheck {
  * Reads an existing store file completely and checks it. Blocks the thread. Throws SQLite's error. While the file changes again
  * and again, it does not end: the time limit of `inspectSqlite` ends its process.
  */
-export async function lookAtSqlite(path: string, environment: Environment, clock: Clock) {
+export async function lookAtSqlite(path: string, settings: ContentSettings, clock: Clock) {
   for (;;) {
     const before = identifyContent(path);
-    const report = inspect(path, environment, clock, before !== null);
+    const report = inspect(path, settings, clock, before !== null);
     await report.catch(() => undefined);
     // If the file changes while it is read, the result mixes two states. Then the file is read again.
     if (before === null || identifyContent(path) === before) return report;
@@ -136,18 +141,15 @@ function identifyContent(path: string): string | null {
 }
 
 /** A file without `-wal` is complete. It is opened as immutable, so that SQLite leaves no files beside it. */
-async function inspect(path: string, environment: Environment, clock: Clock, isComplete: boolean) {
+async function inspect(path: string, settings: ContentSettings, clock: Clock, isComplete: boolean) {
   const address = pathToFileURL(path);
   if (isComplete) address.searchParams.set('immutable', '1');
   const store = new DatabaseSync(address, { readOnly: true, timeout: busyTimeoutMs });
-  const list: List = async (sql, values = []) => {
-    const rows = store.prepare(sql).all(...values);
-    return rows.map((row) => Object.values(row)[0]);
-  };
+  const query: Query = async (sql, values = []) => store.prepare(sql).all(...values);
   try {
-    const content = await checkContent('sqlite', list, environment, clock);
+    const content = await checkContent('sqlite', query, settings, clock);
     // Reads every page, but does not compare the indexes with their tables, which `integrity_check` takes much longer for.
-    const [integrity] = await list('pragma quick_check(1)');
+    const [integrity] = (await query('pragma quick_check(1)')).flatMap(Object.values);
     const isInUse = isServed(path);
     const state = describeState(path, integrity, isInUse);
     const size = checkSize(store);

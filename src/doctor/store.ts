@@ -2,11 +2,13 @@ import { describeForeignKeys, foreignKeysMax, keyEnvironmentOf } from '../accoun
 import { selectForeignKeys, toForeignKeys } from '../accounts/key-rows.ts';
 import { selectLastBackup } from '../audit/audit-log.ts';
 import { type Clock, dayMs, hourMs, minuteMs, secondMs } from '../clock.ts';
-import type { Environment } from '../config.ts';
+import type { Config } from '../config.ts';
 import { compileStatement, placeParameters } from '../storage/compile.ts';
-import type { Parameters, Statement, Value } from '../storage/database.ts';
+import type { Database, Parameters, Statement, Value } from '../storage/database.ts';
 import type { Engine } from '../storage/dialect.ts';
 import { compareSchema, listRunMigrations } from '../storage/migrations/migrate.ts';
+import { reviewSecrets } from '../webhooks/review-secrets.ts';
+import { createSecretBox } from '../webhooks/secret-box.ts';
 import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
 import { howToSetClock } from './machine.ts';
 
@@ -23,40 +25,47 @@ const newestRowSql = `
     union all select max(day_ends_at_ms) - ${dayMs} from usage_windows
   ) as times`;
 
-/** Runs a query and returns the first column of its rows. */
-export type List = (sql: string, values?: readonly Value[]) => Promise<readonly unknown[]>;
+/** Runs a query and returns its rows. An integer may be a number. */
+export type Query = (sql: string, values?: readonly Value[]) => Promise<readonly object[]>;
+
+/** The settings with which the content of a store is checked. */
+export type ContentSettings = Pick<Config, 'environment' | 'requireStore' | 'webhookSecretKeys'>;
 
 /** Checks the content of a store. */
 export async function checkContent(
   engine: Engine,
-  list: List,
-  environment: Environment,
+  query: Query,
+  { environment, requireStore, webhookSecretKeys }: ContentSettings,
   clock: Clock,
 ): Promise<Finding[]> {
-  const select: Select = (target, parameters) => {
+  const read: Database['read'] = async <P extends Parameters, R>(target: Statement<P, R>, parameters: P) => {
     const { sql, names } = compileStatement(target, engine, parameters);
-    return list(sql, placeParameters(names, parameters));
+    return (await query(sql, placeParameters(names, parameters))) as readonly R[];
   };
-  const migrations = await listRunMigrations(async (sql) => (await list(sql)).map((name) => ({ name })));
-  const findings = [checkSchema(migrations)];
+  const migrations = await listRunMigrations(query);
+  const findings = [checkSchema(migrations, requireStore)];
   // The queries name tables and columns of the newest schema.
   if (compareSchema(migrations) !== 'newest') return findings;
-  const [newest] = await list(newestRowSql);
+  const [newest] = (await query(newestRowSql)).flatMap(Object.values);
   // A service may write rows until this one is read, so the clock is read afterwards.
   if (newest != null) findings.push(checkNewestRow(Number(newest), clock()));
   if (environment !== 'development')
-    findings.push(checkBackup((await select(selectLastBackup, {}))[0], clock()));
+    findings.push(checkBackup((await read(selectLastBackup, {}))[0]?.at_ms, clock()));
   const wanted = toForeignKeys(keyEnvironmentOf[environment], clock(), foreignKeysMax + 1);
-  const foreignKeys = await select(selectForeignKeys, wanted);
+  const foreignKeys = await read(selectForeignKeys, wanted);
   if (foreignKeys.length > 0) {
-    const is = describeForeignKeys(foreignKeys.map(String), environment);
+    const keyIds = foreignKeys.map(({ id }) => id);
     const todo = 'create new keys with "keys create", or set ENVIRONMENT to the environment of these keys';
-    findings.push(warning('keys', is, todo));
+    findings.push(warning('keys', describeForeignKeys(keyIds, environment), todo));
   }
+  const { lostKey } = await reviewSecrets({ read }, createSecretBox(webhookSecretKeys));
+  if (lostKey !== null) findings.push(problem('webhooks', lostKey.is, lostKey.todo));
   return findings;
 }
 
-type Select = <P extends Parameters>(target: Statement<P, unknown>, parameters: P) => ReturnType<List>;
+/** What the operator should do if REQUIRE_STORE keeps the service from making its store. */
+export const howToBegin =
+  'mount the volume of the store, or create a new store once with "animal-store migrate"';
 
 /** A backup a day is made within this time, if it is late once. */
 const backupMsMax = 2 * dayMs;
@@ -73,16 +82,15 @@ function checkBackup(atMs: unknown, nowMs: number): Finding {
   );
 }
 
-function checkSchema(migrations: readonly string[]): Finding {
+function checkSchema(migrations: readonly string[], requireStore: boolean): Finding {
   const last = migrations.at(-1) ?? '';
   switch (compareSchema(migrations)) {
     case 'newest':
       return ok('schema', `the newest, "${last}"`);
     case 'none':
-      return ok(
-        'schema',
-        'there are no tables yet; "animal-store migrate" or, without REQUIRE_STORE=true, the first start creates them',
-      );
+      return requireStore
+        ? problem('schema', 'there are no tables, and REQUIRE_STORE is true', howToBegin)
+        : ok('schema', 'there are no tables yet; the first start or "animal-store migrate" creates them');
     case 'older': {
       const todo = 'make a backup; the next start, or "animal-store migrate", updates the schema';
       return warning('schema', `older than this program: "${last}"`, todo);

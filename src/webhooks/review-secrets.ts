@@ -23,21 +23,25 @@ const updateSecret = statement((query, p: { id: bigint; secret: Uint8Array }) =>
 );
 
 /**
- * Tries all valid secrets of webhooks, and encrypts with the current key those that are stored otherwise. Returns the
- * number of enabled webhooks without a readable secret. `lostKey` is the problem if no key decrypts any secret.
+ * Tries all valid secrets of webhooks, and encrypts with the current key those that are stored otherwise. Without `run`,
+ * changes nothing. Returns the number of enabled webhooks without a readable secret. `lostKey` is the problem if no key
+ * decrypts any secret.
  */
-export async function reviewSecrets(database: Database, box: SecretBox) {
+export async function reviewSecrets(
+  { read, run }: Pick<Database, 'read'> & Partial<Pick<Database, 'run'>>,
+  box: SecretBox,
+) {
   /** Whether a secret can be decrypted, for each enabled webhook. */
   const readable = new Map<string, boolean>();
   let hasKey = false;
   for (let afterId = 0n; ; await nextTurn()) {
-    const rows = await database.read(selectSecrets, { afterId });
+    const rows = await read(selectSecrets, { afterId });
     for (const { id, public_id, status, secret } of rows) {
       const opened = box.open(secret, public_id);
       if (opened !== null && isEncrypted(secret)) hasKey = true;
       if (status === 'enabled') readable.set(public_id, opened !== null || readable.get(public_id) === true);
       if (opened?.isCurrent === false)
-        await database.run(updateSecret, { id, secret: box.seal(opened.secret, public_id) });
+        await run?.(updateSecret, { id, secret: box.seal(opened.secret, public_id) });
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < reviewedRows) break;
@@ -47,8 +51,11 @@ export async function reviewSecrets(database: Database, box: SecretBox) {
   return { unreadable: unreadable.length, lostKey: hasKey ? null : describeLostKey(unreadable) };
 }
 
-function describeLostKey([first, ...others]: readonly string[]): string | null {
+function describeLostKey([first, ...others]: readonly string[]) {
   if (first === undefined) return null;
   const whose = others.length === 0 ? first : `${first} and ${others.length} more`;
-  return `WEBHOOK_SECRET_KEY does not decrypt the secrets of ${whose}: set the key that encrypted them, or run "animal-store webhooks disable ${first}"`;
+  return {
+    is: `WEBHOOK_SECRET_KEY does not decrypt the secrets of ${whose}`,
+    todo: `set the key that encrypted them, or run "animal-store webhooks disable ${first}"`,
+  };
 }

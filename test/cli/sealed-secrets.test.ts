@@ -24,9 +24,14 @@ test('a store whose webhook secrets no key decrypts stops the start with the rea
   const id = await createWebhook(sealing);
   await sealing.stop();
   const message = new RegExp(`^WEBHOOK_SECRET_KEY does not decrypt .* ${id}`);
-  for (const key of ['', other])
-    await assert.rejects(start(t, key, sealing), { name: 'OperatorError', message });
   const { databaseUrl } = sealing.config;
+  for (const key of ['', other]) {
+    await assert.rejects(start(t, key, sealing), { name: 'OperatorError', message });
+    const settings = { WEBHOOK_SECRET_KEY: key, PORT: '0', OPS_PORT: '0' };
+    const { code, stdout } = await runInProcess('doctor', databaseUrl, { settings });
+    assert.equal(code, 1);
+    assert.match(stdout, /^problem +webhooks +WEBHOOK_SECRET_KEY does not decrypt/m);
+  }
   assert.equal((await runInProcess(`webhooks disable ${id}`, databaseUrl)).code, 0);
   await start(t, '', sealing);
 });

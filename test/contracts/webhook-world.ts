@@ -19,7 +19,9 @@ import { openShop } from './order-shop.ts';
 
 export const ids = createEventIds(Buffer.alloc(32));
 export const mira = { kind: 'console', name: 'mira in console_1' } as const;
-const box = createSecretBox([Buffer.alloc(32, 7)]);
+/** The key that encrypts the secrets of webhooks. */
+export const sealingKey = Buffer.alloc(32, 7);
+const box = createSecretBox([sealingKey]);
 /** Time in ms after which an attempt times out. It is long enough for any answer, even on a busy machine. */
 const attemptMs = 3_000;
 const here = createNetworks(['127.0.0.1']);

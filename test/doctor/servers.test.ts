@@ -27,6 +27,12 @@ describe('about a PostgreSQL store, the doctor reports', { skip: postgres.skip }
     assert.deepEqual(tables, []);
   });
 
+  test('that REQUIRE_STORE keeps a service from making its tables', async (t) => {
+    const { url: DATABASE_URL } = await postgres.createEmptyStore(t);
+    const findings = await examineWith({ DATABASE_URL, REQUIRE_STORE: 'true' });
+    expectFinding(findings, 'schema', 'problem', /^there are no tables, and REQUIRE_STORE is true$/);
+  });
+
   test('that its schema is current or newer than the program', async (t) => {
     const store = await postgres.createStore(t);
     await store.open();

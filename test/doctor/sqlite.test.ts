@@ -6,7 +6,7 @@ import { foreignKeysMax } from '../../src/accounts/api-key.ts';
 import { dayMs, systemClock } from '../../src/clock.ts';
 import { checkOwnership } from '../../src/doctor/machine.ts';
 import { inspectSqlite } from '../../src/doctor/sqlite.ts';
-import { checkContent, type List } from '../../src/doctor/store.ts';
+import { checkContent, type Query } from '../../src/doctor/store.ts';
 import { newestSchema } from '../../src/storage/migrations/migrate.ts';
 import { createWorld, type World } from '../support/command-line.ts';
 import { whyNoMounts, withMounts } from '../support/mounts.ts';
@@ -14,6 +14,8 @@ import { obeyPermissions } from '../support/obey-permissions.ts';
 import { runProgram } from '../support/processes.ts';
 import { type Ending, makeFolder, startService } from '../support/service.ts';
 import { examineWith, expectFinding } from './examined.ts';
+
+const inStaging = { environment: 'staging', requireStore: false, webhookSecretKeys: [] } as const;
 
 /** Creates a store with an account in a new folder, by the clock of the machine. */
 async function makeStore(test: Ending) {
@@ -79,6 +81,13 @@ describe('about a SQLite store, the doctor reports', () => {
     expectFinding(findings, 'store', 'problem', /there is no .*store\.db, and REQUIRE_STORE is true/);
   });
 
+  test('that REQUIRE_STORE keeps a service from making tables in an empty file', async (t) => {
+    const file = join(await makeFolder(t), 'store.db');
+    await writeFile(file, '');
+    const findings = await examineWith({ DATABASE_URL: `sqlite:${file}`, REQUIRE_STORE: 'true' });
+    expectFinding(findings, 'schema', 'problem', /^there are no tables, and REQUIRE_STORE is true$/);
+  });
+
   test('that a service is using it', async (t) => {
     const { config } = await startService(t, {}, { now: systemClock, advance: () => undefined });
     const findings = await examineWith({ DATABASE_URL: config.databaseUrl });
@@ -88,7 +97,7 @@ describe('about a SQLite store, the doctor reports', () => {
   test('that it is intact even if another process writes during the check', async (t) => {
     const { file, execute } = await makeStore(t);
     execute(makeAnimals(1_000_000));
-    const looking = inspectSqlite(file, 'staging', systemClock, 60_000);
+    const looking = inspectSqlite(file, inStaging, systemClock, 60_000);
     await untilOpenedBy(looking, file);
     for (let turn = 0; turn < 8; turn += 1) execute(makeAnimals(5_000));
     expectFinding((await looking).findings, 'store', 'ok', /is intact/);
@@ -132,12 +141,13 @@ describe('about a SQLite store, the doctor reports', () => {
 
   test('that its newest row is not in the future if it was written during the check', async (t) => {
     const { run, execute, clock } = await createWorld(t);
-    const list: List = async (sql, values = []) => {
+    const query: Query = async (sql, values = []) => {
       clock.advance(3_000);
       await run('keys create --plan free');
-      return execute(sql.trim(), values).map((row) => Object.values(row)[0]);
+      return execute(sql.trim(), values);
     };
-    expectFinding(await checkContent('sqlite', list, 'staging', clock.now), 'clock', 'ok', /written 0 s ago/);
+    const findings = await checkContent('sqlite', query, inStaging, clock.now);
+    expectFinding(findings, 'clock', 'ok', /written 0 s ago/);
   });
 
   test('how much of its size is unused', async (t) => {

@@ -73,7 +73,12 @@ describe('behind PgBouncer', { skip }, () => {
     const url = await startPgBouncer(t, store.url, { pool_mode: 'transaction' });
     const findings = await checkPostgres(
       url,
-      { environment: 'staging', databaseConnections: connectionsDefault },
+      {
+        environment: 'staging',
+        requireStore: true,
+        webhookSecretKeys: [],
+        databaseConnections: connectionsDefault,
+      },
       Date.now,
     );
     const problems = findings.filter(({ verdict }) => verdict === 'problem').map(({ is }) => is);
