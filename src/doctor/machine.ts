@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Finding, ok, problem, warning } from './finding.ts';
 
@@ -77,7 +77,9 @@ export async function checkOwnership(
   const isSticky = (folderMode & sticky) !== 0;
   if ((fileMode & write) !== 0 || ((folderMode & write) !== 0 && !isSticky))
     return problem('permissions', `others can write to the store: ${modes}`, `chmod go-w ${folder} ${file}`);
-  const copies = [await listReadable(folder, /\.db\b/), await listReadable(backups, /animal-store/)];
+  const isStore = (name: string) => name.startsWith(basename(file)) || /\.db\b/.test(name);
+  const isBackup = (name: string) => name.includes('animal-store');
+  const copies = [await listReadable(folder, isStore), await listReadable(backups, isBackup)];
   const names = copies.flat().join(' ');
   if (mayOthersRead || names === '') return ok('permissions', modes);
   return warning('permissions', `others can read the store or a copy: ${names}`, `chmod o-rwx ${names}`);
@@ -90,13 +92,13 @@ async function readMode(path: string): Promise<number | undefined> {
 }
 
 /** Lists the files of a folder that every user of the machine can read. */
-async function listReadable(folder: string, name: RegExp): Promise<string[]> {
+async function listReadable(folder: string, isMeant: (name: string) => boolean): Promise<string[]> {
   const allows = async (path: string, right: number) => {
     const mode = (await readMode(path)) ?? 0;
     return (mode & right) !== 0;
   };
   if (!(await allows(folder, enter))) return [];
-  const files = (await readdir(folder).catch(() => [])).filter((file) => name.test(file));
+  const files = (await readdir(folder).catch(() => [])).filter(isMeant);
   const paths = files.map((file) => join(folder, file));
   const isOpen = await Promise.all(paths.map((path) => allows(path, read)));
   return paths.filter((_, index) => isOpen[index]);

@@ -13,6 +13,7 @@ import { whyNoMounts, withMounts } from '../support/mounts.ts';
 import { obeyPermissions } from '../support/obey-permissions.ts';
 import { runProgram } from '../support/processes.ts';
 import { type Ending, makeFolder, startService } from '../support/service.ts';
+import { createSqliteStore } from '../support/sqlite-files.ts';
 import { examineWith, expectFinding } from './examined.ts';
 
 const inStaging = { environment: 'staging', requireStore: false, webhookSecretKeys: [] } as const;
@@ -176,6 +177,21 @@ describe('about a SQLite store, the doctor reports', () => {
     expectFinding([await checkOwnership(file, false, backups)], 'permissions', 'warning', /-1\.sqlite$/);
     await chmod(file, 0o666);
     await expect('development', 'problem', /others can write to the store/);
+  });
+
+  test('that other users can read a store whose name does not end in .db, or its copy', async (t) => {
+    const folder = await makeFolder(t);
+    const file = join(folder, 'store.sqlite');
+    await createSqliteStore(file);
+    await writeFile(`${file}.before-0004`, '', { mode: 0o644 });
+    await chmod(folder, 0o755);
+    await chmod(file, 0o644);
+    const nowhere = join(folder, 'nowhere');
+    const expect = async (is: RegExp) =>
+      expectFinding([await checkOwnership(file, false, nowhere)], 'permissions', 'warning', is);
+    await expect(/: \S+store\.sqlite \S+\.before-0004$|: \S+\.before-0004 \S+store\.sqlite$/);
+    await chmod(file, 0o600);
+    await expect(/: \S+\.before-0004$/);
   });
 
   test('that this user cannot write to its folder', async (t) => {
