@@ -35,7 +35,13 @@ export function readSecretFiles(variables: Variables): Variables {
   return { ...variables, ...read };
 }
 
-interface Misnamed {
+/** Lists the files with secrets that the variables name. */
+export function listSecretFiles(variables: Variables): string[] {
+  return secretSettings.flatMap((name) => variables[`${name}_FILE`] || []);
+}
+
+/** A variable that is no setting and looks like one. */
+export interface Misnamed {
   readonly variable: string;
   /** The setting that is probably meant. */
   readonly meant: string;

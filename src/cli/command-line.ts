@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { parseConfig, settings } from '../config.ts';
 import { AppError, OperatorError, UsageError } from '../errors.ts';
 import { toSafeText } from '../observability/safe-text.ts';
-import { listMisnamed, readSecretFiles } from '../setting-sources.ts';
+import { listMisnamed, listSecretFiles, readSecretFiles } from '../setting-sources.ts';
 import { allowFileSystem } from '../storage/sqlite/file-system.ts';
 import { openStore } from '../store.ts';
 import { transactions } from '../transactions.ts';
@@ -48,11 +48,13 @@ export async function runCommandLine(argv: readonly string[], options: CommandLi
     return config;
   };
   const misnamed = listMisnamed(environment, Object.keys(settings));
+  const secretFiles = listSecretFiles(environment);
   const createContext = (claimed: string | null): CommandContext => {
     const actor = commandActor(claimed);
     return {
       readConfig,
       misnamed,
+      secretFiles,
       clock,
       terminal,
       lifetime,

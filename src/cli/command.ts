@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { AppError, OperatorError } from '../errors.ts';
 import { isOperatorName, operatorNameRule } from '../operator-role.ts';
+import type { Misnamed } from '../setting-sources.ts';
 import type { Store } from '../store.ts';
 import type { Terminal } from './output.ts';
 import { type Column, withIsoTimes, writeColumns, writeJson, writeLine } from './output.ts';
@@ -24,7 +25,9 @@ export interface CommandContext {
   /** Reads the settings. Throws OperatorError if a setting is invalid. */
   readonly readConfig: () => Config;
   /** Variables that are no settings and look like one. */
-  readonly misnamed: readonly { readonly variable: string; readonly meant: string }[];
+  readonly misnamed: readonly Misnamed[];
+  /** The files with secrets that the settings name. */
+  readonly secretFiles: readonly string[];
   readonly clock: Clock;
   /** The author of what the command changes. */
   readonly actor: Actor;

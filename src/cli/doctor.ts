@@ -15,9 +15,9 @@ export function addDoctor(program: AppCommand): void {
     .withExamples('doctor', 'doctor --json')
     .withNotes(`The exit code is 1 if there are problems, otherwise 0. Warnings do not count as
 problems. Run the command as the user of the service, with the same settings.`)
-    .does(async ({ readConfig, clock }) => {
+    .does(async (context) => {
       const { examine } = await import('../doctor/examine.ts');
-      return printFindings((await examine(readConfig, clock)).map(toShown));
+      return printFindings((await examine(context)).map(toShown));
     });
 }
 

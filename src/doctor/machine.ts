@@ -36,7 +36,7 @@ export function checkClock(nowMs: number): Finding {
 }
 
 /** Files with secrets, which operators create by the steps of deploy/README.md. */
-const secretFiles = ['/etc/animal-store.env', new URL('../../deploy/.env', import.meta.url).pathname];
+const deployedFiles = ['/etc/animal-store.env', new URL('../../deploy/.env', import.meta.url).pathname];
 
 /** Rights of a mode: any of the group or of others, to write for both, and for others to read and to enter a folder. */
 const groupOrOthers = 0o077;
@@ -46,9 +46,9 @@ const enter = 0o001;
 /** In a folder with this bit, only the owner of a file can replace it. */
 const sticky = 0o1000;
 
-/** Checks that only the owner has permissions on the files with secrets. Ignores missing files. */
-export async function checkSecretFiles(files: readonly string[] = secretFiles): Promise<Finding[]> {
-  const findings = files.map(async (file) => {
+/** Checks that only the owner has permissions on `deployedFiles` and on these files with secrets. Ignores missing files. */
+export async function checkSecretFiles(named: readonly string[]): Promise<Finding[]> {
+  const findings = [...deployedFiles, ...named].map(async (file) => {
     const mode = await readMode(file);
     if (mode === undefined) return [];
     if ((mode & groupOrOthers) === 0) return [ok('secrets', `only the owner has access to ${file}`)];

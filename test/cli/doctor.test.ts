@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { runProgram } from '../support/processes.ts';
@@ -27,6 +28,17 @@ describe('animal-store doctor', () => {
     const redis = `redis +Redis 127\\.0\\.0\\.1:1 ${refused} it runs`;
     for (const problem of [store, redis]) assert.match(stdout, new RegExp(`^problem  ${problem}`, 'm'));
     assert.doesNotMatch(stdout, /S3cret|\n +at /);
+  });
+
+  test('warns of a misspelt setting, and of a file with a secret that others can read', async (t) => {
+    const folder = await makeFolder(t);
+    const DATABASE_URL_FILE = join(folder, 'address');
+    await writeFile(DATABASE_URL_FILE, `sqlite:${folder}/store.db`, { mode: 0o644 });
+    const settings = { ...ports, DATABASE_URL: '', DATABASE_URL_FILE, LOG_REQUEST: 'all' };
+    const { code, stdout, stderr } = await runProgram(['doctor'], { settings });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^warning +settings +LOG_REQUEST is not a setting .*\n +-> .* LOG_REQUESTS is meant$/m);
+    assert.match(stdout, /^warning +secrets +other users have access to \S+\/address \(644\)\n +-> chmod 600/m);
   });
 
   test('prints one JSON value with --json, even if the settings are wrong', async () => {
