@@ -53,7 +53,9 @@ export function addWebhooks(program: AppCommand): void {
     .doesWithStore(async ({ allWebhooks, database }, { after }: { readonly after: string }, id: string) => {
       const ids = createEventIds(await readSecret(database, 'cursor'));
       await allWebhooks.change(id, { after: readAfter(after, ids) });
-      return printLines({ id, after }, `${id} continues after ${after}`);
+      const { status } = (await allWebhooks.get(id)).webhook;
+      const when = status === 'enabled' ? 'continues' : `stays disabled; "webhooks enable ${id}" continues`;
+      return printLines({ id, after, status }, `${id} ${when} after ${after}`);
     });
 }
 

@@ -176,8 +176,11 @@ test('webhooks show says that the position of a disabled webhook is lost', async
   );
 });
 
-test('webhooks replay sets the position of a webhook', async (t) => {
+test('webhooks replay sets the position of a webhook, and says if it stays disabled', async (t) => {
   const { print, readWebhook } = await createRestored(t);
+  const stays = `${one} stays disabled; "webhooks enable ${one}" continues after now\n`;
+  assert.equal(await print(`webhooks replay ${one} --after now`), stays);
+  assert.deepEqual(readWebhook(one), { status: 'disabled', position: 1 });
+  await print(`webhooks enable ${one}`);
   assert.equal(await print(`webhooks replay ${one} --after now`), `${one} continues after now\n`);
-  assert.equal(readWebhook(one)['position'], 1);
 });
