@@ -21,6 +21,7 @@ import { claimServing } from './storage/sqlite/claim-serving.ts';
 import type { WriterPlace } from './storage/sqlite/writer.ts';
 import { requireExisting } from './storage/stored-migrations.ts';
 import { createOwnRequests } from './usage/own-requests.ts';
+import { createSecretBox } from './webhooks/secret-box.ts';
 
 /** Everything that uses a store but needs no server. Its own changes are those of the user of this process. */
 export type Store = Awaited<ReturnType<typeof openStore>>;
@@ -36,9 +37,11 @@ interface StoreOptions {
   readonly actor?: Actor;
 }
 
+type RoomSettings = Pick<Config, 'environment'> & Partial<Pick<Config, 'webhookSecretKeys'>>;
+
 /** Opens the store of a configuration as `openDatabase` does. */
 export async function openStore(
-  config: Pick<Config, 'databaseUrl' | 'environment'> & Partial<Pick<Config, 'databaseConnections'>>,
+  config: RoomSettings & Pick<Config, 'databaseUrl'> & Partial<Pick<Config, 'databaseConnections'>>,
   clock: Clock,
   { wrap = (database) => database, mayMigrate = true, writer, actor = commandActor() }: StoreOptions = {},
 ) {
@@ -70,11 +73,16 @@ export async function openStore(
 function openRooms(
   database: Database,
   clock: Clock,
-  { environment }: Pick<Config, 'environment'>,
+  { environment, webhookSecretKeys = [] }: RoomSettings,
   actor: Actor,
 ) {
   const firstAnswers = createFirstAnswers(database);
-  const changeAs = prepareChanges(database, clock, keyEnvironmentOf[environment]);
+  const changeAs = prepareChanges(
+    database,
+    clock,
+    keyEnvironmentOf[environment],
+    createSecretBox(webhookSecretKeys),
+  );
   return {
     database,
     firstAnswers,

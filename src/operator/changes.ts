@@ -14,6 +14,7 @@ import type { NewPet, PetPatch } from '../pets/pet.ts';
 import type { IfMatch } from '../pets/pet-values.ts';
 import { randomText } from '../random-text.ts';
 import type { Database } from '../storage/database.ts';
+import type { SecretBox } from '../webhooks/secret-box.ts';
 import { createOperatorWebhooks } from '../webhooks/webhooks.ts';
 import { createOperators } from './operators.ts';
 import { createSessions } from './sessions.ts';
@@ -21,9 +22,14 @@ import { createSessions } from './sessions.ts';
 /**
  * Returns a function that creates the changes of an operator for an actor, whom the audit log names. A change, its
  * events and its entry in the audit log are one transaction. The methods for animals, categories and orders throw the
- * same errors as the HTTP operations. The text of new keys contains `environment`.
+ * same errors as the HTTP operations. The text of new keys contains `environment`. `box` opens the secrets of webhooks.
  */
-export function prepareChanges(database: Database, clock: Clock, environment: KeyEnvironment) {
+export function prepareChanges(
+  database: Database,
+  clock: Clock,
+  environment: KeyEnvironment,
+  box: SecretBox,
+) {
   return (actor: Actor) => {
     const byNow = (): Authorship => ({ actor, nowMs: clock() });
 
@@ -31,7 +37,7 @@ export function prepareChanges(database: Database, clock: Clock, environment: Ke
       accounts: createAccounts(database, clock, actor),
       keyring: createKeyring(database, clock, environment, actor),
       bans: createBans(database, clock, actor),
-      allWebhooks: createOperatorWebhooks(database, clock, actor),
+      allWebhooks: createOperatorWebhooks(database, clock, box, actor),
       operators: createOperators(database, clock, actor),
       sessions: createSessions(database, clock, actor),
 

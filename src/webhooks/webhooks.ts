@@ -40,6 +40,7 @@ import {
   selectWebhooksOfKey,
   type WebhookRow,
 } from './webhook-rows.ts';
+import { selectValidSecrets } from './webhook-secret-rows.ts';
 
 export interface WebhookOrder {
   readonly url: string;
@@ -160,17 +161,22 @@ const noneDisabled: Readonly<Record<DisabledReason, number>> = {
 
 /**
  * The webhooks of all accounts, for operators. Each change and its row of the audit log, which names `actor`, are one
- * transaction. Throws OperatorError if a webhook or an account does not exist, and the errors of change-webhook.ts.
+ * transaction. Throws OperatorError if a webhook or an account does not exist, or a webhook without a readable secret would
+ * be enabled, and the errors of change-webhook.ts.
  */
-export function createOperatorWebhooks(database: Database, clock: Clock, actor: Actor = commandActor()) {
+export function createOperatorWebhooks(
+  database: Database,
+  clock: Clock,
+  box: SecretBox,
+  actor: Actor = commandActor(),
+) {
   const byNow = (): Authorship => ({ actor, nowMs: clock() });
 
-  async function listPage(query: WebhookQuery) {
-    const { account = null, status, limit, newestId = null } = query;
-    const accountId = account === null ? null : await findAccountId(database, account);
-    const filter = status === 'failing' ? { isFailing: 1n as const } : { status: status ?? null };
-    const page = { ...filter, accountId, limit, newestId };
-    return await readPage(database, selectWebhookPage, page, toListedWebhook);
+  const listPage = (query: WebhookQuery) => readWebhookPage(database, query);
+
+  async function change(publicId: string, wanted: Pick<WebhookChange, 'status' | 'after'>): Promise<void> {
+    if (wanted.status === 'enabled') await requireReadable(database, publicId, box);
+    await database.transact(changeWebhook, { publicId, change: wanted, manager: byNow() });
   }
 
   return {
@@ -194,18 +200,14 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
 
     listOfKey: (keyId: string) => database.read(selectWebhooksOfKey, { keyId }),
 
-    async change(publicId: string, change: Pick<WebhookChange, 'status' | 'after'>): Promise<void> {
-      await database.transact(changeWebhook, { publicId, change, manager: byNow() });
-    },
+    change,
 
     /** Enables the webhooks that a restore has put on hold, from their positions or from the end of the feed. */
     async resumeAll(fromNow: boolean) {
       const { items } = await listPage({ account: null, status: 'disabled', limit: Number.MAX_SAFE_INTEGER });
       const onHold = items.filter(({ disabledBecause }) => disabledBecause === 'restored').reverse();
       const enabled = { status: 'enabled', ...(fromNow && ({ after: 'now' } as const)) } as const;
-      return changeEach(onHold, (publicId) =>
-        database.transact(changeWebhook, { publicId, change: enabled, manager: byNow() }),
-      );
+      return changeEach(onHold, (publicId) => change(publicId, enabled));
     },
 
     /** `messageId` is the id of the event at `position`. */
@@ -218,10 +220,29 @@ export function createOperatorWebhooks(database: Database, clock: Clock, actor: 
   };
 }
 
+async function readWebhookPage(database: Database, query: WebhookQuery) {
+  const { account = null, status, limit, newestId = null } = query;
+  const accountId = account === null ? null : await findAccountId(database, account);
+  const filter = status === 'failing' ? { isFailing: 1n as const } : { status: status ?? null };
+  const page = { ...filter, accountId, limit, newestId };
+  return await readPage(database, selectWebhookPage, page, toListedWebhook);
+}
+
 /** Returns the webhook of any account with this id, or null if there is none. */
 export async function findWebhook(database: Database, publicId: string): Promise<ListedWebhook | null> {
   const row = await selectOne(database, { publicId });
   return row === undefined ? null : toListedWebhook(row);
+}
+
+/** Throws OperatorError if no key decrypts the secrets of a webhook. Enabled, it would get nothing and could stop the next start. */
+async function requireReadable(database: Database, publicId: string, box: SecretBox): Promise<void> {
+  const row = await selectOne(database, { publicId });
+  if (row === undefined) return;
+  const sealed = await database.read(selectValidSecrets, { id: row.id });
+  if (sealed.length === 0 || sealed.some(({ secret }) => box.open(secret, publicId) !== null)) return;
+  throw new OperatorError(
+    `WEBHOOK_SECRET_KEY does not decrypt the secrets of ${publicId}: set the key that encrypted them, or let its owner rotate the secret`,
+  );
 }
 
 /** Reads the lag from the store, so a restart does not forget it. */

@@ -37,8 +37,14 @@ describe('animal-store doctor', () => {
     const settings = { ...ports, DATABASE_URL: '', DATABASE_URL_FILE, LOG_REQUEST: 'all' };
     const { code, stdout, stderr } = await runProgram(['doctor'], { settings });
     assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, /^warning +settings +LOG_REQUEST is not a setting .*\n +-> .* LOG_REQUESTS is meant$/m);
-    assert.match(stdout, /^warning +secrets +other users have access to \S+\/address \(644\)\n +-> chmod 600/m);
+    assert.match(
+      stdout,
+      /^warning +settings +LOG_REQUEST is not a setting .*\n +-> .* LOG_REQUESTS is meant$/m,
+    );
+    assert.match(
+      stdout,
+      /^warning +secrets +other users have access to \S+\/address \(644\)\n +-> chmod 600/m,
+    );
   });
 
   test('prints one JSON value with --json, even if the settings are wrong', async () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { runInProcess } from '../support/command-line.ts';
-import { type Ending, startService, type TestService } from '../support/service.ts';
+import { type Ending, makeFolder, startService, type TestService } from '../support/service.ts';
 
 const [one, other] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
 
@@ -34,6 +35,26 @@ test('a store whose webhook secrets no key decrypts stops the start with the rea
   }
   assert.equal((await runInProcess(`webhooks disable ${id}`, databaseUrl)).code, 0);
   await start(t, '', sealing);
+});
+
+test('after a restore, no webhook is enabled without the key of its secrets, and the service starts again', async (t) => {
+  const sealing = await start(t, one);
+  const id = await createWebhook(sealing);
+  const { databaseUrl } = sealing.config;
+  const backup = join(await makeFolder(t), 'backup.db');
+  const run = (line: string, WEBHOOK_SECRET_KEY = '') =>
+    runInProcess(line, databaseUrl, { settings: { WEBHOOK_SECRET_KEY } });
+  assert.equal((await run(`backup ${backup}`)).code, 0);
+  await sealing.stop();
+  assert.equal((await run(`restore ${backup}`)).code, 0);
+  for (const line of ['resume --all', `resume ${id}`, `enable ${id}`]) {
+    const { code, stderr } = await run(`webhooks ${line}`);
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`WEBHOOK_SECRET_KEY does not decrypt the secrets of ${id}: set the key`));
+  }
+  await (await start(t, '', sealing)).stop();
+  assert.equal((await run('webhooks resume --all', one)).code, 0);
+  await start(t, one, sealing);
 });
 
 test('a metric counts the webhooks whose secret no key decrypts', async (t) => {

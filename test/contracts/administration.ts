@@ -4,6 +4,7 @@ import { createCorrectionFollower } from '../../src/limits/corrections.ts';
 import { createCounterStore } from '../../src/limits/memory/counter-store.ts';
 import { createMemoryCounters } from '../../src/limits/memory/memory-counters.ts';
 import { prepareChanges } from '../../src/operator/changes.ts';
+import { createSecretBox } from '../../src/webhooks/secret-box.ts';
 import { createWorld, order } from '../accounts/world.ts';
 import type { Engine } from '../support/engines.ts';
 
@@ -15,7 +16,7 @@ export async function openAdministration(t: TestContext, engine: Engine) {
   const world = await createWorld(t, engine);
   const { database, clock } = world;
   const audit = createAudit(database, clock.now);
-  const changeAs = prepareChanges(database, clock.now, 'stg');
+  const changeAs = prepareChanges(database, clock.now, 'stg', createSecretBox([]));
   const listEntries = async (query: Partial<Parameters<typeof audit.list>[0]> = {}) =>
     (await audit.list({ limit: 100, ...query })).items;
   return { ...world, audit, listEntries, changeAs, ...changeAs(byAnn) };

@@ -6,11 +6,12 @@ import { expireEvents, keptMs } from '../../src/events/expire-events.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { readSecret } from '../../src/storage/store-facts.ts';
 import type { WebhookChange, WebhookManager } from '../../src/webhooks/change-webhook.ts';
-import { createOperatorWebhooks, type WebhookQuery } from '../../src/webhooks/webhooks.ts';
+import { createSecretBox } from '../../src/webhooks/secret-box.ts';
+import { createOperatorWebhooks, createWebhooks, type WebhookQuery } from '../../src/webhooks/webhooks.ts';
 import { fieldsOf } from '../accounts/world.ts';
 import { describeOnEngines, type Engine } from '../support/engines.ts';
 import { addKey } from './store-contents.ts';
-import { ids, mira, testsOn, toManager, type World } from './webhook-world.ts';
+import { box, ids, mira, testsOn, toManager, type World } from './webhook-world.ts';
 
 const noneDisabled = { owner: 0, operator: 0, gone: 0, failing: 0, restored: 0 };
 
@@ -74,6 +75,27 @@ function describeOwners(engine: Engine): void {
       await webhook.expect({ status: 'disabled', disabledBecause });
       assert.deepEqual(await operator.resumeAll(false), { resumed: [], failed: [] });
     }
+  });
+
+  test('an operator enables no webhook whose secrets no key decrypts', async (world) => {
+    const { store, database, add, operator, reader } = world;
+    const withoutKey = createSecretBox([]);
+    const sealed = await add();
+    const open = await createWebhooks(database, ids, withoutKey).add(
+      { url: sealed.url, types: null },
+      reader,
+    );
+    await store.execute(`update webhooks set status = 'disabled', disabled_because = 'restored'`);
+    const keyless = createOperatorWebhooks(database, Date.now, withoutKey, mira);
+    const problem = new RegExp(
+      `^WEBHOOK_SECRET_KEY does not decrypt the secrets of ${sealed.id}: set the key`,
+    );
+    await assert.rejects(keyless.change(sealed.id, { status: 'enabled' }), { message: problem });
+    const { resumed, failed } = await keyless.resumeAll(false);
+    assert.deepEqual([resumed, failed.map(({ id }) => id)], [[open.id], [sealed.id]]);
+    assert.match(`${failed[0]?.problem}`, problem);
+    await sealed.expect({ status: 'disabled', disabledBecause: 'restored' });
+    assert.deepEqual(await operator.resumeAll(false), { resumed: [sealed.id], failed: [] });
   });
 
   test('a webhook that an instance of 1.1.0 has enabled shows no reason', async ({ store, add }) => {
@@ -256,7 +278,7 @@ function describeOperators(engine: Engine): void {
       await store.execute(`delete from webhooks where public_id = '${deleted.id}'`);
       return await database.transact(transaction, input);
     };
-    await createOperatorWebhooks({ ...database, transact }, Date.now).disableOfKey('key_1');
+    await createOperatorWebhooks({ ...database, transact }, Date.now, box).disableOfKey('key_1');
     await kept.expect({ disabledBecause: 'operator' });
     await other.expect({ disabledBecause: null });
   });

@@ -21,7 +21,7 @@ export const ids = createEventIds(Buffer.alloc(32));
 export const mira = { kind: 'console', name: 'mira in console_1' } as const;
 /** The key that encrypts the secrets of webhooks. */
 export const sealingKey = Buffer.alloc(32, 7);
-const box = createSecretBox([sealingKey]);
+export const box = createSecretBox([sealingKey]);
 /** Time in ms after which an attempt times out. It is long enough for any answer, even on a busy machine. */
 const attemptMs = 3_000;
 const here = createNetworks(['127.0.0.1']);
@@ -117,7 +117,7 @@ async function openWorld(t: TestContext, engine: Engine) {
     startSender,
     sender,
     add,
-    operator: createOperatorWebhooks(database, Date.now, mira),
+    operator: createOperatorWebhooks(database, Date.now, box, mira),
     /** Adds animals, and gives their events positions. */
     async publish(count: number): Promise<void> {
       await shop.addPets(count);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createLogSwitch, type LogChange, type Logging } from '../../src/observability/log-changes.ts';
 import { prepareChanges } from '../../src/operator/changes.ts';
+import { createSecretBox } from '../../src/webhooks/secret-box.ts';
 import { runInProcess } from '../support/command-line.ts';
 import { describeOnEngines } from '../support/engines.ts';
 import { until } from '../support/processes.ts';
@@ -14,7 +15,12 @@ await describeOnEngines('a change of the log', (engine) => {
   async function open(t: TestContext) {
     const store = await engine.createStore(t);
     const database = await store.open();
-    const { changeLog } = prepareChanges(database, () => 0, 'stg')({ kind: 'command', name: 'mira' });
+    const { changeLog } = prepareChanges(
+      database,
+      () => 0,
+      'stg',
+      createSecretBox([]),
+    )({ kind: 'command', name: 'mira' });
     async function start() {
       const { log } = recordLog(settings.level);
       const logSwitch = createLogSwitch(await store.open(), log, settings);

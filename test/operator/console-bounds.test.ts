@@ -6,6 +6,7 @@ import { type AccountQuery, createAccounts } from '../../src/accounts/accounts.t
 import { selectOverdueHold } from '../../src/orders/overdue-holds.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { createSecretBox } from '../../src/webhooks/secret-box.ts';
 import { selectWebhookPage } from '../../src/webhooks/webhook-rows.ts';
 import { createOperatorWebhooks } from '../../src/webhooks/webhooks.ts';
 import { findPostgres } from '../support/engines.ts';
@@ -65,7 +66,7 @@ test('with 3,000 webhooks, a page and the greatest lag read a bounded number of 
     storeWebhooks(file, [{ id: `wh_${n}`, status: n % 100 === 0 ? 'disabled' : 'enabled' }]);
   file.exec('commit');
   const { counts, database } = countRows(store.database);
-  const webhooks = createOperatorWebhooks(database, Date.now);
+  const webhooks = createOperatorWebhooks(database, Date.now, createSecretBox([]));
   const query = { limit: 50, account: null, status: null, newestId: null };
   assert.equal((await webhooks.listPage(query)).items.length, 50);
   assert.equal((await webhooks.listPage({ ...query, status: 'disabled' })).items.length, 30);
