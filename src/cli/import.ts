@@ -164,11 +164,11 @@ async function startProgress(terminal: Terminal, file: string) {
 
 const readBytesMax = 262_144;
 
-/** Throws OperatorError if the file cannot be opened. */
+/** Throws OperatorError if the file cannot be read. */
 async function openFile(file: string): Promise<Readable> {
   const source = createReadStream(file, { highWaterMark: readBytesMax });
   try {
-    await once(source, 'open');
+    await once(source, 'readable');
   } catch (error) {
     throw new OperatorError(`nothing was imported: ${unreadable(file, error).message}`, { cause: error });
   }

@@ -46,9 +46,16 @@ const enter = 0o001;
 /** In a folder with this bit, only the owner of a file can replace it. */
 const sticky = 0o1000;
 
-/** Checks that only the owner has permissions on `deployedFiles` and on these files with secrets. Ignores missing files. */
+/** The platform that mounts secrets sets their modes, and only the service sees them. */
+const mounted = /^\/run\/(?:secrets|credentials)\//;
+
+/**
+ * Checks that only the owner has permissions on `deployedFiles` and on these files with secrets. Ignores missing files and
+ * those that a platform mounts.
+ */
 export async function checkSecretFiles(named: readonly string[]): Promise<Finding[]> {
-  const findings = [...deployedFiles, ...named].map(async (file) => {
+  const own = [...deployedFiles, ...named].filter((file) => !mounted.test(file));
+  const findings = own.map(async (file) => {
     const mode = await readMode(file);
     if (mode === undefined) return [];
     if ((mode & groupOrOthers) === 0) return [ok('secrets', `only the owner has access to ${file}`)];

@@ -65,7 +65,7 @@ function listRules(config: Config): Rule[] {
     [
       isProduction && config.webhookSecretKeys.length === 0,
       'WEBHOOK_SECRET_KEY is not set, so a reader of the store or of a backup can sign messages',
-      'set it to the key of the store; if it never had one, to what "openssl rand -base64 32" prints, and the next start encrypts the secrets',
+      'set it to the key of the store. If it never had one, set what "openssl rand -base64 32" prints: the next start encrypts the secrets',
     ],
   ];
 }

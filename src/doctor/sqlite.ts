@@ -13,9 +13,10 @@ import { formatBytes } from '../format.ts';
 import { findNameProblem, isServed } from '../storage/sqlite/claim-serving.ts';
 import { findFileSystemProblem } from '../storage/sqlite/file-system.ts';
 import { readSizes } from '../storage/sqlite/vacuum.ts';
+import { howToBegin } from '../storage/stored-migrations.ts';
 import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
 import { checkOwnership } from './machine.ts';
-import { type ContentSettings, checkContent, formatSpan, howToBegin, type Query } from './store.ts';
+import { type ContentSettings, checkContent, formatSpan, type Query } from './store.ts';
 
 /** The result of checking a store. */
 export interface StoreCheck {

@@ -7,6 +7,7 @@ import { compileStatement, placeParameters } from '../storage/compile.ts';
 import type { Database, Parameters, Statement, Value } from '../storage/database.ts';
 import type { Engine } from '../storage/dialect.ts';
 import { compareSchema, listRunMigrations } from '../storage/migrations/migrate.ts';
+import { howToBegin } from '../storage/stored-migrations.ts';
 import { reviewSecrets } from '../webhooks/review-secrets.ts';
 import { createSecretBox } from '../webhooks/secret-box.ts';
 import { type Finding, ok, problem, warning, warnUnless } from './finding.ts';
@@ -62,10 +63,6 @@ export async function checkContent(
   if (lostKey !== null) findings.push(problem('webhooks', lostKey.is, lostKey.todo));
   return findings;
 }
-
-/** What the operator should do if REQUIRE_STORE keeps the service from making its store. */
-export const howToBegin =
-  'mount the volume of the store, or create a new store once with "animal-store migrate"';
 
 /** A backup a day is made within this time, if it is late once. */
 const backupMsMax = 2 * dayMs;

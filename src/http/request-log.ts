@@ -132,14 +132,15 @@ const named = {
 
 const subjectLengthMax = 80;
 
-/**
- * Returns the object that a request names in its path or, as an order does, in its body: `animal 7`. A body may have any value in
- * a field that its operation does not know. One that is no text or number names nothing.
- */
+/** Returns the object that a request names in its path or, as an order does, in its body: `animal 7`. */
 function findSubject(params: Exchange['match']['params'], body: unknown): string | null {
-  const fields = { ...(typeof body === 'object' ? body : null), ...params };
+  return findNamed(params) ?? findNamed(typeof body === 'object' ? body : null);
+}
+
+/** A body may have any value in a field that its operation does not know. A value that is no text or number names nothing. */
+function findNamed(fields: object | null): string | null {
   for (const [name, word] of Object.entries(named)) {
-    const id: unknown = Object.hasOwn(fields, name) ? fields[name as keyof typeof fields] : undefined;
+    const id: unknown = fields !== null && Object.hasOwn(fields, name) ? fields[name as never] : undefined;
     if (isScalar(id)) return clean(`${word} ${id}`).slice(0, subjectLengthMax);
   }
   return null;

@@ -14,14 +14,16 @@ export async function listStoredMigrations(address: string): Promise<readonly st
   return engine === 'sqlite' ? listInFile(location) : listOnServer(location);
 }
 
+/** What the operator should do if REQUIRE_STORE keeps the service from making its store. */
+export const howToBegin =
+  'mount the volume of the store, or create a new store once with "animal-store migrate"';
+
 /** Throws OperatorError if there is no store at an address, of this or an older release. Changes nothing. */
 export async function requireExisting(address: string): Promise<void> {
   if (compareSchema(await listStoredMigrations(address)) !== 'none') return;
   const { engine, location } = parseStoreAddress(address);
   const where = engine === 'sqlite' ? resolve(location) : 'in the database of DATABASE_URL';
-  throw new OperatorError(
-    `there is no store ${where}, and REQUIRE_STORE is true: mount the volume of the store, or create a new store once with "animal-store migrate"`,
-  );
+  throw new OperatorError(`there is no store ${where}, and REQUIRE_STORE is true: ${howToBegin}`);
 }
 
 // Only the engine that is used is imported, with its driver.

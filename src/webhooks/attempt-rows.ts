@@ -22,6 +22,8 @@ export interface EndedAttempt {
   /** The start of the answer as UTF-8. Null if there was none that may be shown. */
   readonly answerStart: Uint8Array | null;
   readonly revision: bigint;
+  /** Where the message was sent. */
+  readonly url: string;
   /** The position of the event that was sent, or the row id of the requested message. */
   readonly sent: { readonly position: bigint } | { readonly requestId: bigint };
   /** Time until the next attempt, if this one has failed. */
@@ -109,8 +111,8 @@ export const noteAttempt = transaction('noteAttempt', 'row locks', function* (at
     step(insertAttempt, ended),
     step(deleteOldAttempts, { id: row.id }),
   );
-  // If the webhook was changed during the attempt, the message is sent once more, to what it is now.
-  if ('requestId' in sent && row.revision === attempt.revision) yield* step(deleteRequest, sent);
+  // If the webhook got another URL during the attempt, the message is sent once more, to that one.
+  if ('requestId' in sent && row.url === attempt.url) yield* step(deleteRequest, sent);
   return row.status === noted.status ? null : (noted.disabled_because as 'gone' | 'failing');
 });
 

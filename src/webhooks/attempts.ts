@@ -137,6 +137,7 @@ async function attempt(sending: Sending, message: Outgoing): Promise<boolean> {
     durationMs: BigInt(Math.round(performance.now() - startedAtMs)),
     answerStart: answerStart === null ? null : Buffer.from(answerStart),
     revision: row.revision,
+    url: row.url,
     sent: message.sent,
     waitMs: BigInt(planWaitMs(Number(row.failures) + 1, Math.random(), retryAfterMs)),
   });

@@ -81,7 +81,7 @@ export const changeWebhook = transaction(
 
 type KeyOfWebhooks = Authored & { readonly keyId: string };
 
-/** Disables the webhooks that a key created and that are enabled or on hold: at most `webhooksMax`, because a key has one account. */
+/** Disables the webhooks of a key that are enabled or on hold: at most `webhooksMax`, because a key has one account. */
 export const disableWebhooksOfKey = transaction(
   'disableWebhooksOfKey',
   'row locks',

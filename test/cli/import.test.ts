@@ -60,6 +60,8 @@ describe('import', () => {
     const folder = await makeFolder(t);
     const refused = await runInProcess(['import', join(folder, 'none.csv')], `sqlite:${folder}/store.db`);
     expectRefusal(refused, /^error: nothing was imported: [^\n]*none\.csv cannot be read: ENOENT[^\n]*\n$/);
+    const isFolder = await runInProcess(`import ${folder} --format csv`, `sqlite:${folder}/store.db`);
+    expectRefusal(isFolder, /^error: nothing was imported: [^\n]* cannot be read: EISDIR[^\n]*\n$/);
     assert.deepEqual(await readdir(folder), []);
   });
 

@@ -6,6 +6,7 @@ import { openDatabase } from '../../src/storage/open-database.ts';
 import { fillStore, readContents } from '../contracts/store-contents.ts';
 import { expectMistake, runInProcess, unopened } from '../support/command-line.ts';
 import { sqliteEngine } from '../support/engines.ts';
+import { whyNoMounts, withMounts } from '../support/mounts.ts';
 import { runProgram } from '../support/processes.ts';
 import { makeFolder } from '../support/service.ts';
 
@@ -36,6 +37,19 @@ describe('migrate', () => {
     });
     assert.equal(code, 1);
     assert.match(stderr, /^error: the database .+ cannot be opened: .*(?:full|disk I\/O error).*\n$/);
+  });
+
+  test('--from names a source that it cannot lock because its disk is read-only', {
+    skip: whyNoMounts(),
+  }, async (t) => {
+    const folder = await makeFolder(t);
+    const [from, to] = [`sqlite:${folder}/store.db`, `sqlite:${await makeFolder(t)}/moved.db`];
+    await runInProcess(['migrate'], from);
+    const { code, stderr } = await runProgram(['migrate', '--from', from, '--to', to], {
+      wrapper: withMounts({ readOnly: folder }),
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: the database .+store\.db cannot be opened: [^\n]+\n$/);
   });
 
   test('--from --to copies a whole store and reports what it copied, with its progress on a terminal', async (t) => {

@@ -95,8 +95,8 @@ function describePaths(operations: readonly Operation[], shared: Shared) {
 
 const operatorIntroduction = `What the console of the store shows and does, for programs. Send the token of an operator with every
 request: \`Authorization: Bearer <TOKEN>\`. \`x-role\` is the role that an operation needs. A page of a list has at most 50
-\`items\`, and that of strangers 100; its \`next\` is the \`before\` of the next page. An \`int64\` has up to 19 digits, more than a JavaScript number can
-hold. The operations may change with each release.`;
+\`items\`, and that of strangers 100; its \`next\` is the \`before\` of the next page. An \`int64\` has up to 19 digits, more
+than a JavaScript number can hold. The operations may change with each release.`;
 
 /** A group of operations. */
 interface Tag {

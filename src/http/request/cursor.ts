@@ -44,7 +44,8 @@ export function createCursors(secret: Uint8Array) {
       if (!timingSafeEqual(bytes.subarray(-sealBytes), seal(content, list))) return null;
       const [kind, position] = [content[0], content.subarray(1)];
       const first = firstBytes.get(list);
-      // The seal of a list of the first release covers no list. It would fit a text that ends with the name of another list.
+      // A list of the first release is not part of its seal. A text that ends with the name of another list would have the same
+      // seal, so these lists take no text.
       if (kind === textLists) return first === undefined ? position.toString('latin1') : null;
       const isNumber = kind === (first ?? otherLists) && position.length === positionBytes;
       return isNumber ? position.readBigInt64BE() : null;

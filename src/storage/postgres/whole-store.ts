@@ -38,7 +38,9 @@ export async function usePostgresStore<T>(url: string, task: (store: WholeStore)
   await store.query(removeLimits('transaction'));
   await store.query(`set local lock_timeout = ${lockWaitMsMax}`);
   const names = (await store.listTables()).map(({ name }) => name);
-  await store.query(`lock table ${names.join(', ')} in exclusive mode`);
+  await store.query(`lock table ${names.join(', ')} in exclusive mode`).catch((error) => {
+    throw toOpeningError(describeServer(url), error);
+  });
   const result = await task(store);
   await send(client, { text: 'commit' });
   return result;

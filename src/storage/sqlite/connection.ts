@@ -38,13 +38,13 @@ export function openConnection(path: string, busyTimeoutMs: number) {
 /** Opens a file for reading. The connection makes no checkpoint when it closes, so it never syncs the file to disk. */
 export function openReadingConnection(path: string, busyTimeoutMs: number): SqliteConnection {
   const raw = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
-  // Makes SQLite open the file and its `-wal` now, not at the first read.
-  return prepareConnection(raw, path, 'select count(*) from sqlite_schema');
+  return prepareConnection(raw, path, '');
 }
 
 function prepareConnection(raw: DatabaseSync, path: string, sql: string) {
   try {
-    raw.exec(sql);
+    // The read makes SQLite open the file and its `-wal` now. A backup has no `-wal` before.
+    raw.exec(`${sql}; select count(*) from sqlite_schema`);
   } catch (error) {
     raw.close();
     throw error;

@@ -19,8 +19,8 @@ export interface Restored {
   /** Number of webhooks that are on hold. */
   readonly webhooksOnHold: number;
   /**
-   * The keys that work now and did not in the old store, or for longer than there. Null if the old store was unreadable. Then
-   * its last ids were unknown, too, and `skippedIdsUnknown` ids were skipped.
+   * The keys that work now, and in the old store did not or ended earlier. Null if the old store was unreadable. Then its
+   * last ids were unknown, too, and `skippedIdsUnknown` ids were skipped.
    */
   readonly keysThatWorkAgain: readonly RevivedKey[] | null;
   /** Number of sessions and tokens of operators that the restore has ended. */
@@ -188,7 +188,7 @@ function readOperators(raw: DatabaseSync): Former['operators'] {
   return new Map(rows.map(({ name, role }) => [String(name), String(role)]));
 }
 
-/** Reads the keys that work until their end, by their ids. A rotated key has the same end twice. */
+/** Reads the keys that work until their end, by their ids. In a rotated key, `revoked_at_ms` is its end, too. */
 function readWorkingKeys(raw: DatabaseSync) {
   // All columns of the account: in a store of an early release, none can be suspended, and that column is missing.
   const select = raw.prepare(`select api_keys.id as key_id, expires_at_ms, accounts.* from api_keys

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { toOpeningError } from '../store-errors.ts';
 import { batchRowsMax, type Row, type WholeStore } from '../transfer/whole-store.ts';
 import { claimServing, requireSafePlace } from './claim-serving.ts';
 import { lockWaitMsMax, openConnection, repeatWhileBusy, toStorageError } from './connection.ts';
@@ -14,16 +15,26 @@ const tablesSql = `
 /** Implements `useStore` on SQLite. */
 export async function useSqliteStore<T>(path: string, task: (store: WholeStore) => Promise<T>): Promise<T> {
   await requireSafePlace(path);
+  const connection = await openLocked(path);
+  using raw = connection.raw;
   try {
-    const connection = openConnection(path, 0);
-    using raw = connection.raw;
-    await repeatWhileBusy(() => raw.exec('begin immediate'), lockWaitMsMax);
     const result = await task(createWholeStore(raw, path));
     connection.requireInPlace();
     raw.exec('commit');
     return result;
   } catch (error) {
     throw toStorageError(error);
+  }
+}
+
+/** Opens a store in a transaction in which no other connection can write. Throws OperatorError if the file is read-only. */
+async function openLocked(path: string) {
+  try {
+    const connection = openConnection(path, 0);
+    await repeatWhileBusy(() => connection.raw.exec('begin immediate'), lockWaitMsMax);
+    return connection;
+  } catch (error) {
+    throw toOpeningError(path, error);
   }
 }
 

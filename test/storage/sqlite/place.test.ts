@@ -3,6 +3,8 @@ import { readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { loadPets } from '../../../src/pets/load-pets.ts';
+import { backupSqlite } from '../../../src/storage/sqlite/backup.ts';
+import { openConnection } from '../../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../../src/storage/sqlite/database.ts';
 import { useStore } from '../../../src/storage/transfer/copy-store.ts';
 import { addWindow, selectSubjects, unavailable } from '../../contracts/window-rows.ts';
@@ -24,6 +26,20 @@ test('only its owner can read a new store and its write-ahead log, whatever the 
   const names = await readdir(folder);
   assert.ok(names.includes('store.db-wal'));
   for (const name of names) assert.equal((await stat(join(folder, name))).mode & 0o777, 0o600, name);
+});
+
+test('a backup has its write-ahead log as soon as it is opened, so that the log is known', async (t) => {
+  const folder = await makeFolder(t);
+  const [path, copy] = [join(folder, 'store.db'), join(folder, 'copy.db')];
+  await (await openSqlite(path)).close();
+  await backupSqlite(path, copy);
+  assert.deepEqual(
+    (await readdir(folder)).filter((name) => name.startsWith('copy')),
+    ['copy.db'],
+  );
+  using connection = openConnection(copy, 0).raw;
+  assert.equal(connection.isOpen, true);
+  assert.ok((await readdir(folder)).includes('copy.db-wal'));
 });
 
 test('only writes fail while the file is moved away', async (t) => {
