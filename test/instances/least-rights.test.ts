@@ -113,8 +113,8 @@ test('a restore by the owner of the tables leaves the user its rights', async ({
   await executePostgres(asAdmin, 'create publication everything for all tables');
   const backups = findBlocks(await readDocument('docs/operations/backup-and-restore.md'));
   const run = await openDumpFolder(t);
-  for (const tool of ['pg_dump', 'pg_restore --clean'])
-    await run(owner, backups.find(({ code }) => code.startsWith(tool))?.code ?? assert.fail(tool));
+  for (const tool of [/^pg_dump /m, /^pg_restore --clean /m])
+    await run(owner, backups.find(({ code }) => tool.test(code))?.code ?? assert.fail(`${tool}`));
   await command(addressAs('animal_store', primary), 'accounts create Zoo --plan free');
 });
 
