@@ -73,14 +73,17 @@ describeInBrowser('webhooks in the console', (browser) => {
   });
 
   test('the webhooks that a restore has put on hold are resumed together', async (t) => {
-    const { page, open, act, read, file } = await openFurnished(t, browser());
+    const { page, open, act, press, submit, see, dialog, read, file } = await openFurnished(t, browser());
     await open('webhooks', 'Webhooks');
     assert.equal(await page.getByRole('button', { name: 'Resume all on hold' }).count(), 0);
     file.exec(`update webhooks set status = 'disabled', disabled_because = 'restored'`);
     await open('', 'Overview');
     await open('webhooks', 'Webhooks');
     await page.getByRole('button', { name: `Enable ${other}` }).waitFor();
-    await act(`Disable ${other}`, {}, `Disable ${other}`, `${other} is disabled.`);
+    await press(`Disable ${other}`);
+    await dialog.getByText('would not be resumed with the others').waitFor();
+    await submit({}, `Disable ${other}`);
+    await see(`${other} is disabled.`);
     await page.getByRole('button', { name: `Disable ${other}` }).waitFor({ state: 'detached' });
     await act('Resume all on hold', {}, 'Resume 1 webhook', 'Resumed 1 webhook.');
     assert.deepEqual(

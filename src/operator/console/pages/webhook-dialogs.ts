@@ -103,6 +103,7 @@ export function DisableDialog({ webhook, ...own }: WebhookDialogProps) {
     <p>
       <${Named} webhook=${webhook} /> No more events are sent to it, but it keeps its position. Events are kept for 30
       days. The account can enable the webhook again.
+      ${webhook.status === 'disabled' && ' It is on hold after a restore, and would not be resumed with the others.'}
     </p>
   <//>`;
 }
