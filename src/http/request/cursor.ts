@@ -47,8 +47,7 @@ export function createCursors(secret: Uint8Array) {
       // A list of the first release is not part of its seal. A text that ends with the name of another list would have the same
       // seal, so these lists take no text.
       if (kind === textLists) return first === undefined ? position.toString('latin1') : null;
-      const isNumber = kind === (first ?? otherLists) && position.length === positionBytes;
-      return isNumber ? position.readBigInt64BE() : null;
+      return kind === (first ?? otherLists) ? position.readBigInt64BE() : null;
     },
   };
 }
