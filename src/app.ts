@@ -306,19 +306,9 @@ function buildOperator(
   };
   const { environment } = config;
   const { instances, logSwitch } = basics;
+  const ofInstance = { sessions, vitals, look, clock, environment, readHealth, instances, logSwitch };
   const { findRole } = store.operators;
-  const ofInstance = {
-    sessions,
-    findRole,
-    vitals,
-    look,
-    clock,
-    environment,
-    readHealth,
-    instances,
-    logSwitch,
-  };
-  const services = { ...store.aside, ...ofInstance, eventIds };
+  const services = { ...store.aside, ...ofInstance, findRole, eventIds };
   const console = buildConsole(services, config);
   return buildOperatorServer({ readHealth, registry, console, connectionsMax: shares.operator, log });
 }

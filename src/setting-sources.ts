@@ -40,7 +40,7 @@ export function listSecretFiles(variables: Variables): string[] {
   return secretSettings.flatMap((name) => variables[`${name}_FILE`] || []);
 }
 
-/** A variable that is no setting and looks like one. */
+/** A variable that is not a setting and looks like one. */
 export interface Misnamed {
   readonly variable: string;
   /** The setting that is probably meant. */

@@ -18,8 +18,8 @@ export function addMigrate(program: AppCommand): void {
     )
     .withNotes(`An address is sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE. The
 password is percent-encoded. It can also be in PGPASSWORD. A move copies the
-store. Nobody can write to the old store meanwhile, and later changes to it
-are not copied.`)
+store. Nobody can write to the old store during the move, and later changes
+to it are not copied.`)
     .option('--from <address>', 'move the store at this address')
     .option('--to <address>', 'move the store to this address, which must have an empty store or no store')
     .does(async (context, { from, to }: MigrateOptions) => {

@@ -134,13 +134,13 @@ const subjectLengthMax = 80;
 
 /** Returns the object that a request names in its path or, as an order does, in its body: `animal 7`. */
 function findSubject(params: Exchange['match']['params'], body: unknown): string | null {
-  return findNamed(params) ?? findNamed(typeof body === 'object' ? body : null);
+  return findNamed(params) ?? findNamed(typeof body === 'object' ? { ...body } : {});
 }
 
-/** A body may have any value in a field that its operation does not know. A value that is no text or number names nothing. */
-function findNamed(fields: object | null): string | null {
+/** A body may have any value in a field that its operation does not know. Only a text or a number names an object. */
+function findNamed(fields: { readonly [name: string]: unknown }): string | null {
   for (const [name, word] of Object.entries(named)) {
-    const id: unknown = fields !== null && Object.hasOwn(fields, name) ? fields[name as never] : undefined;
+    const id = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (isScalar(id)) return clean(`${word} ${id}`).slice(0, subjectLengthMax);
   }
   return null;

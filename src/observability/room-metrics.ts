@@ -2,8 +2,8 @@ import type { Registry } from 'prom-client';
 import { secondMs } from '../clock.ts';
 import { beginsBan, type Usage } from '../limits/rules/decision.ts';
 import { type PlanName, planNames } from '../plans/plan.ts';
+import type { WebhookLag } from '../webhooks/operator-webhooks.ts';
 import { attemptFailures } from '../webhooks/webhook.ts';
-import type { WebhookLag } from '../webhooks/webhooks.ts';
 import { expose, labelled } from './metrics.ts';
 
 /** Exposes how long events wait for their position in the feed. Returns the function that sets the latest wait in ms. */

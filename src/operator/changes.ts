@@ -14,8 +14,8 @@ import type { NewPet, PetPatch } from '../pets/pet.ts';
 import type { IfMatch } from '../pets/pet-values.ts';
 import { randomText } from '../random-text.ts';
 import type { Database } from '../storage/database.ts';
+import { createOperatorWebhooks } from '../webhooks/operator-webhooks.ts';
 import type { SecretBox } from '../webhooks/secret-box.ts';
-import { createOperatorWebhooks } from '../webhooks/webhooks.ts';
 import { createOperators } from './operators.ts';
 import { createSessions } from './sessions.ts';
 

@@ -5,7 +5,7 @@ import { everyAccount, type Orders } from '../orders/orders.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { Database } from '../storage/database.ts';
 import { findRequests } from '../usage/failed-requests.ts';
-import { findWebhook } from '../webhooks/webhooks.ts';
+import { findWebhook } from '../webhooks/operator-webhooks.ts';
 
 /** What a search finds, in the order of its result. */
 export const hitKinds = ['account', 'key', 'animal', 'order', 'webhook', 'request'] as const;

@@ -6,8 +6,9 @@ import { expireEvents, keptMs } from '../../src/events/expire-events.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { readSecret } from '../../src/storage/store-facts.ts';
 import type { WebhookChange, WebhookManager } from '../../src/webhooks/change-webhook.ts';
+import { createOperatorWebhooks, type WebhookQuery } from '../../src/webhooks/operator-webhooks.ts';
 import { createSecretBox } from '../../src/webhooks/secret-box.ts';
-import { createOperatorWebhooks, createWebhooks, type WebhookQuery } from '../../src/webhooks/webhooks.ts';
+import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { fieldsOf } from '../accounts/world.ts';
 import { describeOnEngines, type Engine } from '../support/engines.ts';
 import { addKey } from './store-contents.ts';
@@ -59,7 +60,7 @@ function describeOwners(engine: Engine): void {
     expectSent(1n);
   });
 
-  test('a webhook that is disabled while it is on hold is no longer on hold', async (world) => {
+  test('disabling a webhook that is on hold ends the hold', async (world) => {
     const { store, add, operator, reader } = world;
     const webhook = await add();
     const disabled = { status: 'disabled' } as const;

@@ -6,9 +6,9 @@ import { type AccountQuery, createAccounts } from '../../src/accounts/accounts.t
 import { selectOverdueHold } from '../../src/orders/overdue-holds.ts';
 import { compileStatement } from '../../src/storage/compile.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { createOperatorWebhooks } from '../../src/webhooks/operator-webhooks.ts';
 import { createSecretBox } from '../../src/webhooks/secret-box.ts';
 import { selectWebhookPage } from '../../src/webhooks/webhook-rows.ts';
-import { createOperatorWebhooks } from '../../src/webhooks/webhooks.ts';
 import { findPostgres } from '../support/engines.ts';
 import { storeWebhooks } from '../support/stored-webhooks.ts';
 import { type ConsoleService, startConsole } from './console-browser.ts';

@@ -22,7 +22,7 @@ interface Victim {
 export const killCommands: Scenario = {
   name: 'kill-commands',
   title: 'import, backup and migrate are killed at random moments while a service runs',
-  minutes: 30,
+  minutes: 10,
   async run(context) {
     const store = createEmbeddedStore(context, join(context.folder, 'store.db'));
     const rows = share(rowsAtFullScale, context, 5_000);

@@ -49,7 +49,7 @@ interface Former {
 /**
  * Replaces the store at `path` with a backup and its schema, in one transaction. Ids and positions assigned since the
  * backup are not assigned again, every position from before the restore expires, and webhooks are on hold. Throws
- * OperatorError, with nothing changed, if a service serves the store, or the file is no complete backup or of a newer release.
+ * OperatorError, with nothing changed, if a service serves the store, or the file is incomplete or a backup of a newer release.
  */
 export async function restoreSqlite(path: string, file: string, by: Authorship): Promise<Restored> {
   requireUnserved(path);

@@ -2,7 +2,13 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { toOpeningError } from '../store-errors.ts';
 import { batchRowsMax, type Row, type WholeStore } from '../transfer/whole-store.ts';
 import { claimServing, requireSafePlace } from './claim-serving.ts';
-import { lockWaitMsMax, openConnection, repeatWhileBusy, toStorageError } from './connection.ts';
+import {
+  lockWaitMsMax,
+  openConnection,
+  repeatWhileBusy,
+  type SqliteConnection,
+  toStorageError,
+} from './connection.ts';
 import { setLastId } from './restore.ts';
 
 const tablesSql = `
@@ -27,13 +33,16 @@ export async function useSqliteStore<T>(path: string, task: (store: WholeStore) 
   }
 }
 
-/** Opens a store in a transaction in which no other connection can write. Throws OperatorError if the file is read-only. */
+/** Opens a store in a transaction in which no other connection can write. Throws OperatorError if that is not possible. */
 async function openLocked(path: string) {
+  let connection: SqliteConnection | null = null;
   try {
-    const connection = openConnection(path, 0);
-    await repeatWhileBusy(() => connection.raw.exec('begin immediate'), lockWaitMsMax);
+    connection = openConnection(path, 0);
+    const { raw } = connection;
+    await repeatWhileBusy(() => raw.exec('begin immediate'), lockWaitMsMax);
     return connection;
   } catch (error) {
+    connection?.close();
     throw toOpeningError(path, error);
   }
 }

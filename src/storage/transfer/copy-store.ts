@@ -35,7 +35,7 @@ const tablesOfContent = ['pets', 'categories', 'accounts', 'api_keys'] as const;
 
 /**
  * Copies a store to an empty store of any engine, and returns the number of rows of each table. Rows keep their ids, and
- * no id is assigned twice. Nobody can write to the source meanwhile. The target is one transaction, which commits only
+ * no id is assigned twice. During the copy, nobody can write to the source. The target is one transaction, which commits only
  * after every row was read back and compared. Throws OperatorError if both addresses name the same store, one of them has
  * a store of another release, the source is missing or in use, or the target is not empty or in use, and AppError
  * `unavailable` if a database fails.

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { EventIds } from '../../../events/event-ids.ts';
 import { enumField } from '../../../schema.ts';
+import type { ListedWebhook } from '../../../webhooks/operator-webhooks.ts';
 import { AfterSchema, readAfter, readEventId, writeAfter } from '../../../webhooks/webhook.ts';
-import type { ListedWebhook } from '../../../webhooks/webhooks.ts';
 import { answers } from '../answers.ts';
 import { int64Filter, operation, pageRows, textFilter } from '../operation.ts';
 
